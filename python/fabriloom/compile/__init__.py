@@ -1,7 +1,8 @@
-"""From a scenario to the flat arrays of the engine: graph, routes and traffic, checked and joined.
+"""Compile a scenario to the flat arrays of the engine: build graph, routes and traffic, check them, join
+them.
 
-``links`` and ``rings`` have the columns of the two kinds of network, ``columns`` what they share,
-``programs`` what terminals do when they are no sources.
+``links`` and ``rings`` make the columns of the two kinds of network, ``columns`` those that both kinds share,
+``programs`` those of terminals that run programs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .several import check_graph, check_pairs
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 Parts = LinkParts | RingParts
-"""A network by its kind."""
+"""The compiled network; one class per kind."""
 KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rings": RingParts}
 """By ``Graph.kind``."""
 
@@ -38,58 +39,58 @@ __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"
 
 @dataclass(frozen=True)
 class Compiled:
-    """A scenario ready to run."""
+    """A scenario that is ready to run."""
 
     scenario: Scenario
     parts: Parts
-    """The network by its kind, with its routes."""
+    """The network with its routes."""
     arrays: Arrays
-    """The columns of the engine (their meaning: ``crates/engine/src/fabric``) and its scalars."""
+    """The engine's columns (described in ``crates/engine/src/fabric``) and scalars."""
     warnings: list[str] = field(default_factory=list)
     programs: Programs | None = None
-    """What terminals do; none: they are sources."""
+    """The programs of the terminals; None if terminals are sources."""
     sources: Arrays = field(default_factory=dict)
-    """Columns of the sources, with waits in ps, names and requirements of flows; of programs nothing."""
+    """The sources' columns, with waits in ps, names and requirements of flows; empty for programs."""
     reverse_tenths: Tenths | None = None
-    """How busy opposite directions are taken to be; none: fully, as for loads and bounds."""
+    """Assumed load of the opposite direction per link; None: full load, as loads and bounds assume."""
 
     @property
     def graph(self) -> Graph:
-        """The network."""
+        """Return the network."""
         return self.parts.graph
 
     @property
     def technology(self) -> Technology | RingTechnology:
-        """What loads and bounds are counted with."""
+        """Return the technology with which loads and bounds are computed."""
         return self.parts.technology
 
     @property
     def tick_ps(self) -> int:
-        """Picoseconds of one tick of the engine."""
+        """Return the engine's tick in picoseconds."""
         return int(self.arrays["tick_ps"])
 
     def required_rows(self) -> list[int]:
-        """Rows of the flows that have a requirement."""
+        """Return the rows of the flows that have a requirement."""
         return np.flatnonzero(self.sources.get("flow_requirement_ps", np.zeros(0)) > 0).tolist()
 
     @property
     def grain_ps(self) -> int:
-        """Picoseconds of a grain: what has no exact duration is rounded down to whole ones."""
+        """Return the grain in picoseconds; durations that are not exact are rounded down to whole grains."""
         return self.technology.grain_ps
 
     def grain_ticks(self, time_ps: int) -> int:
-        """A duration, rounded down to whole grains, in ticks."""
+        """Return a duration in ticks, rounded down to whole grains."""
         return time_ps // self.grain_ps * int(self.arrays["grain_ticks"])
 
     @property
     def reverse_load(self) -> float:
-        """How busy opposite directions are taken to be, the mean over links; 1 as bounds have it."""
+        """Return the assumed load of opposite directions, averaged over the links; bounds assume 1."""
         if not self.parts.hears_back:
             return 0.0
         return 1.0 if self.reverse_tenths is None else float(self.reverse_tenths.mean()) / 10
 
     def beside(self, reverse_tenths: Tenths) -> Compiled:
-        """The same network, sources included, with opposite directions that are this busy."""
+        """Return the same network and sources with this load on the opposite directions."""
         if not self.parts.hears_back:
             return self
         arrays = _joined(self.scenario, self.parts, self.programs, self.sources, reverse_tenths)
@@ -97,34 +98,34 @@ class Compiled:
 
     @property
     def cycle(self) -> list[int] | None:
-        """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
+        """Return links of a cycle in the channel dependency graph; None if the routing cannot deadlock."""
         return self.parts.cycle
 
     def target_names(self) -> list[str]:
-        """Terminals, and behind them what stands for several."""
+        """Return the names of the terminals, then those of the distributions."""
         return [*self.graph.terminal_names, *(one.label for one in self.parts.distributions)]
 
     def demand(self) -> traffic.Demand:
-        """What each terminal sends to each other, and to distributions, the busiest 1 in all."""
+        """Return what each terminal sends to each terminal and distribution, scaled to 1 for the busiest."""
         if self.programs is None:
             return traffic.demand(self.arrays)
         return packet_demand(self.programs, self.arrays)
 
     @property
     def mean_packet_bytes(self) -> float:
-        """Mean payload of a packet."""
+        """Return the mean payload of a packet in bytes."""
         if self.programs is not None:
             return mean_packet_bytes(self.programs, self.arrays)
         tech = self.technology
         return (traffic.mean_length(self.arrays) + bool(tech.end_carries_data)) * tech.character_bytes
 
     def cycle_names(self) -> list[str]:
-        """Names of the links of :attr:`cycle`, with their lanes if these are several."""
+        """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""
         return self.parts.cycle_names()
 
 
 def graph_of(scenario: Scenario) -> Graph:
-    """The network of a scenario alone. Raises ScenarioError."""
+    """Return the network of a scenario. Raises ScenarioError."""
     try:
         return topology.build(**scenario.parameters("topology"))
     except GraphError as error:
@@ -132,11 +133,11 @@ def graph_of(scenario: Scenario) -> Graph:
 
 
 def compile(scenario: Scenario) -> Compiled:
-    """Build and check everything a run needs.
+    """Build and check everything that a run needs.
 
     Raises:
-        ScenarioError: the scenario describes something that cannot be built; it says where and why.
-        TypeError: this is no scenario.
+        ScenarioError: the scenario cannot be built; the message gives the place and the reason.
+        TypeError: the argument is not a scenario.
     """
     needed(scenario)
     parts = _parts(scenario)
@@ -159,14 +160,14 @@ def compile(scenario: Scenario) -> Compiled:
 
 
 _NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
-"""Columns of sources that stay here."""
+"""Columns of sources that the engine does not get."""
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096
 _known = Newest[str, Parts](_MOST_KNOWN)
-"""The networks that were built last, each by what it was made of: runs of a study have few of them."""
+"""The networks that were built last, by everything that determines them: the runs of a study share a few."""
 
 
 def _parts(scenario: Scenario) -> Parts:
-    """The network of a scenario, with its routes. Raises ScenarioError."""
+    """Return the network of a scenario with its routes. Raises ScenarioError."""
     made_of = _made_of(scenario)
     if (known := _known.get(made_of)) is not None:
         return known
@@ -179,10 +180,10 @@ def _parts(scenario: Scenario) -> Parts:
 
 
 def _made_of(scenario: Scenario) -> str:
-    """All that decides about a network, files by their checksums; empty of what cannot be resolved."""
+    """Return all that determines a network, files by checksum; empty if a part cannot be resolved."""
     try:
         sections = [scenario.resolved[name] for name in ("topology", "routing", "technology")]
-    except (OSError, ValueError):  # whoever needs what is wrong says so, with its place
+    except (OSError, ValueError):  # the function that needs the wrong value reports it with its place
         return ""
     return json.dumps([*sections, scenario.transaction])
 
@@ -190,8 +191,11 @@ def _made_of(scenario: Scenario) -> str:
 def _joined(
     scenario: Scenario, parts: Parts, programs: Programs | None, sources: Arrays, beside: Tenths | None = None
 ) -> Arrays:
-    """All arrays: of the network, with opposite directions that are as busy as ``beside`` says, and of its
-    terminals, whose loads are counted with the full share of flow control."""
+    """Return all columns of the network and of its terminals.
+
+    ``beside`` is the load of the opposite directions in the network's columns. The loads of terminals are
+    computed with the full share of flow control.
+    """
     waits_ps = sources.get("list_wait_ps", np.empty(0, np.int64))
     if programs is None:
         own = [Durations.of("a wait of the list", ("traffic", "pattern"), waits_ps, MOST_WAIT_TICKS)]

@@ -1,4 +1,4 @@
-"""``[routing] addressing``: which links delete a byte of the address, and with how many packets start."""
+"""``[routing] addressing``: which links delete an address byte, and with how many a packet starts."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _HERE: Path = ("routing", "addressing")
 
 @dataclass(frozen=True)
 class Addresses:
-    """Bytes in front of the header that become fewer on the way; none where ``deletes`` is empty."""
+    """Address bytes in front of the header, deleted on the path; there are none if ``deletes`` is empty."""
 
     deletes: NDArray[np.uint8]
-    """Per link: 1 where one is deleted on entry to it."""
+    """Per link: 1 if an address byte is deleted on entry to it."""
     left: NDArray[np.int64]
-    """Per switch and class of the routing table: how many are deleted from there on."""
+    """Per switch and class of the routing table: the bytes that are deleted from this switch on."""
 
     entry: NDArray[np.int64]
-    """Per terminal: the switch to which it sends."""
+    """Per terminal: the switch that it sends to."""
     terminal_class: NDArray[np.int64]
     """Per terminal: its class in the routing table."""
 
     def of(self, source: Any, target: Any) -> NDArray[np.int64]:
-        """Bytes with which packets from some terminals start for others."""
+        """Return the number of address bytes with which packets start, per pair of source and target."""
         source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
         if not len(self.deletes):
             return np.zeros(np.broadcast(source, target).shape, np.int64)
@@ -43,7 +43,7 @@ class Addresses:
 
 
 def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable) -> Addresses:
-    """What a scenario says of addresses. Raises ScenarioError."""
+    """Return the addresses that a scenario asks for. Raises ScenarioError."""
     kind = getattr(scenario.routing, "addressing", None)
     regions = getattr(scenario.routing, "regions", None)
     if regions is not None and kind != "regional":
@@ -69,7 +69,7 @@ def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: Rout
 
 
 def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable, kind: str) -> None:
-    """Refuse networks in which it is not defined that addresses become shorter."""
+    """Refuse networks for which header deletion is not defined."""
     at: dict[str, tuple[Path, bool]] = {
         "links of flits": (("technology", "preset"), tech.in_flits),
         "delete_header, by which a packet has no header but its address": (
@@ -91,7 +91,7 @@ def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: Ro
 
 
 def _regions(scenario: Scenario, graph: Graph, regions: list[list[int | str]] | None) -> NDArray[np.int64]:
-    """Per switch its region. Raises ScenarioError."""
+    """Return the region of each switch. Raises ScenarioError."""
     if regions is None:
         message = "regional addresses need regions"
         hint = 'write regions = [["router-a", "router-b"], ["router-c"]]'
@@ -118,7 +118,10 @@ def _regions(scenario: Scenario, graph: Graph, regions: list[list[int | str]] | 
 def _left(
     scenario: Scenario, graph: Graph, table: RouteTable, deletes: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Per switch and class how many bytes are deleted on the way. Raises ScenarioError where ways differ."""
+    """Return, per switch and class, the bytes that are deleted on the path.
+
+    Raises ScenarioError if two paths delete different numbers.
+    """
     group = np.asarray(table.route, np.int64) >> 1
     is_known = np.asarray(table.route) != NONE
     group = np.where(is_known, group, 0)

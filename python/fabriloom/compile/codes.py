@@ -1,4 +1,4 @@
-"""The columns of time-codes and interrupts, which are those of their sources."""
+"""The columns of time-codes and interrupts."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from .columns import Arrays, Times, fill, per_link, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
 MOST_CODES = 10_000_000
-"""More than this many are not made in a run."""
+"""A run cannot have more codes than this."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A port that sends codes; in ps."""
+    """A port that sends codes; times in ps."""
 
     port: int
     number: int | None
-    """Of an interrupt; none of time-codes."""
+    """The number of an interrupt; None for time-codes."""
     first_ps: int
     every_ps: int
     until_ps: int
     path: Path
-    """Where it stands in the scenario."""
+    """The source's place in the scenario."""
 
     @property
     def count(self) -> int:
-        """How many it sends."""
+        """Return the number of codes that it sends."""
         return max(0, -(-(self.until_ps - self.first_ps) // self.every_ps))
 
 
 def _sources(scenario: Scenario, graph: Graph) -> list[Source]:
-    """All ports that send codes. Raises ScenarioError."""
+    """Return all ports that send codes. Raises ScenarioError."""
     found, duration_ps = [], scenario.run.duration_ps
     for place, one in enumerate(scenario.time_code):
         path: Path = ("time_code", place)
@@ -65,7 +65,7 @@ def _ports(scenario: Scenario, graph: Graph, name: str | int, path: Path) -> lis
 
 
 def _check_masters(scenario: Scenario, graph: Graph, sources: list[Source]) -> None:
-    """Refuse two masters of time at a time on one network."""
+    """Refuse two masters of time that are active at the same time on one network."""
     masters = [one for one in sources if one.number is None]
     for place, one in enumerate(masters):
         for before in masters[:place]:
@@ -90,7 +90,7 @@ def _check_count(scenario: Scenario, sources: list[Source]) -> None:
 
 
 def _times_ps(graph: Graph, tech: Technology) -> Times:
-    """Per link how long a code is on its wire, and when it has come."""
+    """Return, per link, how long a code takes on its wire, and when it has arrived."""
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     ends = 2 * (source < graph.switches) + (target < graph.switches)
 
@@ -103,7 +103,7 @@ def _times_ps(graph: Graph, tech: Technology) -> Times:
 
 @dataclass(frozen=True)
 class Codes:
-    """What a network sends besides packets."""
+    """The codes that a network sends besides packets."""
 
     sources: list[Source]
     times_ps: Times
@@ -111,7 +111,7 @@ class Codes:
     switches: int
 
     def durations(self) -> list[Durations]:
-        """What the tick has to divide."""
+        """Return the durations that the tick has to divide."""
         path = ("technology",)
         every = [*self.times_ps["code"], *self.times_ps["code_arrival"], self.tech.code_forward_ps]
         return [
@@ -120,7 +120,7 @@ class Codes:
         ]
 
     def columns(self, tick_ps: int) -> Arrays:
-        """The engine's columns."""
+        """Return the engine's columns."""
         tech, sources = self.tech, self.sources
         grain_ticks = tech.grain_ps // tick_ps
 
@@ -141,7 +141,7 @@ class Codes:
 
 
 def codes_of(scenario: Scenario, graph: Graph, tech: Technology) -> Codes | None:
-    """What a scenario sends besides packets, checked; none if there is nothing. Raises ScenarioError."""
+    """Return the codes that a scenario sends, checked, or None if it sends none. Raises ScenarioError."""
     if not (scenario.time_code or scenario.interrupt):
         return None
     times = _times_ps(graph, tech)
@@ -162,7 +162,7 @@ def _check_rate(scenario: Scenario, sources: list[Source], code_ps: int) -> None
 
 
 def _check_hold(scenario: Scenario, graph: Graph, tech: Technology, times: Times) -> None:
-    """Refuse interrupts that could go round in circles for ever."""
+    """Refuse interrupts that could circulate for ever."""
     vertices = graph.switches + len(graph.port_names)
     if graph.links <= 2 * (vertices - len(graph.planes)):
         return

@@ -1,4 +1,4 @@
-"""What the arrays of both kinds of network are made with."""
+"""Columns and helpers that both kinds of network share."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..topology import Graph
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[np.int64]]
 Tenths = NDArray[np.int64]
-"""Per link how busy its opposite direction is taken to be, 0 to 10."""
+"""Per link: the assumed load of its opposite direction, in tenths, 0 to 10."""
 
 _DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64}
 
 
 def unused() -> Arrays:
-    """Every column of the engine empty and every scalar 0: what a network has not."""
+    """Return every column of the engine empty and every scalar 0: a network without any feature."""
     return dict(_unused())
 
 
@@ -41,14 +41,15 @@ def per_link(
     times_of: Callable[[int | None, float | None, int], dict[str, int]],
     beside: NDArray[np.int64] | None = None,
 ) -> Times:
-    """Per link the times in ps that ``times_of(rate_bits_per_s, length_m, beside)`` gives; None is the usual.
+    """Return the times in ps of every link, as ``times_of(rate_bits_per_s, length_m, beside)`` computes them.
 
-    A topology may give links a rate and a length of their own. ``beside``: one more number per link.
+    Rate and length are None if the topology does not give the link its own. ``beside`` is an optional further
+    number per link.
     """
     rates = graph.attributes.get("rate_bits_per_s")
     lengths = graph.attributes.get("length_m")
     other = np.zeros(graph.links) if beside is None else beside
-    if rates is None and lengths is None:  # many times as fast as by rows
+    if rates is None and lengths is None:  # much faster than row by row
         kind_of = np.asarray(other, np.int64)
         numbers = np.arange(kind_of.max(initial=0) + 1)
         kinds = np.stack([np.full(len(numbers), -1.0), np.full(len(numbers), -1.0), numbers], axis=1)
@@ -62,7 +63,7 @@ def per_link(
 
 
 def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> None:
-    """Refuse rates of links that the topology gives them and that the technology cannot have."""
+    """Refuse link rates of the topology that the technology cannot have."""
     rates = graph.attributes.get("rate_bits_per_s")
     if rates is None:
         return
@@ -77,7 +78,7 @@ def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingT
 
 
 def terminal_links(graph: Graph) -> Arrays:
-    """The columns of the link that each port sends on, and of the one that it receives on."""
+    """Return the columns of the link on which each port sends, and of the link on which it receives."""
     return {
         "terminal_out_link": u32(graph.terminal_out_links),
         "terminal_in_link": u32(graph.terminal_in_links),
@@ -85,7 +86,7 @@ def terminal_links(graph: Graph) -> Arrays:
 
 
 def ports(graph: Graph, choice: str) -> Arrays:
-    """The columns of ports and planes; nothing where terminals have one port each."""
+    """Return the columns of ports and planes; empty if each terminal has one port."""
     if graph.several is None:
         return {}
     counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
@@ -98,17 +99,17 @@ def ports(graph: Graph, choice: str) -> Arrays:
 
 
 def parallel(graph: Graph, choice: str) -> NDArray[np.int64]:
-    """Per terminal: the ports by which it sends at a time; those in reserve do not count."""
+    """Return by how many ports each terminal sends at the same time, without ports in reserve."""
     if graph.several is None or choice == "nominal":
         return np.ones(graph.terminals, np.int64)
     return np.bincount(graph.several.terminal, minlength=graph.terminals)
 
 
 def u32(values: Any) -> NDArray[np.uint32]:
-    """A column of 32-bit numbers."""
+    """Return a column of 32-bit numbers."""
     return np.ascontiguousarray(values, np.uint32)
 
 
 def fill(count: int, value: int) -> NDArray[np.uint32]:
-    """The same number in every row."""
+    """Return a column with the same number in every row."""
     return np.full(count, value, np.uint32)

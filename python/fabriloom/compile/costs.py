@@ -1,4 +1,4 @@
-"""The host's times by the size of a message, for the sizes that there are."""
+"""The host's times by message size, for the sizes that occur."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PS_PER_NS = 1000
 
 
 def _rows(scenario: Scenario) -> list[Any]:
-    """What is written, checked. Raises ScenarioError."""
+    """Return the rows of the scenario, checked. Raises ScenarioError."""
     rows = (scenario.protocol and scenario.protocol.by_size) or []
     for number, (first, second) in enumerate(itertools.pairwise(rows), 1):
         if second.message_bytes <= first.message_bytes:
@@ -31,10 +31,10 @@ def _rows(scenario: Scenario) -> list[Any]:
 
 
 def by_size(scenario: Scenario, found: Programs) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Sizes that are sent, and for each the times of :data:`TIMES` in picoseconds, to whole nanoseconds.
+    """Return the sizes that are sent, and for each the times of :data:`TIMES` in ps, rounded to whole ns.
 
-    Between two sizes that are written they lie on a line; below the first they are its own, above the last
-    the line through the last two continues.
+    Times between two given sizes are interpolated linearly. Sizes below the first have the times of the
+    first; above the last, the line through the last two continues.
     """
     rows = _rows(scenario)
     sizes = np.unique(found.size_bytes[found.kind == SEND]) if rows else np.zeros(0, np.int64)
@@ -51,14 +51,14 @@ def by_size(scenario: Scenario, found: Programs) -> tuple[NDArray[np.int64], lis
 
 
 def durations(scenario: Scenario, found: Programs) -> list[Durations]:
-    """These times, for the choice of a tick."""
+    """Return these times, for the choice of the tick."""
     _, times = by_size(scenario, found)
     name = "a time of protocol.by_size"
     return [Durations.of(name, ("protocol", "by_size"), each, MOST_WAIT_TICKS) for each in times if len(each)]
 
 
 def columns(scenario: Scenario, found: Programs, tick_ps: int) -> Arrays:
-    """The columns of the engine; empty where nothing is written."""
+    """Return the engine's columns; empty if the scenario gives no such times."""
     sizes, times = by_size(scenario, found)
     ticks = {name: (each // tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)}
     return {"cost_bytes": sizes.astype(np.uint32), **ticks}

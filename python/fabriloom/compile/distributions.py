@@ -1,4 +1,4 @@
-"""``[[routing.distribution]]``: from names to what every switch does, and what is refused beside it."""
+"""``[[routing.distribution]]``: the links of each distribution, and checks of other settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HERE: Path = ("routing", "distribution")
 def distributions_of(
     scenario: Scenario, graph: Graph, technology: Technology, table: RouteTable
 ) -> list[Distribution]:
-    """All distributions of a scenario with their links. Raises ScenarioError."""
+    """Return all distributions of a scenario with their links. Raises ScenarioError."""
     given = getattr(scenario.routing, "distribution", None) or []
     if given:
         _check_network(scenario, graph, technology, table)
@@ -74,7 +74,7 @@ def _terminals(scenario: Scenario, graph: Graph, path: Path, names: list[int | s
 
 
 def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable) -> None:
-    """Refuse networks in which it is not defined that packets go several ways."""
+    """Refuse networks for which packet distribution is not defined."""
     at: dict[str, tuple[Path, bool]] = {
         "several lanes": (("technology", "lanes"), tech.lanes > 1),
         "virtual cut-through": (("technology", "switching"), tech.switching != "wormhole"),
@@ -92,7 +92,7 @@ def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: Ro
 
 
 def check_distributions(scenario: Scenario) -> None:
-    """Refuse what is not defined beside distributions, and those to which nothing is sent."""
+    """Refuse features that distributions do not support, and distributions that nothing is sent to."""
     if not getattr(scenario.routing, "distribution", None):
         return
     for what, path, is_there in [

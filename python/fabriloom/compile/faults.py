@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from . import Parts
 
 NEVER_TICKS = 1 << 62
-"""When a link runs again that never does; see ``crates/engine/src/fabric``."""
+"""The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""
 MOST_FAILURES = 100_000
-"""More than this many are not drawn."""
+"""A scenario cannot have more random failures than this."""
 
 
 def fault_columns(scenario: Scenario, parts: Parts, tick_ps: int) -> Arrays:
-    """The outages of links. Raises ScenarioError for what is to fail and is not there."""
+    """Return the outages of links. Raises ScenarioError for a fault whose target does not exist."""
     graph, technology = parts.graph, parts.technology
     grain_ticks = technology.grain_ps // tick_ps
 
@@ -50,7 +50,7 @@ def fault_columns(scenario: Scenario, parts: Parts, tick_ps: int) -> Arrays:
 def _failures(
     scenario: Scenario, graph: Graph, technology: Technology | RingTechnology, place: int
 ) -> Iterator[tuple[list[int], int, int | None]]:
-    """The links that fail together, when, and when they are repaired, of one ``[[fault]]``."""
+    """Yield, for one ``[[fault]]``, the links that fail together, the time, and the time of repair."""
     fault = scenario.fault[place]
     kind = fault.what[0]
     try:
@@ -76,7 +76,7 @@ def _failures(
 def _rate(
     fault: Fault, graph: Graph, technology: Technology | RingTechnology, links: list[int]
 ) -> tuple[float, float | None]:
-    """Mean times between failures and to repair, in ps."""
+    """Return the mean times between failures and to repair, in ps."""
     if fault.mtbf_ps is not None:
         return float(fault.mtbf_ps), None if fault.mttr_ps is None else float(fault.mttr_ps)
     given = graph.attributes.get("rate_bits_per_s")
@@ -88,7 +88,7 @@ def _rate(
 
 
 def timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
-    """The time-outs of switches, rounded up to ticks; nothing if there are none."""
+    """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
     if not technology.watchdog_ps:
         return {}
     ticks = -(-technology.watchdog_ps // tick_ps)
@@ -96,7 +96,7 @@ def timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Array
 
 
 def _rules(technology: Technology | RingTechnology, tick_ps: int) -> Rules:
-    """Durations rounded up to ticks, and at least one."""
+    """Return the durations, rounded up to ticks, at least one tick."""
     disconnect, restart = (
         max(1, -(-time_ps // tick_ps)) for time_ps in (technology.disconnect_ps, technology.restart_ps)
     )

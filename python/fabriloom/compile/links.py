@@ -1,4 +1,4 @@
-"""Networks of links and switches with buffers: times, routing table and columns."""
+"""Networks of links and switches with buffers: times, routing tables and columns."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ from .traffic_classes import TrafficClasses, classes_of
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
 _KEPT = 4
-"""Times of a network that are kept: matched flow control has a few a run."""
+"""Number of times tables that are kept for one network; with matched flow control a run has a few."""
 
 
 _ELSEWHERE = ("after_fault", "high_priority", "traffic_class", "distribution", "addressing", "regions")
-"""Settings of a routing that other parts read."""
+"""Routing settings that other modules read."""
 
 
 @dataclass(frozen=True)
 class _Timed:
-    """The times of a network whose opposite directions are so busy, and what is made of them."""
+    """The times of a network for one load of the opposite directions, and what is computed from them."""
 
     times_ps: Times
     durations: list[Durations]
     columns: dict[int, Arrays] = field(default_factory=dict)
-    """By the tick in ps."""
+    """Columns by tick in ps."""
 
 
 class LinkParts:
-    """The parts of a network of links; each mistake points into the file."""
+    """The compiled parts of a network of links; every error points into the scenario's file."""
 
     hears_back = True
-    """Whether flow control of one direction takes time of the other."""
+    """Whether flow control of one direction takes time on the other."""
     unbounded = ""
-    """Why no packet has a longest delay; empty: there may be one."""
+    """Why packets of this kind of network have no bounded delay; empty: the delay can be bounded."""
     bit_errors_disconnect = True
-    """Whether a bit error takes a link down for a while; if not, it damages what is on it."""
+    """Whether a bit error takes a link down for a while; if not, it damages the packet on the link."""
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
@@ -77,19 +77,19 @@ class LinkParts:
         self._known_columns = Newest[int, Arrays](_KEPT)
         self._high = _high_ports(scenario, graph)
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
-        """Whose packets take which lanes."""
+        """The lanes that each class of packets may use."""
         try:
             parameters = scenario.parameters("routing")
             self.lane_choice: str | None = parameters.pop("lane_choice", None)
             self.after: dict[frozenset[int], RouteTable] = {}
-            """Tables that replace ``lane_table``, by the links that are dead then."""
+            """Tables that replace ``lane_table`` after faults, by the set of dead links."""
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
                 parameters["lanes"] = lanes
             self.planes = _planes(graph, parameters)
-            """Per plane of the graph: its own graph and table."""
+            """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
             self.lane_table = routing.by_class([self._on_lanes(own) for own in self.classes.lanes])
@@ -98,26 +98,26 @@ class LinkParts:
         self.distributions = distributions_of(scenario, graph, self.technology, self.table)
         """Targets that stand for several terminals."""
         self.addresses = addresses_of(scenario, graph, self.technology, self.table)
-        """Bytes in front of headers that become fewer on the way."""
+        """Address bytes in front of headers, deleted on the path."""
 
     @property
     def via(self) -> bool:
-        """Whether packets carry a header to a random intermediate switch."""
+        """Whether packets carry a header for a random intermediate switch."""
         return len(self.table.via_switch) > 0
 
     @cached_property
     def cycle(self) -> list[int] | None:
-        """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
+        """Return links of a cycle in the channel dependency graph; None if the routing cannot deadlock."""
         found = self.lane_cycle
         return None if found is None else [lane // self.technology.lanes for lane in found]
 
     @cached_property
     def lane_cycle(self) -> list[int] | None:
-        """The same by lanes.
+        """Return the same cycle by lanes.
 
-        A packet that keeps its wire while it waits is in the way of all lanes of it. With escape lanes
-        those alone must have no cycle, if packets wait in one buffer at a time: then a waiting packet keeps
-        nothing that another one, which takes its escape lane, waits for (J. Duato 1993).
+        A packet that keeps its wire while it waits blocks all lanes of that wire. With escape lanes, only
+        those must be free of cycles, provided that a packet waits in one buffer at a time: a waiting packet
+        then holds nothing that a packet on an escape lane waits for (J. Duato 1993).
         """
         if self.distributions:
             return distribution_cycle(self.graph, self.table, self.distributions)
@@ -128,7 +128,7 @@ class LinkParts:
         return None
 
     def cycle_names(self) -> list[str]:
-        """Names of the links of :attr:`cycle`, with their lanes if these are several."""
+        """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""
         names, lanes = self.graph.link_names, self.technology.lanes
         if lanes == 1:
             return [names[link] for link in self.cycle or []]
@@ -139,7 +139,8 @@ class LinkParts:
         if tech.holds_wire:
             found = routing.dependency_cycle(graph, table)
             return None if found is None else [link * tech.lanes for link in found]
-        # No packet of one class waits for a lane of another, so each class is looked at by itself.
+        # A packet of one class never waits for a lane of another class, so the classes are checked
+        # separately.
         for own in self.classes.lanes:
             if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
                 divided = routing.escape_lanes(graph, table, len(own))
@@ -151,7 +152,7 @@ class LinkParts:
         return None
 
     def _on_lanes(self, own: list[int]) -> RouteTable:
-        """The groups of the packets of a traffic class, which has some lanes of each link."""
+        """Return the groups for the packets of a traffic class, which may use some lanes of each link."""
         lanes = self.technology.lanes
         if len(own) < lanes and any(table.group_lanes is not None for _, table in self.planes):
             message = "the table names lanes itself: leave traffic_class out"
@@ -173,19 +174,19 @@ class LinkParts:
         check_schedule(scenario, self.graph, self.table, programs)
 
     def codes(self, scenario: Scenario) -> Codes | None:
-        """What is sent besides packets; none if there is nothing. Raises ScenarioError."""
+        """Return the codes that are sent besides packets, or None. Raises ScenarioError."""
         return codes_of(scenario, self.graph, self.technology)
 
     def down_with(self, links: list[int]) -> list[int]:
-        """What is down when links fail: nothing else."""
+        """Return the links that are down when these fail: no others."""
         return links
 
     def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
-        """Nothing besides the outages."""
+        """Return no columns besides the outages."""
         return {}
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
-        """Raise ScenarioError if packets are sent again before an acknowledgement can come, or twice over."""
+        """Raise ScenarioError if packets are sent again too early for an acknowledgement, or twice."""
         after_ps, tech = protocol["resend_after_ps"], self.technology
         chars = -(-protocol["packet_bytes"] // tech.character_bytes)
         least_ps = round(tech.mean_packet_ps(chars, None, False) + tech.mean_packet_ps(0, None, False))
@@ -200,12 +201,12 @@ class LinkParts:
             raise scenario.error(message, ("program", "retry_after"), hint)
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
-        """Time-outs of switches, and tables that replace others after what ``columns`` says of faults."""
+        """Return the time-outs of switches, and the tables that replace others after faults."""
         timeouts = timeout_columns(self.graph, self.technology, tick)
         return timeouts | table_columns(scenario, self, columns, tick)
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
-        """Raise ScenarioError if the buffers do not hold packets that have to have credit for all of them."""
+        """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it."""
         names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
         longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
         packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
@@ -217,11 +218,11 @@ class LinkParts:
             raise scenario.located(error, "technology") from error
 
     def times_ps(self, beside: Tenths | None) -> Times:
-        """Per link its durations; ``beside``: how busy its opposite direction is, None: as bounds have it."""
+        """Return every link's durations for a load of its opposite direction; None: as bounds assume."""
         return self._timed(beside).times_ps
 
     def _timed(self, beside: Tenths | None) -> _Timed:
-        """What runs of one network have in common, made once: how busy opposite directions are decides."""
+        """Return the times for one load of the opposite directions; runs of one network share them."""
         key = None if beside is None else np.ascontiguousarray(beside, np.int64).tobytes()
         if (found := self._known.get(key)) is not None:
             return found
@@ -256,11 +257,11 @@ class LinkParts:
             raise scenario.located(error, "technology") from error
 
     def durations(self, beside: Tenths | None) -> list[Durations]:
-        """All durations of links and switches."""
+        """Return all durations of links and switches."""
         return self._timed(beside).durations
 
     def columns(self, beside: Tenths | None, tick_ps: int) -> Arrays:
-        """The engine's columns of the network."""
+        """Return the engine's columns of the network."""
         timed = self._timed(beside)
         if tick_ps not in timed.columns:
             times = {f"link_{name}_ticks": u32(column // tick_ps) for name, column in timed.times_ps.items()}
@@ -268,7 +269,7 @@ class LinkParts:
         return timed.columns[tick_ps]
 
     def _fixed(self, tick_ps: int) -> Arrays:
-        """The columns on which it has no influence how busy opposite directions are."""
+        """Return the columns that do not depend on the load of opposite directions."""
         if (found := self._known_columns.get(tick_ps)) is not None:
             return found
         links, switches = _links(self.graph, self.technology), self._switches(self.technology, tick_ps)
@@ -302,7 +303,7 @@ class LinkParts:
         }
 
     def _distributed(self) -> Arrays:
-        """The columns of distributions, and the routes with theirs."""
+        """Return the columns of distributions, and the routes extended by theirs."""
         if not self.distributions:
             return {}
         table, spread = with_distributions(self.lane_table, self.distributions)
@@ -315,7 +316,7 @@ class LinkParts:
         }
 
     def choices(self, table: RouteTable) -> NDArray[np.uint8]:
-        """Per switch how a free lane is chosen: where no group has several, there is nothing to draw."""
+        """Return, per switch, how a free lane is chosen; empty if no group has several lanes."""
         several = np.diff(table.group_start) > 1
         found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
         found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
@@ -323,7 +324,7 @@ class LinkParts:
 
 
 def _routes(table: RouteTable) -> Arrays:
-    """The columns of groups and routes."""
+    """Return the columns of groups and routes."""
     return {
         "classes": table.route.shape[1],
         "group_switch": u32(table.group_switch),
@@ -335,7 +336,7 @@ def _routes(table: RouteTable) -> Arrays:
 
 
 def _high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
-    """Per port whether packets for it go before others; nothing where none do. Raises ScenarioError."""
+    """Return, per port, whether packets for it have priority; empty if none have. Raises ScenarioError."""
     names = getattr(scenario.routing, "high_priority", None) or []
     found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
     for place, name in enumerate(names):
@@ -350,7 +351,7 @@ def _high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
 
 
 def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
-    """Each plane with its table; those that are one graph have one table."""
+    """Return each plane with its table; planes with the same graph share a table."""
     known: dict[int, RouteTable] = {}
     for plane in graph.planes:
         if id(plane.graph) not in known:
@@ -365,7 +366,7 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
 def _times_of(
     tech: Technology, tenths: int | None, rate: int | None, length_m: float | None
 ) -> dict[str, int]:
-    """The durations of a link whose opposite direction is so busy."""
+    """Return the durations of a link whose opposite direction has this load."""
     tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
     return {
         "character": tech.character_ps(rate),
@@ -379,7 +380,7 @@ def _times_of(
 
 
 def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
-    """Every duration by the setting that has most of a say in it; zeros and all."""
+    """Return every duration, with zeros, by the setting that influences it most."""
     characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
     if tech.in_flits:
         return {

@@ -1,4 +1,4 @@
-"""What was made last, kept for runs that need the same."""
+"""A cache of the results that were used last."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ Value = TypeVar("Value")
 
 
 class Newest(Generic[Key, Value]):
-    """The things asked for last, by what they are made of; several threads may ask at a time."""
+    """Values by key, those used last; safe for several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._made: OrderedDict[Key, Value] = OrderedDict()
 
     def get(self, key: Key) -> Value | None:
-        """What is kept under a key."""
+        """Return the value of a key, or None."""
         with contextlib.suppress(KeyError):  # another thread may have dropped it
             self._made.move_to_end(key)
             return self._made[key]
         return None
 
     def keep(self, key: Key, value: Value) -> Value:
-        """Keep something, and drop what was not asked for longest."""
+        """Keep a value, drop the one that was unused longest, and return the value."""
         self._made[key] = value
         while len(self._made) > self._most:
             with contextlib.suppress(KeyError):

@@ -1,4 +1,4 @@
-"""Programs and their protocol: checked, and as columns and scalars."""
+"""Programs and their protocol: check them, and turn them into columns and scalars."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _WINDOWS = (
 )
 _BYTE_TIMES = ("byte", "bus_byte")
 _MOST_AROUND_BYTES = 32
-"""That a packet of a protocol of SpaceWire has around its data."""
+"""The bytes that a packet of a SpaceWire protocol has around its data."""
 _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
 
 def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
-    """The programs of a scenario; none if its terminals are sources. Raises ScenarioError."""
+    """Return the programs of a scenario, or None if its terminals are sources. Raises ScenarioError."""
     if scenario.program is None:
         return None
     protocol = protocol_of(scenario)
@@ -52,7 +52,7 @@ def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
 
 
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
-    """``[program]``, and for what SpaceWire's protocols prescribe byte by byte the header of its packets."""
+    """Return ``[program]``, with the packet header if a SpaceWire protocol prescribes every byte."""
     settings = scenario.parameters("program")
     if settings["kind"] not in ("rmap", "ccsds", "spacewire-d"):
         return settings
@@ -89,7 +89,7 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
-    """All durations of a protocol and of programs."""
+    """Return all durations of a protocol and of programs."""
     protocol = protocol_of(scenario)
     times = [
         Durations.of(f"protocol.{name}_time", ("protocol", f"{name}_time"), protocol[f"{name}_time_ps"], most)
@@ -116,7 +116,7 @@ def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
 
 
 def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: int) -> Arrays:
-    """The columns of programs and the scalars of their protocol."""
+    """Return the columns of programs and the scalars of their protocol."""
     protocol, tech = protocol_of(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
     parts.check_protocol(scenario, protocol)
@@ -152,7 +152,7 @@ def _resends(protocol: dict[str, Any], tick_ps: int) -> Arrays:
 
 
 def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
-    """Packets of rings have a few legal sizes."""
+    """Refuse packet sizes that a ring does not allow."""
     legal = tech.legal_payloads_bytes
     for name in ("packet", "small_packet"):
         size = protocol[f"{name}_bytes"]
@@ -163,7 +163,7 @@ def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protoc
 
 
 def place_of(scenario: Scenario, found: Programs, row: int) -> str:
-    """The line of the scenario's file in which an operation was written; nothing for ready programs."""
+    """Return the scenario's line with an operation; empty for ready-made programs."""
     if not found.places or not found.places[row]:
         return ""
     place = scenario.source.place(_path(found.places[row]))
@@ -175,9 +175,9 @@ def _path(parameter: str) -> tuple[str | int, ...]:
 
 
 def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> Exception:
-    """An error of the engine at its place in the scenario; what is no user's mistake as it is.
+    """Return an engine error as the scenario's error; return it unchanged if it is not a mistake of the user.
 
-    ``error``: its arguments are what happened, its kind and two numbers, of terminals or an operation.
+    ``error.args``: the message, the kind, and two numbers (terminals, or an operation).
     """
     text, kind = error.args[:2]
     one, other = int(error.args[2]), int(error.args[3])
@@ -193,7 +193,7 @@ def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> E
 
 
 def packet_demand(found: Programs, arrays: Arrays) -> traffic.Demand:
-    """How many packets each pair of terminals exchanges; messages whose target is not known are left out."""
+    """Return how many packets each pair of terminals exchanges, as far as targets are known."""
     source, target, size, count = found.demand()
     small = size < arrays["message_small_below_bytes"]
     packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
@@ -204,7 +204,7 @@ def packet_demand(found: Programs, arrays: Arrays) -> traffic.Demand:
 
 
 def mean_packet_bytes(found: Programs, arrays: Arrays) -> float:
-    """Mean payload of the packets of messages."""
+    """Return the mean payload of the packets of messages, in bytes."""
     _, _, size, count = found.demand()
     if not len(size):
         return float(arrays["message_packet_bytes"])

@@ -1,4 +1,4 @@
-"""Networks of rings and buses (SCI): times, routes of the ports and columns."""
+"""Networks of rings and buses (SCI): times, routes of the ports, and columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TRANSACTIONS = {
 
 
 class RingParts:
-    """The parts of a network of rings; each mistake points into the file. It has the methods of LinkParts."""
+    """The compiled parts of a network of rings, with the methods of LinkParts; errors point into the file."""
 
     hears_back = False
     unbounded = "networks of rings: nothing limits how often a packet is sent again"
@@ -61,16 +61,16 @@ class RingParts:
 
     @cached_property
     def cycle(self) -> list[int] | None:
-        """Links of a circle of transmit queues that can wait for each other; none if there is none."""
+        """Return the links of a cycle of transmit queues that can wait for each other, or None."""
         return ring_dependency_cycle(self.graph, self.port_route)
 
     def cycle_names(self) -> list[str]:
-        """Names of the links of :attr:`cycle`."""
+        """Return the names of the links of :attr:`cycle`."""
         return [self.graph.link_names[link] for link in self.cycle or []]
 
     @cached_property
     def times_ps(self) -> Times:
-        """Per link: ``character``, the time of a symbol, and ``arrival``, until it can be used."""
+        """Return, per link, ``character``: the time of a symbol, and ``arrival``: until it can be used."""
         tech = self.technology
         return per_link(
             self.graph,
@@ -81,7 +81,7 @@ class RingParts:
         )
 
     def durations(self, beside: Tenths | None = None) -> list[Durations]:
-        """All durations of links, stations, buses and memories. Nothing is beside a link."""
+        """Return all durations of links, stations, buses and memories; links are one-way."""
         times = {
             "link_rate": self.times_ps["character"],
             "cable_length": self.times_ps["arrival"],
@@ -99,7 +99,7 @@ class RingParts:
         ]
 
     def columns(self, beside: Tenths | None, tick: int) -> Arrays:
-        """The engine's columns of the network. Links are one-way: nothing is beside them."""
+        """Return the engine's columns of the network. A one-way link has no opposite direction."""
         tech = self.technology
         return {
             "tick_ps": tick,
@@ -115,7 +115,7 @@ class RingParts:
         }
 
     def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
-        """Any program can run on rings."""
+        """Accept every program: any program can run on rings."""
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
         """Raise ScenarioError if a flow has a requirement."""
@@ -127,17 +127,17 @@ class RingParts:
             raise scenario.error(message, ("traffic", "pattern"), hint)
 
     def codes(self, scenario: Scenario) -> None:
-        """Rings have no time-codes; the checks of the scenario say so."""
+        """Return None: rings have no time-codes, and the scenario's checks refuse them."""
 
     def down_with(self, links: list[int]) -> list[int]:
-        """What is down when links fail: all links of their rings, if the technology has it so."""
+        """Return the links that are down when these fail: all of their rings, if the technology says so."""
         if self.technology.fault_stops != "ring":
             return links
         ring_of = self.rings.station_ring
         return [int(link) for link in np.flatnonzero(np.isin(ring_of, ring_of[links]))]
 
     def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
-        """When senders forget what is lost, and terminals close routes; rounded up to ticks."""
+        """Return when senders forget lost packets and when terminals close routes, rounded up to ticks."""
         tech = self.technology
         if not tech.timeout_ps and not all(fault.stops for fault in scenario.fault):
             message = "where rings fail transactions need a time-out: what is lost keeps its number till then"
@@ -149,7 +149,7 @@ class RingParts:
         }
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
-        """Raise ScenarioError if a protocol or a program sends again what is lost."""
+        """Raise ScenarioError if a protocol or a program sends lost messages again."""
         if protocol["resend_after_ps"]:
             message = "packets are sent again by their protocol in networks of links only"
             hint = (
@@ -162,7 +162,7 @@ class RingParts:
             raise scenario.error(message, ("program", "retry_after"), hint)
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
-        """Nothing of what switches of links have."""
+        """Return no columns: the switches of rings have none of those that switches of links have."""
         return {}
 
     def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
@@ -214,7 +214,7 @@ class RingParts:
 
 
 def durations_ps(tech: RingTechnology) -> dict[str, int]:
-    """Every duration but those of links, by its name in a scenario."""
+    """Return every duration except those of links, by its name in a scenario."""
     return {
         "decode_latency": tech.decode_latency_ps,
         "bypass_latency": tech.bypass_latency_ps,

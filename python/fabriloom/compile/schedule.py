@@ -1,4 +1,4 @@
-"""Whether the entries of a SpaceWire-D schedule stay out of each other's way: checked before a run."""
+"""Check, before a run, that the entries of a SpaceWire-D schedule do not share links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs
         raise scenario.error(message, ("program", "kind"), "describe one plane of the network")
     terminals = Terminals(graph.terminal_names)
     used: dict[tuple[int, int], int] = {}
-    """By slot and link: the first entry that uses it."""
+    """By slot and link: the first entry that uses the link."""
     known: dict[tuple[int, int], set[int]] = {}
     for place, entry in enumerate(program.schedule):
         there = terminals.one(entry.initiator, "initiator"), terminals.one(entry.target, "target")
@@ -43,7 +43,7 @@ def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs
 
 
 def _links(graph: Graph, table: RouteTable, source: int, target: int) -> set[int]:
-    """All links that packets from one terminal to another may take."""
+    """Return all links that packets from one terminal to another may take."""
     todo = [int(graph.terminal_out_links[source])]
     found = set(todo)
     column = int(table.terminal_class[target])

@@ -1,4 +1,4 @@
-"""What must fit together where terminals have several ports."""
+"""Checks and tables for terminals with several ports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAIRS_AT_ONCE = 1 << 22
 
 
 def check_graph(scenario: Scenario, graph: Graph) -> None:
-    """Raise ScenarioError for ports that are chosen where there is one, and for what takes a single one."""
+    """Raise ScenarioError if single ports are chosen from, or if a setting needs single ports."""
     if graph.several is None:
         if scenario.ports is not None:
             message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
@@ -32,7 +32,7 @@ def check_graph(scenario: Scenario, graph: Graph) -> None:
 
 
 def in_planes(graph: Graph) -> NDArray[np.bool_]:
-    """Whether a terminal has a port in a plane, shape (terminals, planes)."""
+    """Return whether each terminal has a port in each plane, shape (terminals, planes)."""
     found = np.zeros((graph.terminals, len(graph.planes)), bool)
     if graph.several is not None:
         found[graph.several.terminal, graph.several.plane] = True
@@ -40,7 +40,7 @@ def in_planes(graph: Graph) -> NDArray[np.bool_]:
 
 
 def reached(graph: Graph, source: np.ndarray, target: np.ndarray) -> NDArray[np.bool_]:
-    """Per pair of terminals whether they have a plane in common."""
+    """Return, per pair of terminals, whether they have a plane in common."""
     if graph.several is None:
         return np.ones(len(source), bool)
     inside = in_planes(graph)
@@ -55,11 +55,12 @@ def reached(graph: Graph, source: np.ndarray, target: np.ndarray) -> NDArray[np.
 def port_pairs(
     graph: Graph, choice: str, source: Ints, target: Ints, runs: NDArray[np.bool_] | None = None
 ) -> tuple[Ints, Ints, Ints]:
-    """By which ports packets of pairs of terminals go: numbers of pairs, ports and the ports that they go to.
+    """Return the ports by which packets of pairs of terminals go: pair numbers, ports, and the target's
+    ports.
 
-    One row per pair with ``destination`` and ``nominal``, else one for each port that leads there; none of a
-    pair without a plane in common. ``runs``: per port, whether its link does; of those that do not, packets
-    go by others if there are any. See ``docs/background/ports.md``.
+    With ``destination`` and ``nominal`` a pair has one row, otherwise one for each port that leads to the
+    target; a pair without a common plane has none. ``runs`` says, per port, whether its link works: packets
+    avoid the others if they can. See ``docs/background/ports.md``.
     """
     leads, ends = _leads(graph, source, target)
     if runs is not None:
@@ -82,7 +83,7 @@ def _first_ports(graph: Graph) -> Ints:
 
 
 def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_], Ints]:
-    """Per pair and port of its source, by its place: whether that leads to the target, and to which port."""
+    """Return, per pair and port of its source: whether the port leads to the target, and to which port."""
     assert graph.several is not None
     plane, first = graph.several.plane, _first_ports(graph)
     counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
@@ -90,7 +91,7 @@ def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_],
     numbers = np.arange(most)
 
     def planes_of(terminal: Ints) -> Ints:
-        """Per place the plane of that port; -1: there is no such port."""
+        """Return, per place, the plane of that port, or -1 if there is no such port."""
         at = np.minimum(first[terminal][:, None] + numbers, graph.ports - 1)
         return np.where(numbers < counts[terminal][:, None], plane[at], -1)
 
@@ -110,9 +111,9 @@ def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_],
 
 
 def check_pairs(scenario: Scenario, graph: Graph, demand: Demand) -> None:
-    """Raise ScenarioError for packets between terminals without a plane in common."""
+    """Raise ScenarioError for packets between terminals without a common plane."""
     if graph.several is None or in_planes(graph).all(axis=0).any():
-        return  # there is a plane with all of them
+        return  # one plane has all terminals
     source, target = (np.asarray(ends, np.int64) for ends in (demand.source, demand.target))
     lost = np.flatnonzero(~reached(graph, source, target))
     found = [(int(source[at]), int(target[at])) for at in lost[:1]]
@@ -128,7 +129,7 @@ def check_pairs(scenario: Scenario, graph: Graph, demand: Demand) -> None:
 
 
 def no_plane(scenario: Scenario, one: str, other: str) -> ScenarioError:
-    """The error of a terminal that sends to another one to which no port leads."""
+    """Return the error of a terminal that sends to a terminal to which no port leads."""
     message = f'"{one}" sends to "{other}", and they have ports in no network together'
     hint = "terminals pass nothing on: name targets that a port leads to, or join the networks by a cable"
     path = ("traffic", "pattern") if scenario.program is None else ("program",)

@@ -1,4 +1,4 @@
-"""Routing tables that are replaced after faults: when, by which, and as columns."""
+"""Routing tables that are replaced after faults: the times, the tables and their columns."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 MOST_REPLACED = 1000
-"""Times that tables may be replaced in a run."""
+"""A run cannot replace tables more often than this."""
 _ANY = frozenset([-1])
-"""Some links, whichever."""
+"""Stands for any dead links."""
 MOST_ENTRIES = 1 << 26
-"""Of all tables together: 256 MB."""
+"""Limit of the entries of all tables together: 256 MB."""
 
 
 def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps: int) -> Arrays:
-    """Columns of the tables that replace others, and of groups with theirs. Raises ScenarioError."""
+    """Return the columns of the replacing tables, and of all groups. Raises ScenarioError."""
     after = getattr(scenario.routing, "after_fault", None)
     if after is None or not scenario.fault:
         return {}
@@ -41,7 +41,7 @@ def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps
         message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
         hint = "let less fail, or run.duration be shorter"
         raise scenario.error(message, ("routing", "after_fault"), hint)
-    # A table of one's own serves whenever anything is dead.
+    # A table of the user is valid for any dead links.
     needed = [dead if after.path is None or not dead else _ANY for _, dead in moments]
     numbers = {frozenset[int](): 0}
     for dead in needed:
@@ -62,7 +62,7 @@ def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps
 
 
 def _moments(columns: Arrays, delay: int, last: int, between: Ints) -> list[tuple[int, frozenset[int]]]:
-    """When tables are replaced, and the links between switches that are dead by then."""
+    """Return when tables are replaced, and the links between switches that are dead at that time."""
     turns: list[tuple[int, int, bool]] = []
     rows = zip(*(columns[f"fault_{name}"].tolist() for name in ("link", *_TIMES)), strict=True)
     of_switches = set(between.tolist())
@@ -84,7 +84,7 @@ _TIMES = ("down_ticks", "up_ticks", "stuck")
 
 
 def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozenset[int]) -> RouteTable:
-    """The table by lanes without dead links, or the one of the user."""
+    """Return the table by lanes without dead links, or the user's table."""
     if dead in parts.after:
         return parts.after[dead]
     lanes, parameters = parts.technology.lanes, _parameters(scenario)
@@ -113,7 +113,7 @@ def _parameters(scenario: Scenario) -> dict[str, Any]:
 
 
 class _Merged:
-    """Groups of several tables, each once."""
+    """The groups of several tables, without duplicates."""
 
     def __init__(self, table: RouteTable) -> None:
         self.first = table
@@ -124,7 +124,7 @@ class _Merged:
             self.known.setdefault(self.links[-1], group)
 
     def add(self, table: RouteTable) -> NDArray[np.uint32]:
-        """The entries of a table, by the numbers that its groups have among all."""
+        """Add a table and return its entries in the common numbering of groups."""
         number = np.zeros(max(1, table.groups), np.int64)
         for group in range(table.groups):
             links = tuple(table.group(group).tolist())
@@ -139,13 +139,13 @@ class _Merged:
         return entry.astype(np.uint32)
 
     def table(self) -> RouteTable:
-        """All groups, with the entries of the first table."""
+        """Return all groups, with the entries of the first table."""
         start = np.cumsum([0, *(len(links) for links in self.links)])
         flat = [link for links in self.links for link in links]
         first = self.first
         return RouteTable(u32(self.switch), u32(start), u32(flat), first.route, first.terminal_class)
 
     def columns(self) -> Arrays:
-        """Columns of the groups."""
+        """Return the columns of the groups."""
         table = self.table()
         return {name: getattr(table, name) for name in ("group_switch", "group_start", "group_links")}

@@ -1,4 +1,4 @@
-"""The tick of a scenario: the longest time of which every duration in it is a whole number."""
+"""The tick of a scenario: the greatest common divisor of its durations."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..scenario import Scenario
 from ..scenario.errors import Path
 
 MOST_LINK_TICKS = 2**30
-"""The longest time of a link, a switch or a station; see ``crates/engine/src/fabric/check``."""
+"""Limit for a link, a switch or a station; see ``crates/engine/src/fabric/check``."""
 MOST_DELAY_TICKS = 2**40
-"""The longest retry delay and timeout."""
+"""Limit for a retry delay or a time-out."""
 MOST_WAIT_TICKS = 2**50
-"""The longest time of a protocol, a program or a list."""
+"""Limit for a duration of a protocol, a program or a list."""
 MOST_RUN_TICKS = 2**60
-"""The longest run."""
+"""Limit for a run."""
 
 
 @dataclass(frozen=True)
 class Durations:
-    """Durations that are given in one place of a scenario."""
+    """The durations that one place of a scenario gives."""
 
     name: str
     path: Path
@@ -38,14 +38,17 @@ class Durations:
     def of(
         name: str, path: Path, values_ps: int | Sequence[int] | NDArray[np.int64], most_ticks: int
     ) -> Durations:
-        """Those of a list or a column."""
+        """Return the durations of a list or a column."""
         values = np.atleast_1d(np.asarray(values_ps, np.int64))
         common = int(np.gcd.reduce(values)) if len(values) else 0
         return Durations(name, path, common, int(values.max(initial=0)), most_ticks)
 
 
 def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: int) -> int:
-    """The tick. Raises ScenarioError for a duration that is too long to be counted in it, or no multiple."""
+    """Return the tick in ps.
+
+    Raises ScenarioError for a duration that has too many ticks or is not a multiple.
+    """
     tick = gcd(grain_ps, *(one.common_ps for one in durations))
     for one in durations:
         if one.longest_ps // tick > one.most_ticks:
@@ -59,7 +62,7 @@ def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: int) -
 def _too_long(
     scenario: Scenario, durations: Sequence[Durations], found: Durations, tick: int, grain_ps: int
 ) -> Exception:
-    """Name the duration that is too long, and the one by which the steps of time are so short."""
+    """Return an error that names the duration that is too long, and the one that makes ticks short."""
     longest = units.format_time_ps(found.longest_ps)
     step = units.format_time_ps(tick)
     message = f"{found.name} of {longest} is too long beside the other times: more than "

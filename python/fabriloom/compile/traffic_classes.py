@@ -1,4 +1,4 @@
-"""Traffic classes of a scenario: whose packets take which lanes."""
+"""Traffic classes: which packets may use which lanes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class TrafficClasses:
 
     lanes: list[list[int]]
     of_port: NDArray[np.uint32]
-    """Empty if there is one class."""
+    """Per port, its class; empty if there is only one class."""
 
 
 def classes_of(scenario: Scenario, graph: Graph, technology: Technology) -> TrafficClasses:
-    """The classes of a scenario; those that no class names are one more. Raises ScenarioError."""
+    """Return the classes of a scenario; ports that no class names form one more. Raises ScenarioError."""
     given = getattr(scenario.routing, "traffic_class", None) or []
     if not given:
         return TrafficClasses([list(range(technology.lanes))], np.zeros(0, np.uint32))

@@ -1,7 +1,8 @@
-"""Programs of scenarios on real machines, over MPI, with results like those of a run.
+"""Run the programs of scenarios on real machines, over MPI, with results like those of a simulation.
 
-``plan``: what each process is to do. ``find``: the MPI that is there, and the runner. ``launch``: the
-processes, and what they say. ``records``: what came back, as the numbers of a run. ``work``: all of it.
+``plan``: the operations of each process. ``find``: the installed MPI, and the runner. ``launch``: starts the
+processes and reads their messages. ``records``: turns the measured times into the numbers of a run. ``work``:
+the whole measurement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The MPI that is there, the machines and the runner."""
+"""Find the installed MPI, the machines and the runner."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _HOST = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:(?::|\s+slots\s*=\s*)(\d{1,6
 
 @dataclass(frozen=True)
 class Settings:
-    """How to measure."""
+    """Settings of a measurement."""
 
     ranks: int | None = None
-    """Processes; None: as many as terminals take part."""
+    """Number of processes; None: one per terminal that takes part."""
     hosts: Path | None = None
-    """A file with a line per machine, ``name:processes``."""
+    """A file with one machine per line, ``name:processes``."""
     runner: str = "auto"
-    """``c``, ``python``, or ``auto``: C where it can be compiled."""
+    """``c``, ``python``, or ``auto``: C if it can be compiled."""
     warm_ups: int = 2
     rounds: int = 5
     oversubscribe: bool = False
-    """Whether more processes than cores are right: then nothing is a measurement."""
+    """Whether to allow more processes than cores; the result is then not a measurement."""
     patience_s: int = 60
-    """For so long nothing may happen."""
+    """Time without progress after which the measurement is ended."""
     start_s: int = 60
-    """Within so long all hosts have to answer."""
+    """Time within which all hosts have to answer."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """A machine and how many processes it takes."""
+    """A machine and the number of its processes."""
 
     name: str
     slots: int
@@ -57,16 +57,16 @@ class Host:
 
 @dataclass(frozen=True)
 class Mpi:
-    """An MPI with its launcher, and its compiler if it has one."""
+    """An MPI: its launcher, and its compiler if it has one."""
 
     mpiexec: str
     mpicc: str | None
     bundled: bool
-    """Whether it is the one of the package registry, beside this Python."""
+    """Whether this is the MPI from the package registry, installed beside this Python."""
 
 
 def mpi() -> Mpi:
-    """The MPI beside this Python, or else the user's own. Raises :class:`MeasureError`."""
+    """Return the MPI installed beside this Python, or else the user's own. Raises :class:`MeasureError`."""
     beside = Path(sys.executable).parent
     own = [name for name in ("mpiexec.hydra", "mpiexec", "mpirun") if (beside / name).is_file()]
     if own:
@@ -81,7 +81,7 @@ def mpi() -> Mpi:
 
 
 def runner_of(wanted: str, found: Mpi, folder: Path) -> tuple[str, list[str]]:
-    """``c`` or ``python``, and the command of a process. Raises :class:`MeasureError`."""
+    """Return ``c`` or ``python``, and the command of a process. Raises :class:`MeasureError`."""
     if wanted != "python" and found.mpicc is not None:
         program, why = compiled(found.mpicc, folder)
         if program is not None:
@@ -96,7 +96,7 @@ def runner_of(wanted: str, found: Mpi, folder: Path) -> tuple[str, list[str]]:
 
 
 def version() -> int:
-    """A number of the runners' sources, which all processes have to agree on."""
+    """Return a number for the version of the runners' sources; all processes must have the same."""
     texts = [
         resources.files("fabriloom.measure").joinpath(name).read_bytes() for name in ("runner.c", "runner.py")
     ]
@@ -104,7 +104,7 @@ def version() -> int:
 
 
 def compiled(mpicc: str, folder: Path) -> tuple[Path | None, str]:
-    """The runner in C, compiled into a folder; or none, and what the compiler says."""
+    """Compile the runner in C into a folder. Returns its path, or None with the compiler's message."""
     program = folder / f"fabriloom-runner-{version():x}"
     source = resources.files("fabriloom.measure").joinpath("runner.c")
     with resources.as_file(source) as path:
@@ -119,7 +119,7 @@ def compiled(mpicc: str, folder: Path) -> tuple[Path | None, str]:
 
 
 def hosts_in(path: Path) -> list[Host]:
-    """The machines of a file: a name per line, with ``:4`` or ``slots=4``. Raises :class:`MeasureError`."""
+    """Return the machines of a file: per line a name, ``:4`` or ``slots=4``. Raises :class:`MeasureError`."""
     try:
         text = reading.text_of(reading.content(path, _MOST_HOSTS, "1 MB", "name a list of hosts"), str(path))
     except ReadError as error:
@@ -145,7 +145,7 @@ def hosts_in(path: Path) -> list[Host]:
 
 
 def check_hosts(hosts: list[Host]) -> None:
-    """Refuse names that nobody knows. Raises :class:`MeasureError`."""
+    """Refuse names that cannot be resolved. Raises :class:`MeasureError`."""
     for host in hosts:
         try:
             socket.getaddrinfo(host.name, None)
@@ -157,5 +157,5 @@ def check_hosts(hosts: list[Host]) -> None:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""The processes of a measurement: started, watched, ended."""
+"""Start, watch and end the processes of a measurement."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _CHUNK = 1 << 16
 
 @dataclass
 class Said:
-    """What the processes say on standard error."""
+    """What the processes wrote to standard error."""
 
     lines: list[str] = field(default_factory=list)
 
     def of(self, word: str) -> list[str]:
-        """What follows one of our words."""
+        """Return the texts after one of the runners' key words."""
         return [line.split(" ", 1)[1] for line in self.lines if line.startswith(f"FABRILOOM-{word} ")]
 
     @property
     def others(self) -> str:
-        """The first thing that somebody else said."""
+        """Return the first line that did not come from a runner."""
         theirs = [line for line in self.lines if line.strip() and not line.startswith("FABRILOOM-")]
         return theirs[0][:200] if theirs else "nothing was said"
 
@@ -42,7 +42,7 @@ class Said:
 def command(
     found: Mpi, ranks: int, runner: list[str], hosts: list[Host], folder: Path, crowded: bool
 ) -> list[str]:
-    """The whole command."""
+    """Return the whole command."""
     options: list[str] = []
     open_mpi = not found.bundled and "Open MPI" in _version(found.mpiexec)
     if hosts:
@@ -70,17 +70,17 @@ def _version(mpiexec: str) -> str:
 def run(
     parts: list[str], plan: Plan, settings: Settings, names: list[str], advance: Callable[[int], None]
 ) -> tuple[Rounds, str]:
-    """All rounds of a plan, and what went wrong: nothing, or ``interrupted``.
+    """Run all rounds of a plan. Returns them with a word for what went wrong: empty, or ``interrupted``.
 
     Args:
         parts: the command.
         plan: what to do.
         settings: how long to wait.
-        names: of each process the terminal that it stands for.
-        advance: called from time to time with the rounds that are finished.
+        names: per process, the terminal that it represents.
+        advance: called from time to time with the number of finished rounds.
 
     Raises:
-        MeasureError: the processes ended otherwise than well before a round was finished, and why.
+        MeasureError: the processes failed before a round was finished; the message gives the reason.
     """
     try:
         process = subprocess.Popen(
@@ -114,7 +114,7 @@ def run(
 def _watch(
     process: subprocess.Popen[bytes], rounds: Rounds, settings: Settings, advance: Callable[[int], None]
 ) -> str:
-    """Wait for the end; report whatever takes too long."""
+    """Wait for the end; report what takes too long."""
     begin = time.monotonic()
     while process.poll() is None:
         time.sleep(_POLL_S)
@@ -125,7 +125,7 @@ def _watch(
 
 
 def _judge(process: subprocess.Popen[bytes], rounds: Rounds, said: Said, wrong: str, names: list[str]) -> str:
-    """Raise the error of the processes, unless some rounds are finished."""
+    """Raise the error of the processes, unless at least one round is finished."""
     if process.returncode == 0 and rounds.complete:
         return ""
     if rounds.finished:
@@ -160,7 +160,7 @@ def _named(process: subprocess.Popen[bytes]) -> str:
 
 
 def _waits(text: str, names: list[str], plan: Plan) -> str:
-    """Who waits, from ``rank row``."""
+    """Return which process waits for what, from ``rank row``."""
     match = re.fullmatch(r"(\d+) (\d+)", text)
     if match is None or int(match[1]) >= len(names):
         return "somebody waits"
@@ -191,7 +191,7 @@ def _take(process: subprocess.Popen[bytes], rounds: Rounds) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the launcher, and with it all processes."""
+    """End the launcher and with it all processes."""
     if process.poll() is not None:
         return
     for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):

@@ -1,4 +1,4 @@
-"""What each process is to do, as numbers that both runners read."""
+"""The operations of each process, as numbers that both runners read."""
 
 from __future__ import annotations
 
@@ -41,37 +41,37 @@ HEAD = (
     "longest",
     "lead_ns",
 )
-"""Names of the first numbers of a plan, in their order."""
+"""Names of the first numbers of a plan, in order."""
 LEAD_NS = 20_000_000
-"""From the agreement about the start to the start."""
+"""Time between the agreement about the start and the start."""
 _KINDS = (SEND, RECEIVE, WAIT, UNTIL, REPEAT, END, BARRIER, MARK, READ, FLUSH)
-"""Operations in the order of the numbers that the runners have for them."""
+"""Operations in the order of the runners' codes."""
 _PEERS = {ANY: -1, SENDER: -2, TAGGED: -3}
 _TAGS = {ANY: -1, SAME: -2, SENDER_NUMBER: -3}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The operations of all processes; peers are numbers of processes, times nanoseconds."""
+    """The operations of all processes; peers are process numbers, times are nanoseconds."""
 
     terminals: Ints
-    """Of each process the terminal that it stands for."""
+    """Per process: the terminal that it represents."""
     head: dict[str, int]
     start: Ints
     rank_of: Ints
-    """Of each terminal its process, -1 where it takes no part."""
+    """Per terminal: its process, or -1 if it does not take part."""
     columns: tuple[Ints, ...]
     """``kind``, ``peer``, ``bytes``, ``tag``, ``amount`` and ``server`` of each operation."""
 
     def to_bytes(self) -> bytes:
-        """As the first process reads it."""
+        """Return the bytes that the first process reads."""
         head = np.array([self.head[name] for name in HEAD], np.int64)
         parts = (head, self.start, self.terminals, self.rank_of, *self.columns)
         return b"".join(np.ascontiguousarray(part, np.int64).tobytes() for part in parts)
 
 
 def active(programs: Programs) -> Ints:
-    """Terminals that take part: those with operations, and those that something is sent to."""
+    """Return the terminals that take part: those with operations, and those that receive messages."""
     sends = programs.kind == SEND
     known = programs.peer[sends & (programs.peer < FIRST_SPECIAL)]
     return np.unique(np.concatenate([programs.terminal, known]))
@@ -80,7 +80,7 @@ def active(programs: Programs) -> Ints:
 def plan(
     programs: Programs, protocol: dict[str, object], *, warm_ups: int, repeats: int, patience_s: int
 ) -> Plan:
-    """The plan of checked programs. Raises :class:`MeasureError` for what cannot be done over MPI."""
+    """Return the plan of checked programs. Raises :class:`MeasureError` for operations that MPI cannot do."""
     _possible(programs)
     terminals = active(programs)
     count = len(programs.terminal_names)
@@ -110,12 +110,12 @@ def plan(
 
 
 def servers(programs: Programs) -> Ints:
-    """Per row 1 where it stands within a repeat without an end."""
+    """Return, per row, 1 if it lies within an endless repeat."""
     return np.isinf(programs.times()).astype(np.int64)
 
 
 def _possible(programs: Programs) -> None:
-    """Refuse what two sides that send and receive cannot do."""
+    """Refuse operations that two-sided sends and receives cannot do."""
     reads = np.flatnonzero(programs.kind == READ)
     if len(reads):
         row = int(reads[0])

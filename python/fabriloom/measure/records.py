@@ -1,4 +1,4 @@
-"""What the processes measured: read as it comes in, and as the numbers of a run."""
+"""Read the measurements of the processes as they arrive, and turn them into the numbers of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECEIVED = ("peer", "bytes", "tag", "began", "received")
 MARKED = ("tag", "at")
 _WIDTHS = (len(MADE), len(RECEIVED), len(MARKED))
 MOST_DRIFT = 1e-3
-"""Clocks of crystals differ by less than a tenth of this."""
+"""Largest accepted drift; crystal clocks differ by less than a tenth of this."""
 
 
 @dataclass(frozen=True)
@@ -27,28 +27,28 @@ class Part:
 
     blocked_ns: int
     late_ns: int
-    """How long after the agreed start it was ready; 0: before."""
+    """How late it was ready after the agreed start; 0: in time."""
     end_ns: int
     clock: tuple[int, int, int, int]
-    """Offset to the first process and its uncertainty, before the round and behind it."""
+    """Offset to the first process and its uncertainty, before and after the round."""
     made: Ints
     received: Ints
     marks: Ints
 
     @property
     def drift(self) -> float:
-        """By what its clock ran faster than that of the first process."""
+        """Return by what fraction its clock is faster than that of the first process."""
         moved = self.clock[2] - self.clock[0]
         return moved / max(1, self.end_ns)
 
     def right(self, times: Ints) -> Ints:
-        """Times on the clock of the first process; negative ones stay."""
+        """Return times on the clock of the first process; negative ones stay as they are."""
         shift = np.round(times * (self.drift if self.clock[1] else 0.0)).astype(np.int64)
         return np.where(times < 0, times, times - shift)
 
 
 class Rounds:
-    """The rounds of all processes, from a stream that may end anywhere."""
+    """The rounds of all processes, read from a stream that may end anywhere."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -59,21 +59,21 @@ class Rounds:
 
     @property
     def begun(self) -> bool:
-        """Whether the processes have found each other."""
+        """Return whether the processes have connected."""
         return bool(self.machines)
 
     @property
     def finished(self) -> int:
-        """Whole rounds."""
+        """Return the number of complete rounds."""
         return len(self.parts)
 
     @property
     def complete(self) -> bool:
-        """Whether all rounds have come."""
+        """Return whether all rounds are complete."""
         return self.finished == self.plan.head["repeats"]
 
     def feed(self, content: bytes) -> None:
-        """Some more bytes."""
+        """Add bytes from the stream."""
         self._bytes += content
         while self._introduction() if not self.begun else self._part():
             pass
@@ -82,7 +82,7 @@ class Rounds:
         return int.from_bytes(self._bytes[at : at + 8], "little", signed=True)
 
     def _introduction(self) -> bool:
-        """Library and machines, if they are there."""
+        """Read the library and the machines; false if they are incomplete."""
         if len(self._bytes) < 8 or len(self._bytes) < 16 + self._number(0):
             return False
         length = self._number(0)
@@ -98,7 +98,7 @@ class Rounds:
         return True
 
     def _part(self) -> bool:
-        """One process of one round, if it is there."""
+        """Read one process of one round; false if it is incomplete."""
         if len(self._bytes) < 8 * _HEAD:
             return False
         head = [self._number(8 * at) for at in range(_HEAD)]
@@ -119,7 +119,7 @@ class Rounds:
 
 
 def duration_ns(parts: list[Part]) -> int:
-    """When the last thing of a round happened."""
+    """Return when the last activity of a round ended."""
     last = [
         part.right(times)
         for part in parts
@@ -129,7 +129,7 @@ def duration_ns(parts: list[Part]) -> int:
 
 
 def check_clocks(parts: list[Part], machines: list[str]) -> None:
-    """Refuse a round whose clocks cannot be brought together. Raises :class:`MeasureError`."""
+    """Refuse a round whose clocks cannot be aligned. Raises :class:`MeasureError`."""
     for part, machine in zip(parts, machines, strict=True):
         unsure = part.clock[1] + part.clock[3]
         moved = abs(part.clock[2] - part.clock[0])
@@ -142,10 +142,10 @@ def check_clocks(parts: list[Part], machines: list[str]) -> None:
 
 
 def messages(parts: list[Part], plan: Plan) -> dict[str, Ints]:
-    """Every message with both its ends, in the order in which they were made.
+    """Return every message with both ends, in the order of their creation.
 
-    The k-th message of a source to a target with a tag is the k-th that the target received from it with that
-    tag: MPI lets none overtake another. Raises :class:`MeasureError` where that does not come out even.
+    The k-th message from a source to a target with a tag is the k-th that the target received from it with
+    that tag, because MPI messages do not overtake. Raises :class:`MeasureError` if the numbers differ.
     """
     ends = []
     for side, width, times in (("made", 6, slice(3, 6)), ("received", 5, slice(3, 5))):
@@ -177,7 +177,7 @@ def messages(parts: list[Part], plan: Plan) -> dict[str, Ints]:
 
 
 def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
-    """The numbers of one round under the names of the engine, in ticks of a nanosecond."""
+    """Return the numbers of one round under the engine's names, in ticks of one nanosecond."""
     found = messages(parts, plan)
     count, size = len(found["made"]), found["bytes"]
     latency = found["received"] - found["made"]
@@ -228,7 +228,7 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
 
 
 def _flows(found: dict[str, Ints], latency: Ints) -> dict[str, Ints]:
-    """Sums over the messages of each pair of terminals."""
+    """Return the sums over the messages of each pair of terminals."""
     pairs, which = np.unique(np.stack([found["source"], found["target"]]), axis=1, return_inverse=True)
     sums = np.zeros((3, pairs.shape[1]), np.int64)
     for row, values in enumerate((np.ones_like(latency), found["bytes"], latency)):
@@ -242,7 +242,7 @@ def _flows(found: dict[str, Ints], latency: Ints) -> dict[str, Ints]:
 
 
 def _terminals(parts: list[Part], plan: Plan, found: dict[str, Ints], count: int) -> dict[str, Ints]:
-    """Bytes and waiting of each terminal."""
+    """Return bytes and waiting time of each terminal."""
     blocked = np.zeros(count, np.int64)
     blocked[plan.terminals] = [part.blocked_ns for part in parts]
     sums = {
@@ -255,7 +255,7 @@ def _terminals(parts: list[Part], plan: Plan, found: dict[str, Ints], count: int
 
 
 def _events(found: dict[str, Ints], programs: Programs) -> dict[str, Ints]:
-    """When events began and were complete; -1: not."""
+    """Return when events began and were complete; -1: never."""
     events = programs.events
     count = events.first + len(events.due_ps)
     mine = (found["tag"] >= events.first) & (found["tag"] < count)
@@ -276,7 +276,7 @@ def _events(found: dict[str, Ints], programs: Programs) -> dict[str, Ints]:
 
 
 def _marks(parts: list[Part], plan: Plan) -> dict[str, Ints]:
-    """Marks in the order of time."""
+    """Return the marks, sorted by time."""
     terminal = np.repeat(plan.terminals, [len(part.marks) for part in parts])
     tag = np.concatenate([part.marks[:, 0] for part in parts])
     at = np.concatenate([part.right(part.marks[:, 1]) for part in parts])

@@ -1,7 +1,7 @@
-"""The runner in Python, one process: what ``runner.c`` does, a few microseconds a message slower.
+"""The runner in Python, one process: it does what ``runner.c`` does, a few microseconds per message slower.
 
-Started by ``mpiexec`` as ``python -m fabriloom.measure.runner``. The plan comes in by the first process's
-standard input; what was measured goes out by its standard output; both as in ``runner.c``.
+Started by ``mpiexec`` as ``python -m fabriloom.measure.runner``. The first process reads the plan from its
+standard input and writes the measurements to its standard output, in the formats of ``runner.c``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
-from mpi4py import MPI  # pyright: ignore[reportMissingImports]  # of the extra
+from mpi4py import MPI  # from the optional extra
 
 from fabriloom.measure.find import version
 from fabriloom.measure.plan import HEAD
@@ -36,7 +36,7 @@ def refuse(what: str) -> NoReturn:
 
 
 class Reader:
-    """The plan, of which each process gets its own part."""
+    """The plan; each process gets its own part of it."""
 
     def __init__(self, world: MPI.Intracomm) -> None:
         self.world, self.rank, self.ranks = world, world.Get_rank(), world.Get_size()
@@ -54,13 +54,13 @@ class Reader:
         return np.frombuffer(found, np.int64)
 
     def shared(self, count: int) -> np.ndarray:
-        """Numbers that all processes have."""
+        """Return numbers that all processes get."""
         found = self._read(count).copy() if self.rank == 0 else np.empty(count, np.int64)
         self.world.Bcast(found)
         return found
 
     def own(self) -> list[int]:
-        """A column of this process's operations."""
+        """Return a column of this process's operations."""
         counts = np.diff(self.start)
         mine = np.empty(int(counts[self.rank]), np.int64)
         everything = None
@@ -71,7 +71,7 @@ class Reader:
 
 
 class Process:
-    """One terminal at work."""
+    """The process that represents one terminal."""
 
     def __init__(self, world: MPI.Intracomm) -> None:
         self.rank, self.ranks = world.Get_rank(), world.Get_size()
@@ -88,7 +88,7 @@ class Process:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the round before."""
+        """Forget the previous round."""
         self.made: list[list[int]] = []
         self.received: list[tuple[int, ...]] = []
         self.marks: list[tuple[int, int]] = []
@@ -98,7 +98,7 @@ class Process:
         self.sums, self.before, self.over = np.zeros(2, np.int64), (-1, -1), False
 
     def watch(self) -> None:
-        """Tell who waits where, if nothing goes on for too long."""
+        """Report who waits where, if nothing happens for too long."""
         before, since = -1, time.monotonic()
         while True:
             time.sleep(0.2)
@@ -110,7 +110,7 @@ class Process:
                 os._exit(STUCK)
 
     def look(self, places: int) -> None:
-        """Look which messages are sent; wait for one of them if there is no place."""
+        """Check which messages are sent; wait for one of them if there is no free place."""
         if not self.under_way:
             return
         begin, full = now(), len(self.under_way) >= places
@@ -124,13 +124,13 @@ class Process:
         self.under_way = [pair for place, pair in enumerate(self.under_way) if place not in gone]
 
     def on_wire(self, tag: int) -> int:
-        """The tag that MPI gets."""
+        """Return the tag for MPI."""
         if tag + 1 > self.tag_most:
             refuse("a tag is larger than this MPI allows; use smaller tags")
         return max(0, tag + 1)
 
     def send(self, row: int) -> None:
-        """Hand a message over."""
+        """Send a message."""
         if len(self.under_way) >= self.window:
             self.look(self.window)
         peer, tag, size = self.peer[row], self.tag[row], self.bytes[row]
@@ -160,14 +160,14 @@ class Process:
         self.made.append(message)
 
     def is_received(self, status: MPI.Status, began: int) -> None:
-        """Write a message down."""
+        """Record a received message."""
         at = now()
         self.last_sender, self.last_tag = status.Get_source(), status.Get_tag() - 1
         times = (began - self.zero, at - self.zero)
         self.received.append((self.last_sender, status.Get_count(MPI.BYTE), self.last_tag, *times))
 
     def receive(self, row: int) -> bool:
-        """Wait for a message; of a server until all is at rest. Whether there was one."""
+        """Wait for a message, or, in a server, until all processes are at rest. Returns whether one came."""
         peer, tag = self.peer[row], self.tag[row]
         peer = self.last_sender if peer == SENDER else peer
         tag = self.last_tag if tag == SAME else tag
@@ -191,7 +191,7 @@ class Process:
         return True
 
     def at_rest(self) -> bool:
-        """Whether all is over everywhere: see ``runner.c``."""
+        """Return whether all processes are at rest; see ``runner.c``."""
         if self.over:
             return True
         if self.asked is None:
@@ -206,7 +206,7 @@ class Process:
         return self.over
 
     def drain(self) -> None:
-        """Take what nobody receives, until all is at rest."""
+        """Receive messages that no operation receives, until all processes are at rest."""
         status = MPI.Status()
         while self.under_way or not self.at_rest():
             self.look(WINDOW + 1)
@@ -217,13 +217,13 @@ class Process:
                 self.step += 1
 
     def spin(self, until: int, progress: bool) -> None:
-        """Let a time pass."""
+        """Wait until a time."""
         while now() < until:
             if progress:
                 self.look(WINDOW + 1)
 
     def do(self, row: int) -> bool:
-        """One operation; false: it is a server's and all is at rest."""
+        """Execute one operation; false: a server's, and all processes are at rest."""
         kind = self.kind[row]
         if kind == SEND:
             self.send(row)
@@ -246,7 +246,7 @@ class Process:
         return True
 
     def run(self) -> None:
-        """The whole program, then what others still send."""
+        """Run the whole program, then receive what others still send."""
         for row in self._rows():
             if not self.do(row):
                 break
@@ -254,7 +254,7 @@ class Process:
         self.drain()
 
     def _rows(self) -> Iterator[int]:
-        """The operations to be done, one after the other, repeats unrolled."""
+        """Yield the operations in order, with repeats unrolled."""
         loops: list[list[int]] = []
         row, count = 0, len(self.kind)
         while row < count:
@@ -273,7 +273,7 @@ class Process:
             row += 1
 
     def compare_clocks(self) -> tuple[int, int]:
-        """How far this clock is before that of the first process, and how well that is known."""
+        """Return how far this clock is ahead of that of the first process, and the uncertainty."""
         found = (0, 0)
         for other in range(1, self.ranks):
             if self.rank == 0:
@@ -284,7 +284,7 @@ class Process:
                     self.others.send(now(), 0, 1)
                 found = self.others.recv(source=0, tag=2)
                 if abs(found[0]) <= found[1]:
-                    found = (0, 0)  # one clock, on one machine
+                    found = (0, 0)  # both processes use the clock of one machine
         return found
 
     def _pings(self, other: int) -> tuple[int, int]:
@@ -299,7 +299,7 @@ class Process:
         return offset, (best + 1) // 2
 
     def one_round(self, measured: bool) -> None:
-        """The program once, with an agreed start."""
+        """Run the program once, with an agreed start."""
         self.clear()
         before = self.compare_clocks()
         zero = self.others.bcast(now() + self.plan.head["lead_ns"] if self.rank == 0 else None)
@@ -319,12 +319,12 @@ class Process:
 
 
 def write(content: bytes) -> None:
-    """To whoever started the processes."""
+    """Write to the program that started the processes."""
     sys.stdout.buffer.write(content)
 
 
 def introduce(world: MPI.Intracomm) -> None:
-    """Say which MPI this is and where each process runs; refuse to work with other versions."""
+    """Write which MPI this is and where each process runs; refuse different versions."""
     name, library = MPI.Get_processor_name().encode(), MPI.Get_library_version().encode()
     mine = int(os.environ.get("FABRILOOM_RUNNER_VERSION") or version())
     told = world.gather((mine, name))
@@ -340,7 +340,7 @@ def introduce(world: MPI.Intracomm) -> None:
 
 
 def main() -> None:
-    """All rounds."""
+    """Run all rounds."""
     world = MPI.COMM_WORLD
     introduce(world)
     process = Process(world)

@@ -1,4 +1,4 @@
-"""A whole measurement: every point of a scenario's sweep, each in rounds on real processes."""
+"""A whole measurement: every point of a scenario's sweep, each in several rounds on real processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .find import Host, Settings, check_hosts, cores, hosts_in, mpi, runner_of
 from .plan import Plan, active, plan
 
 Advance = Callable[[int, int, str], None]
-"""Rounds finished, rounds wanted, and what is being measured."""
+"""Called with rounds finished, rounds in total, and what is being measured."""
 
 
 _LONG = "1000000 s"
@@ -37,7 +37,7 @@ _LONG = "1000000 s"
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured: one run, or the points of a sweep."""
+    """The measured results: one run, or the points of a sweep."""
 
     run: Results | None
     curve: Curve | None
@@ -46,7 +46,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class _Machine:
-    """What all points have in common."""
+    """What all points share."""
 
     settings: Settings
     hosts: list[Host]
@@ -62,13 +62,16 @@ def measure(
     """Run the program of a scenario over MPI, at each point of its sweep.
 
     Args:
-        scenario: with a program; its network says only which terminals there are.
-        settings: how.
-        kept: where every finished point is kept at once; one that is there is not measured again.
+        scenario: a scenario with a program; its network only gives the names of the terminals.
+        settings: how to measure.
+        kept: store for finished points; a point that is already stored is not measured again.
         progress: called from time to time.
 
-    Ctrl-C ends it early with the finished points. Raises :class:`MeasureError` for what cannot be measured,
-    and ScenarioError.
+    Ctrl-C ends the measurement with the points that are finished.
+
+    Raises:
+        MeasureError: the scenario cannot be measured.
+        ScenarioError: the scenario is wrong.
     """
     if scenario.program is None:
         message = (
@@ -93,7 +96,7 @@ def measure(
 
 
 def _shared(settings: Settings) -> Path | None:
-    """Where the runner is compiled: with several machines in the present folder, which all of them see."""
+    """Return the folder for the runner; for several machines the present folder, which all of them share."""
     return Path.cwd() if settings.hosts is not None else None
 
 
@@ -123,7 +126,7 @@ def _all(
             finished.append(point)
             if interrupted:
                 break
-    except KeyboardInterrupt:  # while nothing was running: between two points, or before the first
+    except KeyboardInterrupt:  # between two points, or before the first, when no process was running
         interrupted = True
     if not scenario.sweep:
         if last is None and finished and not interrupted:
@@ -137,7 +140,7 @@ def _all(
 
 
 def _name(compiled: Compiled, machine: _Machine) -> str:
-    """Of the file of a finished point: what was measured, and how."""
+    """Return the file name of a finished point, from what was measured and how."""
     how = machine.settings
     key = (
         compiled.scenario.sha256,
@@ -157,11 +160,11 @@ def _kept_point(kept: Pieces | None, name: str, settings: dict[str, Any]) -> Poi
             None if found is None else Point(settings, found["summary"], found["tail"], found["utilisation"])
         )
     except (ValueError, KeyError, TypeError):
-        return None  # a file cut short by an interruption: it is measured again
+        return None  # an interruption cut the file short: the point is measured again
 
 
 def _wanted(compiled: Compiled, settings: Settings) -> int:
-    """Processes of a point. Raises :class:`MeasureError` if there are fewer than terminals."""
+    """Return the processes of a point. Raises :class:`MeasureError` if they are fewer than the terminals."""
     assert compiled.programs is not None
     needed = len(active(compiled.programs))
     if settings.ranks is not None and settings.ranks < needed:
@@ -174,7 +177,7 @@ def _wanted(compiled: Compiled, settings: Settings) -> int:
 
 
 def _there(settings: Settings, ranks: int) -> tuple[list[Host], int]:
-    """The machines, and how many cores there are. Raises :class:`MeasureError` where they are too few."""
+    """Return the machines and the number of cores. Raises :class:`MeasureError` if there are too few."""
     hosts = hosts_in(settings.hosts) if settings.hosts is not None else []
     there = sum(host.slots for host in hosts) if hosts else cores()
     if ranks > there and not settings.oversubscribe:
@@ -189,7 +192,7 @@ def _there(settings: Settings, ranks: int) -> tuple[list[Host], int]:
 
 
 def _machine(settings: Settings, hosts: list[Host], there: int, crowded: bool, folder: Path) -> _Machine:
-    """The MPI and the runner. Raises :class:`MeasureError`."""
+    """Return the MPI and the runner. Raises :class:`MeasureError`."""
     found = mpi()
     runner, program = runner_of(settings.runner, found, folder)
     command = lambda count: launch.command(found, count, program, hosts, folder, crowded)  # noqa: E731
@@ -197,11 +200,11 @@ def _machine(settings: Settings, hosts: list[Host], there: int, crowded: bool, f
 
 
 def _check_end(compiled: Compiled) -> None:
-    """Refuse a program that would wait for ever, or has no end: a simulation tells. Raises ScenarioError."""
+    """Simulate a program to refuse one that would wait for ever or never ends. Raises ScenarioError."""
     scenario = compiled.scenario
     assert compiled.programs is not None
     if np.isfinite(compiled.programs.times()).all():
-        # It ends or stands still, however slow the network of the scenario is.
+        # Whether the program ends does not depend on the speed of the scenario's network.
         compiled = compile(scenario.with_settings({"run.duration": _LONG, "run.drain": False}))
     end = simulate.run(compiled).summary["end"]
     if end["reason"] == "interrupted":
@@ -221,7 +224,7 @@ def _check_end(compiled: Compiled) -> None:
 
 
 def _one(compiled: Compiled, machine: _Machine, tell: Callable[[int], None]) -> tuple[Results | None, bool]:
-    """One point: its results, and whether it was interrupted."""
+    """Measure one point. Returns its results, and whether it was interrupted."""
     settings, programs = machine.settings, compiled.programs
     assert programs is not None
     how = {"warm_ups": settings.warm_ups, "repeats": settings.rounds, "patience_s": settings.patience_s}
@@ -240,7 +243,7 @@ def _one(compiled: Compiled, machine: _Machine, tell: Callable[[int], None]) -> 
 def _results(
     compiled: Compiled, machine: _Machine, what: Plan, rounds: records.Rounds, wall_s: float
 ) -> Results:
-    """The results of the round in the middle."""
+    """Return the results of the median round."""
     took = [records.duration_ns(parts) for parts in rounds.parts]
     parts = rounds.parts[int(np.argsort(took, kind="stable")[(len(took) - 1) // 2])]
     records.check_clocks(parts, rounds.machines)
@@ -259,7 +262,7 @@ def _results(
 def _told(
     machine: _Machine, rounds: records.Rounds, parts: list[records.Part], took: list[int]
 ) -> dict[str, Any]:
-    """The keys of ``columns.MEASURED``."""
+    """Return the values of ``columns.MEASURED``."""
     middle = sorted(took)[(len(took) - 1) // 2]
     errors = sorted((part.clock[1] for part in parts), reverse=True)
     return {
@@ -280,13 +283,13 @@ def _told(
 
 
 def _library(text: str) -> str:
-    """Name and version of an MPI from what it says of itself."""
+    """Return name and version of an MPI from its own description."""
     first = text.splitlines()[0] if text else "an unnamed MPI"
     return " ".join(first.replace("\t", " ").split()).replace(" Version:", "")[:80]
 
 
 def _transport(rounds: records.Rounds) -> str:
-    """By what messages went."""
+    """Return the transport of the messages."""
     if len(set(rounds.machines)) == 1:
         return "through the memory of one machine"
     device = [
@@ -298,7 +301,7 @@ def _transport(rounds: records.Rounds) -> str:
 
 
 def _doubts(told: dict[str, Any], least_ns: int) -> list[str]:
-    """What a reader should know before believing anything."""
+    """Return what a reader should know before trusting the numbers."""
     found = []
     if told["crowded"]:
         found.append(

@@ -1,4 +1,4 @@
-"""Programs: what terminals do, operation by operation, as columns for the engine."""
+"""Programs: the operations of each terminal, in order, as columns for the engine."""
 
 from fabriloom.programs.build import build
 from fabriloom.programs.errors import ProgramError

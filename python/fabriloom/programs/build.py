@@ -1,4 +1,4 @@
-"""From the settings of ``[program]`` to the programs of all terminals."""
+"""Build the programs of all terminals from the settings of ``[program]``."""
 
 from __future__ import annotations
 
@@ -44,18 +44,19 @@ BUILDERS: dict[str, _Builder] = {
 
 
 def build(network: Network, settings: Settings, protocol: Settings, *, seed: int = 1) -> Programs:
-    """The programs of all terminals, checked.
+    """Build and check the programs of all terminals.
 
     Args:
         network: the graph.
-        settings: ``[program]`` with whole numbers (``size_bytes``, ``slot_ps``), paths complete; for
-            protocols of SpaceWire besides ``header_bytes``, what the technology puts before every packet.
-        protocol: of ``[protocol]`` what programs depend on: ``messages_at_once``, ``send_time_ps``,
-            ``channels_limit``, ``layer``, ``control_word_bytes``, ``next_address_bytes``.
-        seed: of random choices.
+        settings: ``[program]`` with whole numbers (``size_bytes``, ``slot_ps``) and complete paths; for
+            SpaceWire protocols also ``header_bytes``, which the technology puts before every packet.
+        protocol: the settings of ``[protocol]`` that programs depend on: ``messages_at_once``,
+            ``send_time_ps``, ``channels_limit``, ``layer``, ``control_word_bytes``, ``next_address_bytes``.
+        seed: seed of the random choices.
 
     Raises:
-        TrafficError: with the setting at fault; :class:`ProgramError` where it is within a text.
+        TrafficError: a setting is wrong; the error names it.
+        ProgramError: the text of an operation is wrong; the error gives the place in it.
     """
     programs = BUILDERS[settings["kind"]](Roles(network), settings, Draws(seed))
     check(programs, protocol)

@@ -1,4 +1,4 @@
-"""Event building: level 2, level 3, barrel shifter; pushed by the sources."""
+"""Event building in which sources push: level 2, level 3, barrel shifter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabriloom.programs.table import Events, Programs, Rows
 
 
 def level_2(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Blocks of an event, each from its sources to its target."""
+    """Return programs in which the sources of each block of an event send it to the block's target."""
     sources, targets = roles.both(settings)
     blocks, each = settings["blocks_per_event"], settings["sources_per_block"]
     if settings["block_bytes"] < each:
@@ -32,7 +32,7 @@ def level_2(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """One block per event, a fragment from each of its sources."""
+    """Return programs in which each event is one block, with a fragment from each of its sources."""
     sources, targets = roles.both(settings)
     who = fragments_of(settings, sources, draws)
     target = targets[targets_of(settings, len(targets), 1, draws)]
@@ -42,7 +42,7 @@ def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
-    """The sources of each event, shape (events, 1, sources per event)."""
+    """Return the sources of each event, shape (events, 1, sources per event)."""
     each = settings["sources_per_event"]
     if each == "all":
         return np.broadcast_to(sources, (settings["events"], 1, len(sources)))
@@ -50,9 +50,11 @@ def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
 
 
 def _pushed(roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events, timed: bool) -> Programs:
-    """Sources send block after block, each as soon as its event is due; targets take what comes.
+    """Return programs in which sources send each block as soon as its event is due, and targets take any
+    message.
 
-    ``who``: shape (events, blocks, sources); ``target``: (events, blocks); ``shares``: bytes, (sources,).
+    ``who``: the sources, shape (events, blocks, sources); ``target``: shape (events, blocks); ``shares``:
+    bytes per source, shape (sources,).
     """
     rows, number = Rows(), np.arange(len(who))
     if timed:
@@ -67,7 +69,7 @@ def _pushed(roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events,
 
 
 def barrel_shifter(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Event e goes to target e, counted around; source i sends its part in slot e + i."""
+    """Return programs in which event e goes to target e (modulo), from source i in slot e + i."""
     sources, targets = roles.both(settings)
     events, slot = settings["events"], settings["slot_ps"]
     number, turn = np.arange(events)[None, :], np.arange(len(sources))[:, None] % len(targets)

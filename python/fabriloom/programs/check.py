@@ -1,4 +1,4 @@
-"""What can be said about programs before they run: loops that never wait, receives that nobody sends to."""
+"""Checks of programs before a run: loops that never wait, receives without a sender, channels."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from fabriloom.programs.kinds import (
 from fabriloom.programs.table import Programs
 
 _MOST_AT_ONCE = 2**24
-"""Messages that a program may make without ever waiting."""
+"""A program cannot make more messages than this without waiting."""
 
 
 def check(programs: Programs, protocol: Settings) -> None:
-    """Raise :class:`ProgramError` for programs that cannot be meant.
+    """Raise :class:`ProgramError` for programs that cannot work.
 
     ``protocol``: ``messages_at_once``, ``send_time_ps`` and ``channels_limit``.
     """
@@ -42,14 +42,14 @@ def check(programs: Programs, protocol: Settings) -> None:
 
 
 def fail(programs: Programs, row: int, message: str, hint: str) -> NoReturn:
-    """Raise, with the terminal of a row and its place."""
+    """Raise an error that names the terminal and the place of a row."""
     name = programs.terminal_names[int(programs.terminal[row])]
     parameter = programs.places[row] if programs.places else None
     raise ProgramError(f'terminal "{name}": {message}', parameter, hint)
 
 
 def _to_itself(programs: Programs) -> None:
-    """A terminal has no way to itself: it can neither send nor read nor receive on it."""
+    """Refuse operations of a terminal with itself: it cannot send to, read from or receive from itself."""
     active = np.isin(programs.kind, (SEND, READ, RECEIVE))
     wrong = np.flatnonzero(active & (programs.peer == programs.terminal))
     if len(wrong):
@@ -59,7 +59,7 @@ def _to_itself(programs: Programs) -> None:
 
 
 def _after_a_receive(programs: Programs) -> None:
-    """Who speaks of the message received last must have received one."""
+    """Refuse operations on the message received last in programs that have received none before."""
     special = np.isin(programs.peer, (SENDER, TAGGED)) & np.isin(programs.kind, (SEND, READ, RECEIVE))
     special |= np.isin(programs.tag, (SAME, SENDER_NUMBER)) & np.isin(programs.kind, (SEND, RECEIVE))
     rows = np.flatnonzero(special)
@@ -73,7 +73,7 @@ def _after_a_receive(programs: Programs) -> None:
 
 
 def _loops(programs: Programs, protocol: Settings) -> None:
-    """Repeats and ends must match, be shallow, and wait for something."""
+    """Refuse repeats that do not match their ends, are nested too deep, or never wait."""
     inner = np.flatnonzero((programs.kind == REPEAT) | (programs.kind == END))
     last = programs.start[1:]
     stack: list[int] = []
@@ -102,7 +102,7 @@ def _open(programs: Programs, row: int) -> NoReturn:
 
 
 def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> None:
-    """A loop without an end has to wait for something, one with an end as well if it is long."""
+    """Refuse an endless loop, or a long one, that never waits."""
     kind, amount = programs.kind[first + 1 : last], programs.amount[first + 1 : last]
     waits = np.isin(kind, (RECEIVE, READ)) | ((kind == WAIT) & (amount > 0))
     by_size = protocol.get("by_size") or ()
@@ -122,7 +122,7 @@ def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> 
 
 
 def _receives(programs: Programs) -> None:
-    """A receive needs somebody who sends what fits."""
+    """Refuse receives that no terminal sends a matching message for."""
     receives = np.flatnonzero(programs.kind == RECEIVE)
     if not len(receives):
         return
@@ -134,7 +134,7 @@ def _receives(programs: Programs) -> None:
     to[programs.peer[known]] = True
     if np.any(programs.peer[loose] == TAGGED):
         to[:] = True
-    # Whoever answers its sender can answer anybody who sends to it.
+    # A terminal that answers the sender of a message can answer every terminal that sends to it.
     answers = np.isin(programs.peer[known], programs.terminal[loose])
     to[programs.terminal[known[answers]]] = True
     nobody = receives[~to[programs.terminal[receives]]]
@@ -147,11 +147,11 @@ def _receives(programs: Programs) -> None:
 
 
 def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
-    """Somebody sends with this peer and this tag; whoever goes by a message may send to anybody."""
+    """Check that a matching send exists. A send to the sender of a message may go to any terminal."""
     odd = receives[(programs.peer[receives] < FIRST_SPECIAL) | (programs.tag[receives] < FIRST_SPECIAL)]
     if not len(odd):
         return
-    # A message without a tag fits a receive without one; one whose tag is found out later may fit any.
+    # A message without a tag matches a receive without one; a tag that is known later may match any receive.
     free = np.isin(programs.tag[sends], (SAME, SENDER_NUMBER))
     everybody, anybody, anything = -1, -1, -1
     offered: set[tuple[int, int, int]] = set()
@@ -170,7 +170,7 @@ def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> Non
 
 
 def _enough(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
-    """Not more messages are waited for than are sent; endless ones are not counted."""
+    """Refuse programs that wait for more messages than are sent; endless loops are not counted."""
     times, count = programs.times(), len(programs.terminal_names)
     wanted = np.bincount(programs.terminal[receives], weights=_finite(times[receives]), minlength=count)
     sent = np.bincount(programs.peer[sends], weights=np.minimum(times[sends], 2.0**62), minlength=count)
@@ -188,7 +188,7 @@ def _finite(times: np.ndarray) -> np.ndarray:
 
 
 def _channels(programs: Programs, limit: int) -> None:
-    """Terminals that each terminal sends to, against what the protocol allows."""
+    """Compare the number of targets of each terminal with the limit of the protocol."""
     if not limit:
         return
     active = np.flatnonzero((programs.kind == SEND) & (programs.peer < FIRST_SPECIAL))
@@ -204,7 +204,7 @@ def _channels(programs: Programs, limit: int) -> None:
 
 
 def longer_than(programs: Programs, duration_ps: int) -> None:
-    """Refuse a written wait that is longer than the run: nothing behind it would ever happen."""
+    """Refuse a written wait that is longer than the run, because nothing after it would ever happen."""
     if not programs.places:
         return
     waits = np.isin(programs.kind, (WAIT, UNTIL)) & (programs.amount >= duration_ps)

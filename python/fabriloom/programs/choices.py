@@ -1,4 +1,4 @@
-"""Which sources and targets an event has, and when it is due."""
+"""Choose the sources and targets of each event and the time at which it is due."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PS_PER_NS = 10**3
 
 
 def due_ps(settings: Settings, draws: Draws) -> Ints:
-    """The moment at which each event is due, a whole number of nanoseconds; 0 without a rate."""
+    """Return when each event is due, in ps (whole nanoseconds); 0 without a rate."""
     count, rate = settings["events"], settings.get("rate_millihz")
     if not rate:
         return np.zeros(count, np.int64)
@@ -26,16 +26,16 @@ def due_ps(settings: Settings, draws: Draws) -> Ints:
 
 
 def events_of(settings: Settings, due: Ints, fragments: int, first: int = 0) -> Events:
-    """Events that all have as many messages; their tags begin with ``first``."""
+    """Return events that all have the same number of messages; the first has the tag ``first``."""
     rate = settings.get("rate_millihz")
     return Events(due, np.full(len(due), fragments, np.int64), first, rate / 1000 if rate else None)
 
 
 def sources_of(settings: Settings, sources: int, blocks: int, each: int, draws: Draws) -> Ints:
-    """Numbers of the sources, shape (events, blocks, each): different ones within an event if there are as
-    many, at least within a block.
+    """Return source numbers, shape (events, blocks, each).
 
-    Round robin goes from block to block through groups of ``each``; what is left over does not send.
+    They are distinct within an event if there are enough sources, and always within a block. Round robin
+    takes groups of ``each`` from block to block; sources that do not fill a group do not send.
     """
     events = settings["events"]
     if each > sources:
@@ -51,9 +51,7 @@ def sources_of(settings: Settings, sources: int, blocks: int, each: int, draws: 
 
 
 def targets_of(settings: Settings, targets: int, blocks: int, draws: Draws) -> Ints:
-    """Numbers of the targets, shape (events, blocks): different ones within an event if there are as
-    many.
-    """
+    """Return target numbers, shape (events, blocks), distinct within an event if there are enough targets."""
     events = settings["events"]
     if settings["target_choice"] == "round-robin":
         return np.arange(events * blocks).reshape(events, blocks) % targets

@@ -1,4 +1,4 @@
-"""Event building that is asked for: pulled by targets, or given out by a supervisor against credit."""
+"""Event building on request: targets pull, or a supervisor assigns events to targets that give credit."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ _LAST = 2**40
 
 
 def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """A target asks the sources of an event, takes their answers and goes on to its next event.
+    """Return programs in which a target asks the sources of an event, takes their answers, then asks for the
+    next.
 
-    Requests carry the event's number like the answers to them, so an event has twice as many messages as
-    fragments; the last is an answer.
+    Requests carry the event's number as their answers do, so an event has twice as many messages as
+    fragments; the last message is an answer.
     """
     sources, targets = roles.both(settings)
     number, each = np.arange(settings["events"]), settings["sources_per_event"]
     if each == "all":
-        # Each event begins with another source, or all targets would ask the same one at once.
+        # Each event begins with another source; otherwise all targets would ask the same source first.
         each = len(sources)
         who = (np.arange(each)[None, :] + number[:, None]) % each
     else:
@@ -61,7 +62,7 @@ def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def credit(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """A fragment of every source for each event, which a supervisor gives to a target with credit."""
+    """Return programs in which a supervisor gives each event to a target with credit."""
     sources, targets = roles.both(settings)
     who = np.broadcast_to(sources, (settings["events"], 1, len(sources)))
     shares = np.full(len(sources), settings["fragment_bytes"])
@@ -78,10 +79,11 @@ def by_supervisor(
     shares: Ints,
     due: Ints,
 ) -> Programs:
-    """Targets give credit, the supervisor answers each by an assignment to the sources of a block.
+    """Return programs in which targets give credit and a supervisor assigns a target to the sources of each
+    block.
 
-    The tag of an assignment is the number of the target, so numbers of events begin behind those of the
-    terminals. ``who``: shape (events, blocks, sources); ``shares``: bytes, (sources,).
+    The tag of an assignment is the number of the target, so event numbers start after the terminal numbers.
+    ``who``: the sources, shape (events, blocks, sources); ``shares``: bytes per source, shape (sources,).
     """
     supervisor = _supervisor(roles, settings, sources, targets)
     events, blocks, each = who.shape
@@ -104,7 +106,7 @@ def by_supervisor(
 
 
 def _give_credit(rows: Rows, settings: Settings, targets: Ints, supervisor: int, each: int, tag: int) -> None:
-    """A target's program: credit at first, then for ever a block and a credit for it."""
+    """Add a target's program: the initial credits, then, endlessly, receive a block and give a credit."""
     size = settings["credit_bytes"]
     rows.loop(targets, 0, settings["credits"])
     rows.add(targets, 1, SEND, peer=supervisor, size_bytes=size, tag=tag)

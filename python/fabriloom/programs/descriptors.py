@@ -1,4 +1,4 @@
-"""Lists of messages per terminal from a file, replayed."""
+"""Replay lists of messages per terminal from a file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LAST = 2**40
 
 
 def descriptors(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """The messages of a CSV or Parquet file with the columns of descriptor traffic.
+    """Return the messages of a CSV or Parquet file that has the columns of descriptor traffic.
 
-    The rows of a source are sent in the order of the file; those that send nothing take what comes, the
-    others when their list is done. A list that starts again is never done.
+    Each source sends its rows in the order of the file. Terminals without rows receive any message, the
+    others do so after their list. A list that repeats never ends.
     """
     try:
         columns = _read(roles, settings["path"])
@@ -33,7 +33,7 @@ def descriptors(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def _read(roles: Roles, path: str) -> tuple[Ints, Ints, Ints, Ints]:
-    """Source, target, bytes and wait in picoseconds of each row."""
+    """Return source, target, bytes and wait in ps of each row."""
     table = tables.read(path)
     table.only(KNOWN)
     source = table.terminals(table.need("source")[0], roles.terminals)

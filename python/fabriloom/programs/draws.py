@@ -1,5 +1,7 @@
-"""Random choices that are the same on every machine: from the raw numbers of a PCG64, never from NumPy's
-distributions, which may change."""
+"""Random choices that are the same on every machine.
+
+They use the raw numbers of a PCG64 and not NumPy's distributions, which may change.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ class Draws:
         self._bits = np.random.PCG64(seed)
 
     def raw(self, *shape: int) -> np.ndarray:
-        """Whole numbers below 2^64, all equally likely."""
+        """Return uniform whole numbers below 2^64."""
         return np.asarray(self._bits.random_raw(int(np.prod(shape))), np.uint64).reshape(shape)
 
     def below(self, limit: int, *shape: int) -> Ints:
-        """Whole numbers below ``limit``, at most 2^32."""
+        """Return uniform whole numbers below ``limit``, at most 2^32."""
         return ((self.raw(*shape) >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32)).astype(np.int64)
 
     def distinct(self, limit: int, count: int, rows: int) -> Ints:
-        """Per row ``count`` different numbers below ``limit``, in random order. Shape (rows, count)."""
+        """Return ``count`` different numbers below ``limit`` in random order, shape (rows, count)."""
         if count == 1:
             return self.below(limit, rows, 1)
         found = np.empty((rows, count), np.int64)
@@ -36,6 +38,6 @@ class Draws:
         return found
 
     def moments(self, count: int, span_ps: int) -> Ints:
-        """``count`` random moments before ``span_ps``, in order."""
+        """Return ``count`` random times before ``span_ps``, sorted."""
         share = (self.raw(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return np.sort((share * span_ps).astype(np.int64))

@@ -1,4 +1,4 @@
-"""The error of this room."""
+"""The errors of this package."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from fabriloom.traffic import TrafficError
 class ProgramError(TrafficError):
     """A program that cannot be run.
 
-    ``parameter`` is the dotted setting of ``[program]`` at fault, ``span`` where in its text: first
-    character, from 0, and length.
+    ``parameter`` is the dotted setting of ``[program]`` that is wrong, ``span`` the place in its text: first
+    character, counted from 0, and length.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Traces in GOAL, the language of LogGOPSim, where they are lists.
+"""Traces in GOAL, the language of LogGOPSim.
 
-GOAL describes a graph: operations of a rank with ``requires`` between them. A program does one operation
-after the other, so a rank is taken only if its graph says just that: whatever follows a receive or a
-calculation waits for it.
+GOAL describes a graph: the operations of a rank, with ``requires`` between them. A program is a list, so a
+rank is accepted only if its graph is a list too: every operation after a receive or a calculation requires
+it.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class _Operation:
     tag: int = ANY
     amount: int = 0
     before: set[int] = field(default_factory=set)
-    """Operations that it waits for."""
+    """The operations that this one waits for."""
 
 
 @dataclass
 class _Rank:
-    """The operations of a rank, and their labels."""
+    """The operations of a rank and their labels."""
 
     operations: list[_Operation] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class _Rank:
 
 
 class _Reader:
-    """A trace, line by line; whatever is wrong points at its line."""
+    """Reads a trace line by line; every error points at its line."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -74,11 +74,11 @@ class _Reader:
         self.count, self._rank, self._operations = 0, -1, 0
 
     def fail(self, line: int, message: str, hint: str) -> NoReturn:
-        """Raise, pointing at a line."""
+        """Raise an error that points at a line."""
         raise TrafficError(message, "path", hint, reading.line_of(self.text, line, self.path))
 
     def read(self) -> None:
-        """All lines."""
+        """Read all lines."""
         for number, whole in enumerate(self.text.splitlines(), 1):
             line = re.split(r"//|#", whole)[0].strip().rstrip(";")
             if line:
@@ -154,7 +154,7 @@ class _Reader:
         rank.operations[after].before.add(before)
 
     def ordered(self, rank: _Rank) -> list[_Operation]:
-        """The operations of a rank as a list, where its graph is one."""
+        """Return the operations of a rank as a list. Raises an error if its graph is not one."""
         waits = [len(one.before) for one in rank.operations]
         after: dict[int, list[int]] = defaultdict(list)
         for number, one in enumerate(rank.operations):
@@ -162,7 +162,7 @@ class _Reader:
                 after[before].append(number)
         free = [number for number, count in enumerate(waits) if not count]
         found: list[int] = []
-        for number in free:  # which grows
+        for number in free:  # the list grows in the loop
             found.append(number)
             for one in after[number]:
                 waits[one] -= 1
@@ -175,7 +175,7 @@ class _Reader:
         return [rank.operations[number] for number in found]
 
     def _is_list(self, rank: _Rank, order: list[int]) -> None:
-        """Refuse a graph in which something may run beside a receive or a calculation."""
+        """Refuse a graph in which an operation may overlap a receive or a calculation."""
         last, sent = -1, set[int]()
         for number in order:
             one = rank.operations[number]
@@ -193,7 +193,7 @@ _NO_LIST = "a program is a list: only traces in which each operation waits for t
 
 
 def goal(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """The programs of a trace; rank 0 is the first terminal."""
+    """Return the programs of a trace; rank 0 is the first terminal."""
     reader = _Reader(settings["path"])
     reader.read()
     if reader.count > roles.count:

@@ -1,4 +1,4 @@
-"""Numbers of operations in the engine's columns, and their words."""
+"""The codes of operations in the engine's columns, and their words."""
 
 from __future__ import annotations
 
@@ -36,28 +36,30 @@ WORDS: Final = {
 }
 
 ANY: Final = 0xFFFF_FFFF
-"""``op_peer`` and ``op_tag``: whoever, whatever; of a message without a tag."""
+"""``op_peer`` and ``op_tag``: any sender, any tag; also a message without a tag."""
 SENDER: Final = 0xFFFF_FFFE
 """``op_peer``: the sender of the message received last."""
 TAGGED: Final = 0xFFFF_FFFD
-"""``op_peer``: the terminal whose number is the tag of that message."""
+"""``op_peer``: the terminal whose number is the tag of the message received last."""
 SAME: Final = 0xFFFF_FFFE
-"""``op_tag``: the tag of that message."""
+"""``op_tag``: the tag of the message received last."""
 SENDER_NUMBER: Final = 0xFFFF_FFFD
-"""``op_tag``: the number of its sender."""
+"""``op_tag``: the terminal number of the sender of the message received last."""
 TURN: Final = 0xFFFF_FFFC
-"""``op_tag``: the number of what the terminal asked last. A send with it is done again while the receive
-behind it, which has it too, gets no answer within its ``amount``: ``size_bytes`` times at most."""
+"""``op_tag``: the number of the terminal's latest request.
+
+A send with this tag is repeated, at most ``size_bytes`` times, while the receive after it, which has the same
+tag, gets no answer within its ``amount``."""
 FIRST_SPECIAL: Final = 0xFFFF_FFFC
 
 NEVER: Final = 0xFFFF_FFFF
-"""``event_fragments`` of numbers that are no events."""
+"""``event_fragments`` of numbers that are not events."""
 
 MOST_BYTES: Final = 2**31 - 1
 MOST_DEEP: Final = 4
 MOST_TAG: Final = 2**31
 MOST_OPERATIONS: Final = 2**25
-"""The largest table of operations that is made, some gigabyte."""
+"""Limit of the table of operations, about one gigabyte."""
 
 Ints = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]

@@ -1,8 +1,8 @@
-"""The message-passing layer over remote writes: data, a control word, and the next address back.
+"""The message-passing layer over remote writes: data, a control word, and the next address in return.
 
 As in the ATLAS SCI components paper, section 2: the sender writes the data, then a control word with the size
-of the message; the receiver answers with the next address to use. The next message to that receiver waits for
-it; the first address is given out at the beginning.
+of the message; the receiver answers with the address for the next message. The next message to this receiver
+waits for that address; the first address is given before the program begins.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from fabriloom.programs.kinds import (
 from fabriloom.programs.table import Programs
 
 CONTROL_TAG = 2**31 + 1
-"""Of control words."""
+"""Tag of control words."""
 ADDRESS_TAG = 2**31 + 2
-"""Of answers with the next address."""
+"""Tag of answers with the next address."""
 DATA_TAG = 2**31 + 3
-"""Of data that have no tag of their own, so that nothing else is taken for them."""
+"""Tag of data that have no tag of their own, so that no other message matches their receive."""
 
 
 def control_words(programs: Programs, protocol: Settings) -> Programs:
-    """The same programs with every message as three.
+    """Return the same programs with three messages for every message.
 
     A send becomes: receive the address, send the data, send the control word. A receive becomes: receive the
     data, receive the control word, send the next address.
@@ -75,7 +75,7 @@ def control_words(programs: Programs, protocol: Settings) -> Programs:
 
 
 def _only_named(programs: Programs) -> None:
-    """Refuse what depends on the message received last, which would now be another one."""
+    """Refuse operations that depend on the message received last, which would be another one."""
     special = ((programs.peer == SENDER) | (programs.peer == TAGGED)) & (programs.kind != MARK)
     odd = np.flatnonzero(special | (programs.tag == SAME) | (programs.tag == SENDER_NUMBER))
     if len(odd):
@@ -85,7 +85,7 @@ def _only_named(programs: Programs) -> None:
 
 
 def _tagged(programs: Programs) -> Programs:
-    """A tag for data that have none, and for receives at terminals to which only such are sent."""
+    """Give a tag to data without one, and to the receives of terminals that get only such data."""
     sends, receives = programs.kind == SEND, programs.kind == RECEIVE
     bare = programs.tag == ANY
     named = np.zeros(len(programs.terminal_names), bool)
@@ -103,7 +103,7 @@ def _tagged(programs: Programs) -> Programs:
 
 
 def _with_first_addresses(body: Programs, programs: Programs, size_bytes: int) -> Programs:
-    """In front of each program an address for everybody who sends to its terminal."""
+    """Put in front of each program an address for every terminal that sends to it."""
     active = programs.kind == SEND
     pairs = np.unique(np.stack([programs.peer[active], programs.terminal[active]]), axis=1)
     receiver, sender = pairs

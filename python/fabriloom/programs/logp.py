@@ -1,4 +1,4 @@
-"""The program from which host and link parameters are found."""
+"""The program that measures host and link parameters."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ ANSWER_BYTES = 1
 
 
 class _Written:
-    """Operations one behind the other, of each terminal."""
+    """Operations in order, per terminal."""
 
     def __init__(self) -> None:
         self.rows, self._order = Rows(), 0
 
     def add(self, terminal: object, kind: int, **more: object) -> None:
-        """The next operation of some terminals."""
+        """Add an operation to some terminals."""
         self.rows.add(terminal, self._order, kind, **more)
         self._order += 1
 
     def repeat(self, terminal: object, count: int) -> None:
-        """The beginning of a repeat."""
+        """Begin a repeat."""
         self.rows.loop(terminal, self._order, count)
         self._order += 1
 
     def end(self, terminal: object) -> None:
-        """Its end."""
+        """End a repeat."""
         self.rows.end(terminal, self._order)
         self._order += 1
 
 
 def trains(settings: Settings) -> tuple[int, int]:
-    """How often a train is sent, and of how many messages the short one is."""
+    """Return how often a train is sent, and the number of messages of the short train."""
     return max(1, settings["rounds"] // 4), settings["train"]
 
 
 def turns(settings: Settings, targets: int) -> int:
-    """How often each target has its turn, at first."""
+    """Return how many turns each target has at first."""
     return max(1, settings["train"] // targets)
 
 
 def logp(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Ping-pong, then sends and receives one by one, then trains, then one to many."""
+    """Return the program: ping-pong, single sends and receives, trains, one to many."""
     source = roles.one(settings["source"], "source")
     targets = others_of(roles, settings["targets"], "targets", source)
     pair, out = int(targets[0]), _Written()
@@ -93,7 +93,7 @@ def _train(
     marks: tuple[int, int],
     message: Settings,
 ) -> None:
-    """A number of trains of messages to each of the targets in turn, and an answer from each."""
+    """Add trains of messages to each target in turn, each with an answer."""
     times, count = counts
     out.repeat(targets, times)
     out.repeat(targets, count)

@@ -1,4 +1,4 @@
-"""Programs that are written operation by operation."""
+"""Programs that the user writes operation by operation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fabriloom.programs.table import Events, Programs
 
 
 def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """The programs of ``[[program.terminals]]``; those without one do nothing."""
+    """Return the programs of ``[[program.terminals]]``; terminals without one do nothing."""
     lists: dict[int, list[tuple[Operation, str]]] = {}
     total = 0
     for number, table in enumerate(settings["terminals"]):
@@ -74,7 +74,7 @@ def _table(roles: Roles, settings: Settings, lists: dict[int, list[tuple[Operati
 
 
 def _fragments(programs: Programs, events: int) -> Ints:
-    """Messages with the number of each event as their tag."""
+    """Return the number of messages whose tag is the number of each event."""
     sent = (programs.kind == SEND) & (programs.tag < events)
     times = np.minimum(programs.times()[sent], 2.0**31)
     counted = np.bincount(programs.tag[sent], weights=times, minlength=events).astype(np.int64)

@@ -1,4 +1,4 @@
-"""One operation as it is written: ``send n1 1 kB tag 3``."""
+"""Parse one written operation, such as ``send n1 1 kB tag 3``."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Word:
 
 
 class _Reader:
-    """The words of a text, one after the other; whatever is wrong points at its word."""
+    """Reads the words of a text in order; every error points at a word."""
 
     def __init__(self, text: str, parameter: str, terminals: Terminals) -> None:
         self._text, self._parameter, self._terminals = text, parameter, terminals
@@ -81,7 +81,7 @@ class _Reader:
     def fail(
         self, message: str, hint: str, first: _Word | None = None, last: _Word | None = None
     ) -> NoReturn:
-        """Raise, pointing at some words, or behind the last."""
+        """Raise an error that points at some words, or behind the last word."""
         if first is None:
             end = len(self._text.rstrip())
             raise ProgramError(message, self._parameter, hint, (end, 1))
@@ -90,17 +90,17 @@ class _Reader:
         raise ProgramError(message, self._parameter, hint, span)
 
     def example(self, kind: int) -> str:
-        """How such an operation is written, with a terminal that there is."""
+        """Return an example of such an operation, with a terminal that exists."""
         name = self._terminals.names[-1]
         shown = f'"{name}"' if " " in name else name
         return f"write for example {_SHAPES[kind].format(shown)}"
 
     def peek(self) -> _Word | None:
-        """The next word; none at the end."""
+        """Return the next word without taking it; None at the end."""
         return self._words[self._next] if self._next < len(self._words) else None
 
     def take(self, what: str, kind: int | None = None) -> _Word:
-        """The next word."""
+        """Take the next word."""
         word = self.peek()
         if word is None:
             example = self.example(kind) if kind is not None else "write an operation"
@@ -109,7 +109,7 @@ class _Reader:
         return word
 
     def kind(self) -> int:
-        """The first word."""
+        """Take the first word, the kind of the operation."""
         word = self.take("the operation")
         if word.text not in WORDS or word.quoted:
             near = units.nearest(word.text, tuple(WORDS))
@@ -118,7 +118,7 @@ class _Reader:
         return WORDS[word.text]
 
     def peer(self, kind: int) -> int:
-        """A terminal, or one of the special words."""
+        """Take a terminal or one of the special words."""
         if kind == RECEIVE and (self.peek() is None or self._is_tag()):
             return ANY
         word = self.take("the terminal", kind)
@@ -134,7 +134,7 @@ class _Reader:
         return word is not None and word.text == "tag" and "tag" not in self._terminals.numbers
 
     def quantity(self, what: str, kind: int, parse: object) -> int:
-        """A number and its unit, as one word or two."""
+        """Take a number and its unit, written as one word or two."""
         first = last = self.take(what, kind)
         text, following = first.text, self.peek()
         if re.fullmatch(r"[-+\d._eE]+", text) and following and following.text != "tag":
@@ -146,14 +146,14 @@ class _Reader:
             self.fail(error.message, error.hint, first, last)
 
     def whole(self, what: str, kind: int, most: int) -> int:
-        """A whole number."""
+        """Take a whole number."""
         word = self.take(what, kind)
         if not re.fullmatch(r"[0-9]{1,19}", word.text) or int(word.text) > most:
             self.fail(f'{what} cannot be "{word.text[:40]}"', f"write a whole number up to {most:,}", word)
         return int(word.text)
 
     def tag(self, kind: int) -> int:
-        """``tag`` and what follows, if it is there."""
+        """Take ``tag`` and its value, if they are there."""
         if self.peek() is None:
             return ANY
         if not self._is_tag():
@@ -171,7 +171,7 @@ class _Reader:
         return self.whole("the tag", kind, MOST_TAG)
 
     def finish(self, kind: int) -> None:
-        """Nothing may follow."""
+        """Refuse further words."""
         word = self.peek()
         if word is not None:
             self.fail(
@@ -183,7 +183,7 @@ class _Reader:
 
 
 def parse(text: str, parameter: str, terminals: Terminals) -> Operation:
-    """An operation from its text. Raises :class:`ProgramError` that points at the word at fault."""
+    """Return the operation in a text. Raises :class:`ProgramError` that points at the wrong word."""
     reader = _Reader(text, parameter, terminals)
     kind = reader.kind()
     values: dict[str, int] = {}
@@ -211,7 +211,7 @@ def _size(text: str) -> int:
 
 
 def _repeats(reader: _Reader) -> int:
-    """How often; 0 for ever."""
+    """Return the number of repeats; 0 means endless."""
     word = reader.peek()
     if word is None:
         return 0

@@ -1,4 +1,4 @@
-"""Which terminals send and which receive."""
+"""Choose the terminals that send and those that receive."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Roles:
         self.count = network.terminals
 
     def one(self, key: object, parameter: str) -> int:
-        """One terminal."""
+        """Return one terminal."""
         return self.terminals.one(key, parameter)
 
     def several(self, given: Any, parameter: str, default: Ints) -> Ints:
-        """``default``, the first ones, or those of a list, each once."""
+        """Return the terminals of a list, each once, or the first ones: ``default``."""
         if isinstance(given, str):
             return default
         if isinstance(given, int):
@@ -35,7 +35,7 @@ class Roles:
         return self._listed(given, parameter)
 
     def sources(self, given: Any) -> Ints:
-        """What ``sources`` says."""
+        """Return the terminals that ``sources`` names."""
         able = senders_of(self.network)
         if given == "auto":
             return able if has_roles(self.network) else np.arange((self.count + 1) // 2)
@@ -47,7 +47,7 @@ class Roles:
         return self._able(self._listed(given, "sources"), able, "sources", "only receives, it cannot send")
 
     def targets(self, given: Any) -> Ints:
-        """What ``targets`` says."""
+        """Return the terminals that ``targets`` names."""
         able = receivers_of(self.network)
         if given == "auto":
             return able if has_roles(self.network) else np.arange((self.count + 1) // 2, self.count)
@@ -60,7 +60,7 @@ class Roles:
         return self._able(self._listed(given, "targets"), able, "targets", what)
 
     def both(self, settings: Settings, apart: bool = True) -> tuple[Ints, Ints]:
-        """Sources and targets; ``apart``: no terminal may be both."""
+        """Return sources and targets; ``apart``: no terminal may be both."""
         sources, targets = self.sources(settings["sources"]), self.targets(settings["targets"])
         for name, found in (("sources", sources), ("targets", targets)):
             if not len(found):

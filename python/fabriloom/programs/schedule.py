@@ -1,4 +1,4 @@
-"""SpaceWire-D: RMAP transactions in time-slots, initiators and targets by a schedule."""
+"""SpaceWire-D: RMAP transactions in time-slots; a schedule assigns slots to initiators and targets."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fabriloom.programs.spacewire import rmap_bytes
 from fabriloom.programs.table import Programs, Rows
 
 SLOTS = 64
-"""Of an epoch: as many as a time-code can tell apart."""
+"""Slots of an epoch: the number of values of a time-code."""
 _ORDERS = 16
-"""Places in a terminal's program for one entry."""
+"""Operations that one entry may take in a terminal's program."""
 
 
 def spacewire_d(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Each initiator waits for its slots and does its transactions there, one after the other.
+    """Return programs in which each initiator waits for its slots and does its transactions there in order.
 
-    Behind the last of an entry stands a mark with its place in the schedule, counted from 1.
+    A mark with the entry's place in the schedule, counted from 1, follows its last transaction.
     """
     schedule, rows = settings["schedule"], Rows()
     ends = [_ends(roles, entry, place) for place, entry in enumerate(schedule)]
@@ -51,7 +51,7 @@ def _check_roles(roles: Roles, ends: list[tuple[int, int]]) -> None:
 def _entry(
     rows: Rows, settings: Settings, place: int, ends: tuple[int, int], turn: int, entries: int
 ) -> None:
-    """An entry of the schedule in every epoch, in the programs of both ends."""
+    """Add an entry of the schedule, for every epoch, to the programs of both ends."""
     entry, (initiator, target) = settings["schedule"][place], ends
     sizes = rmap_bytes(entry["command"], entry["data_bytes"], settings["reply_address_bytes"], True)
     asked, answered = (_message(size, settings, place) for size in sizes)

@@ -1,4 +1,4 @@
-"""Ready programs of a few operations: pairs, broadcast, funnel, all to all."""
+"""Ready-made programs of a few operations: pairs, broadcast, funnel, all-to-all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fabriloom.programs.table import Programs, Rows
 from fabriloom.traffic.names import repeated
 
 _LAST = 2**40
-"""An order behind everything else."""
+"""An order behind all others."""
 
 
 def ping_pong(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Pairs: one sends and receives, the other receives and sends."""
+    """Return pairs of terminals: one sends and receives, the other receives and sends."""
     left, right = _pairs(roles, settings["pairs"])
     rows, size, rounds = Rows(), settings["size_bytes"], settings["rounds"]
     rows.begin_rounds(left, 0, rounds)
@@ -47,7 +47,7 @@ def _pairs(roles: Roles, given: object) -> tuple[Ints, Ints]:
 
 
 def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """One source, the same message to each target in turn."""
+    """Return one source that sends the same message to each target in turn."""
     source = roles.one(settings["source"], "source")
     targets = others_of(roles, settings["targets"], "targets", source)
     rows, rounds = Rows(), settings["rounds"]
@@ -59,7 +59,7 @@ def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Several sources, one target, which takes what comes."""
+    """Return several sources that send to one target, which takes any message."""
     target = roles.one(settings["target"], "target")
     sources = others_of(roles, settings["sources"], "sources", target)
     rows, rounds = Rows(), settings["rounds"]
@@ -73,7 +73,7 @@ def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def others_of(roles: Roles, given: object, parameter: str, self_: int) -> Ints:
-    """All but one, or those of a list, which may not have it."""
+    """Return all terminals but one, or those of a list, which may not contain it."""
     others = np.setdiff1d(np.arange(roles.count), [self_])
     if not len(others):
         raise ProgramError("the program is for two terminals, the network has 1", parameter, "add terminals")
@@ -85,7 +85,7 @@ def others_of(roles: Roles, given: object, parameter: str, self_: int) -> Ints:
 
 
 def all_to_all(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Every terminal to every other; per round first all sends, then all receives."""
+    """Return programs in which every terminal sends to every other; a round is all sends, then receives."""
     members = roles.several(settings["terminals"], "terminals", np.arange(roles.count))
     count = len(members)
     if count < 2:
@@ -109,7 +109,7 @@ def all_to_all(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def fixed_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """The i-th source to the i-th target."""
+    """Return programs in which the i-th source sends to the i-th target."""
     sources, targets = roles.both(settings, apart=False)
     if len(sources) != len(targets):
         message = f"{len(sources)} sources and {len(targets)} targets make no pairs"
@@ -123,7 +123,7 @@ def fixed_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def random_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Every message of a source to a random target, another one than itself."""
+    """Return programs in which every message of a source goes to a random target other than itself."""
     sources, targets = roles.both(settings, apart=False)
     messages, rounds = settings["messages"], settings["rounds"]
     among = len(targets) - np.isin(sources, targets).astype(np.int64)
@@ -144,9 +144,10 @@ def random_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def _takes(rows: Rows, sources: Ints, targets: Ints, froms: Ints, rounds: int, counts: Ints) -> None:
-    """The ends of the sources' loops, and the receives: of those that send for ever too, one after a round.
+    """Add the ends of the sources' loops, and the receives; an endless loop receives once per round.
 
-    ``froms``: from whom a target takes; -1: anybody. Who takes from one source only marks its rounds.
+    ``froms``: the source that a target receives from, -1 for any. A target with one source only marks its
+    rounds.
     """
     peer = np.where(froms < 0, ANY, froms)
     sends, one = np.isin(targets, sources), froms >= 0

@@ -1,7 +1,7 @@
-"""Ready programs in the protocols of SpaceWire: RMAP transactions and CCSDS packets, every byte counted.
+"""Ready-made programs for SpaceWire protocols: RMAP transactions and CCSDS packets, with every byte counted.
 
-Bytes of packets without path addresses, as in ECSS-E-ST-50-52C (RMAP) and 50-53C (CCSDS packet transfer).
-The first of them, the logical address, is the header of the technology if that has one.
+Bytes of packets without path addresses follow ECSS-E-ST-50-52C (RMAP) and 50-53C (CCSDS packet transfer). The
+first byte, the logical address, is the header of the technology if the technology has one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LAST = 2**40
 def rmap_bytes(
     command: str, data_bytes: int, reply_address_bytes: int, acknowledged: bool
 ) -> tuple[int, int]:
-    """Bytes of a command and of its reply, 0 for no reply, without path addresses and end of packet."""
+    """Return the bytes of a command and of its reply (0: none), without path and end of packet."""
     start, data = COMMAND_BYTES + reply_address_bytes, data_bytes + DATA_CRC_BYTES
     if command == "write":
         return start + data, WRITE_REPLY_BYTES if acknowledged else 0
@@ -38,7 +38,7 @@ def rmap_bytes(
 
 
 def rmap(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Initiators send commands to their targets in turn; targets do one after the other and reply."""
+    """Return initiators that send commands to their targets in turn; targets reply one at a time."""
     initiators, targets = roles.both(settings)
     command, acknowledged = settings["command"], settings["acknowledged"]
     if not acknowledged and command != "write":
@@ -62,7 +62,7 @@ def rmap(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def _ask(rows: Rows, settings: Settings, initiators: Ints, targets: Ints, size: int, answered: bool) -> None:
-    """Some commands ahead, then for every reply another one; a round is a command to each target."""
+    """Send some commands ahead, then one per reply; a round is one command to each target."""
     rounds, ahead = settings["rounds"], settings["outstanding"] if answered else 0
     turn = targets[(np.arange(len(targets)) + np.arange(len(initiators))[:, None]) % len(targets)]
     each, place = initiators[:, None], np.arange(len(targets))
@@ -77,13 +77,13 @@ def _ask(rows: Rows, settings: Settings, initiators: Ints, targets: Ints, size: 
         return rows.end_rounds(initiators, _LAST, rounds)
     rows.add(each, 2 * place + 2 * ahead, SEND, peer=turn, size_bytes=size)
     if answered:
-        # The reply that frees the place of the next command comes after this many commands.
+        # The reply that makes room for the next command comes after this many commands.
         rows.add(each, 2 * (place + ahead) + 2 * ahead - 1, RECEIVE)
     rows.end_rounds(initiators, _LAST, rounds)
 
 
 def _check_retry(settings: Settings, acknowledged: bool) -> None:
-    """Refuse what leaves open when a command is sent again."""
+    """Refuse settings that do not define when a command is sent again."""
     if not acknowledged:
         message = "a write without a reply is never sent again: nothing tells that it was lost"
         raise ProgramError(message, "retry_after", "remove it, or have writes acknowledged")
@@ -93,13 +93,13 @@ def _check_retry(settings: Settings, acknowledged: bool) -> None:
 
 
 def ccsds(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """The i-th source sends CCSDS packets to the i-th target."""
+    """Return programs in which the i-th source sends CCSDS packets to the i-th target."""
     size = _message(settings["packet_bytes"] + CCSDS_BYTES, settings, "packet")
     return fixed_pairs(roles, {**settings, "size_bytes": size}, draws)
 
 
 def _message(packet_bytes: int, settings: Settings, parameter: str) -> int:
-    """What of a packet is not in the header that the technology gives to all."""
+    """Return the bytes of a packet that the technology's header does not contain."""
     size = packet_bytes - settings["header_bytes"]
     if not 1 <= size <= MOST_BYTES:
         raise ProgramError(f"a packet of {packet_bytes} B cannot be sent", parameter, "choose another size")

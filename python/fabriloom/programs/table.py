@@ -1,4 +1,4 @@
-"""Programs as a table: one row per operation, the rows of a terminal in order, terminal after terminal."""
+"""Programs as a table: one row per operation, in order, terminal after terminal."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _NAMES = {WAIT: "wait", UNTIL: "until", END: "end", BARRIER: "barrier", FLUSH: "
 
 @dataclass(frozen=True)
 class Events:
-    """When events are due, and of how many messages each is. Tags from ``first`` on are numbers of events."""
+    """When events are due, and how many messages each has. Tags from ``first`` on are event numbers."""
 
     due_ps: Ints
     fragments: Ints
     first: int = 0
     rate_per_s: float | None = None
-    """What is attempted; none: as fast as they can be sent."""
+    """The attempted rate; None: events are sent as fast as possible."""
 
 
 NO_EVENTS = Events(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -52,7 +52,7 @@ NO_EVENTS = Events(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of all terminals. ``amount`` is picoseconds, or how often a repeat is."""
+    """The programs of all terminals. ``amount`` is in ps, or the number of repeats."""
 
     terminal_names: Sequence[str]
     terminal: Ints
@@ -63,21 +63,21 @@ class Programs:
     amount: Ints
     events: Events = NO_EVENTS
     places: Sequence[str] = field(default=())
-    """Of each row the setting it was written in, such as ``terminals.0.do.3``; empty when none was."""
+    """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
 
     @property
     def rows(self) -> int:
-        """Operations altogether."""
+        """Return the number of operations."""
         return len(self.kind)
 
     @property
     def start(self) -> Ints:
-        """First row of each terminal, and the number of rows."""
+        """Return the first row of each terminal, and last the number of rows."""
         count = np.bincount(self.terminal, minlength=len(self.terminal_names))
         return np.concatenate([[0], np.cumsum(count)])
 
     def times(self) -> np.ndarray:
-        """How often each row is done, as floats; endless repeats give infinity."""
+        """Return how often each row is executed, as floats; endless repeats give infinity."""
         found = np.ones(self.rows)
         inner = np.flatnonzero((self.kind == REPEAT) | (self.kind == END))
         stack: list[float] = []
@@ -93,11 +93,11 @@ class Programs:
 
     @property
     def timed(self) -> np.ndarray:
-        """Rows that have a duration or a moment."""
+        """Return the rows that have a duration or a point in time."""
         return (self.kind == WAIT) | (self.kind == UNTIL) | ((self.kind == RECEIVE) & (self.amount > 0))
 
     def columns(self, tick_ps: int) -> Columns:
-        """The ``program_*``, ``op_*`` and ``event_*`` columns of the engine; all times are whole ticks."""
+        """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, self.amount // tick_ps, self.amount)
         dummies = np.zeros(self.events.first, np.int64)
         return {
@@ -112,7 +112,7 @@ class Programs:
         }
 
     def demand(self) -> tuple[Ints, Ints, Ints, np.ndarray]:
-        """Source, target, bytes and number of the messages whose targets are known before the run."""
+        """Return source, target, bytes and number of the messages whose targets are known before the run."""
         known = ((self.kind == SEND) | (self.kind == READ)) & (self.peer < len(self.terminal_names))
         count = np.minimum(self.times()[known], 1e9)
         away = self.kind[known] == READ
@@ -120,8 +120,10 @@ class Programs:
         return np.where(away, target, source), np.where(away, source, target), self.size_bytes[known], count
 
     def counted(self) -> dict[str, Any]:
-        """``messages`` and ``message_bytes`` of all sends and reads, None when there is no end to them, and
-        ``channels_most``: known targets of the terminal that has most.
+        """Return ``messages`` and ``message_bytes`` of all sends and reads, and ``channels_most``.
+
+        The first two are None if a program is endless. ``channels_most`` is the largest number of known
+        targets of a terminal.
         """
         sends = (self.kind == SEND) | (self.kind == READ)
         times = self.times()[sends]
@@ -135,7 +137,7 @@ class Programs:
         }
 
     def text(self, row: int) -> str:
-        """An operation as it is written."""
+        """Return an operation as text."""
         kind, tag = int(self.kind[row]), int(self.tag[row])
         if kind == RECEIVE and self.amount[row]:
             time = units.format_time_ps(int(self.amount[row]))
@@ -163,7 +165,7 @@ def _tag(tag: int) -> str:
 
 
 class Rows:
-    """Rows that are put together in any order: each says where in its terminal's program it belongs."""
+    """Rows that are added in any order; each gives its place in its terminal's program."""
 
     def __init__(self) -> None:
         self._parts: list[list[Ints]] = []
@@ -180,7 +182,7 @@ class Rows:
         tag: object = ANY,
         amount: object = 0,
     ) -> None:
-        """One row per element; all arguments are broadcast. Rows of equal order stay as they were added."""
+        """Add one row per element of the broadcast arguments; rows of equal order keep their order."""
         values = (terminal, order, kind, peer, size_bytes, tag, amount)
         part = [
             np.ravel(column) for column in np.broadcast_arrays(*(np.asarray(v, np.int64) for v in values))
@@ -192,20 +194,20 @@ class Rows:
         self._parts.append(part)
 
     def loop(self, terminal: object, order: int, count: object) -> None:
-        """A repeat at ``order``; end it by :meth:`end`."""
+        """Begin a repeat at ``order``; :meth:`end` ends it."""
         self.add(terminal, order, REPEAT, amount=count)
 
     def end(self, terminal: object, order: int) -> None:
-        """The end of a repeat."""
+        """End a repeat."""
         self.add(terminal, order, END)
 
     def begin_rounds(self, terminal: object, order: int, count: object) -> None:
-        """A repeat at ``order`` that marks when each round begins; end it by :meth:`end_rounds`."""
+        """Begin a repeat at ``order`` that marks the beginning of each round; :meth:`end_rounds` ends it."""
         self.loop(terminal, order, count)
         self.add(terminal, order, MARK, tag=0)
 
     def end_rounds(self, terminal: object, order: int, last: object) -> None:
-        """The end of such a repeat, and of its last round if there is one: not if it goes on for ever."""
+        """End such a repeat, and its last round unless the repeat is endless."""
         self.end(terminal, order)
         if last:
             self.add(terminal, order, MARK, tag=0)
@@ -213,8 +215,7 @@ class Rows:
     def receives(
         self, terminal: object, order: int, count: object, marks: bool = False, **more: object
     ) -> None:
-        """``count`` times receive (0: for ever), at three orders from ``order`` on; with ``marks`` each is a
-        round."""
+        """Add ``count`` receives (0: endless) at three orders from ``order`` on; ``marks``: as rounds."""
         (self.begin_rounds if marks else self.loop)(terminal, order, count)
         self.add(terminal, order + 1, RECEIVE, **more)
         if marks:
@@ -223,7 +224,7 @@ class Rows:
             self.end(terminal, order + 2)
 
     def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
-        """All of them."""
+        """Return the table of all programs."""
         parts = self._parts or [[np.zeros(0, np.int64)] * 7]
         terminal, order, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
         place = np.lexsort((order, terminal))
