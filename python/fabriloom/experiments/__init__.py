@@ -1,6 +1,6 @@
-"""The published figures and numbers, computed again: one module per figure or group of numbers.
+"""Compute the published figures and numbers again: one module per figure or group of numbers.
 
-Rows compare one printed number with ours; series are curves to plot. Nothing here sets a parameter.
+Rows compare one printed number with ours; series are curves to plot. Experiments set no parameter.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _PAPERS = ("macrame", "scinet", "sci-retry", "gpmimd", "atlas-sci", "scinet-test
 
 
 def names() -> tuple[str, ...]:
-    """Papers that can be reproduced."""
+    """Return the papers that can be reproduced."""
     return _PAPERS
 
 
 def modules(name: str) -> tuple[Any, ...]:
-    """The experiments of a paper, in its order. Raises KeyError when there is no such paper."""
+    """Return the experiments of a paper in its order. Raises KeyError if there is no such paper."""
     if name not in _PAPERS:
         raise KeyError(f"there is no paper {name!r}; choose from: {', '.join(_PAPERS)}")
     return import_module(f".{name.replace('-', '_')}", __name__).MODULES
@@ -35,16 +35,16 @@ def studies(
     progress: Progress | None = None,
     keep: Pieces | None = None,
 ) -> dict[str, Findings]:
-    """Rows and series of several papers, their runs side by side.
+    """Return rows and series of several papers; their runs share the workers.
 
-    Ctrl-C ends the runs; what can be said without them is returned, with ``unfinished`` saying of what not.
+    Ctrl-C ends the runs. The findings that do not need them are returned; ``unfinished`` names the others.
 
     Args:
         papers: some of :func:`names`.
         quick: fewer points and shorter runs, for a first look and for continuous integration.
-        jobs: runs at the same time; the results do not depend on it.
-        progress: called as ``progress(runs done, runs in all, what has just ended)``.
-        keep: where finished runs are kept; what is there is not run again.
+        jobs: number of runs at the same time; the results do not depend on it.
+        progress: called as ``progress(runs done, runs in all, name of the last run)``.
+        keep: store for finished runs; a stored run is not run again.
 
     Raises:
         KeyError: there is no such paper.
@@ -62,7 +62,7 @@ def studies(
 
 
 def _ask_for_all(running: Lab, experiments: Sequence[Any]) -> None:
-    """Have everything run that surely will be needed, the first experiments first."""
+    """Start all runs that will certainly be needed, those of the first experiments first."""
     try:
         for running.order, module in enumerate(experiments):
             running.ask(module.scenarios(running.effort))
@@ -71,7 +71,7 @@ def _ask_for_all(running: Lab, experiments: Sequence[Any]) -> None:
 
 
 def _findings(running: Lab, module: Any) -> Findings | None:
-    """What an experiment finds, or none when it was interrupted before it could say."""
+    """Return the findings of an experiment, or None if they need a run that was interrupted."""
     from .lab import Unfinished
 
     while True:
@@ -82,7 +82,7 @@ def _findings(running: Lab, module: Any) -> Findings | None:
         except KeyboardInterrupt:
             if running.stopped:
                 raise
-            running.stop()  # and once more: perhaps all that it needs was there
+            running.stop()  # try once more: all needed runs may be finished
 
 
 def study(
@@ -92,21 +92,21 @@ def study(
     progress: Progress | None = None,
     keep: Pieces | None = None,
 ) -> Findings:
-    """Rows and series of one paper from one set of runs; see :func:`studies`."""
+    """Return rows and series of one paper from one set of runs; see :func:`studies`."""
     return studies([name], quick, jobs, progress, keep)[name]
 
 
 def reproduce(
     name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """Published and computed numbers side by side; see :func:`studies` and, for the keys, ``rows.row``."""
+    """Return published and computed numbers side by side; see :func:`studies` and ``rows.row``."""
     return study(name, quick, jobs, progress).rows
 
 
 def figures(
     name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """The curves of the published figures as computed; see :func:`studies` and ``rows.series``.
+    """Return the computed curves of the published figures; see :func:`studies` and ``rows.series``.
 
     For rows and curves together call :func:`study`, which runs everything once.
     """

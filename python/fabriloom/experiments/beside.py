@@ -1,4 +1,4 @@
-"""What a paper prints about a network, beside a curve of that network."""
+"""Printed numbers of a paper, compared with a curve of the same network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWN = "a Clos network of 256 terminals with uniform random traffic of 64-byte 
 PAPER = "macrame"
 LOAD = "traffic.load"
 _LATENCIES = {0.1: "latency-10", 0.5: "latency-50"}
-"""Offered load and the printed mean network latency there."""
+"""Offered load, and the id of the printed mean network latency at this load."""
 _SATURATION = "clos-256-saturation"
 _OFFERED, _ACCEPTED = "load read as offered", "load read as accepted"
 _NOT_SCORED = "the paper's load is read as the one that is set; a set load of 50 % accepts less"
@@ -27,13 +27,13 @@ _NOT_SCORED = "the paper's load is read as the one that is set; a set load of 50
 
 @dataclass(frozen=True)
 class Beside:
-    """The printed numbers that belong to one network."""
+    """The printed numbers of one network."""
 
     printed: dict[str, Number]
 
     @classmethod
     def of(cls, scenario: Scenario) -> Beside | None:
-        """Those of this scenario's network and traffic, or none."""
+        """Return the printed numbers for a scenario's network and traffic, or None."""
         resolved = scenario.resolve()
         topology, traffic = resolved["topology"], resolved["traffic"]
         clos = topology.get("kind") == "clos" and topology.get("terminals") == 256
@@ -41,9 +41,11 @@ class Beside:
         return cls(numbers(PAPER)) if clos and uniform else None
 
     def points(self, curve: Curve) -> list[dict[str, Any]]:
-        """Printed latencies as points of latency against throughput, by both readings of the printed load.
+        """Return printed latencies as points of latency against throughput, for both readings of the printed
+        load.
 
-        Read as accepted, a load is a throughput; read as offered, what our network accepts at that load.
+        If the load means accepted load, it gives the throughput. If it means offered load, the throughput is
+        what our network accepts at that load.
         """
         per_load = _offered_per_load(curve)
         found = []
@@ -66,8 +68,9 @@ class Beside:
         return found
 
     def rows(self, curve: Curve) -> list[dict[str, Any]]:
-        """Printed numbers and ours, as a reproduction has them, with tolerances; a latency at a load twice,
-        with the load as offered, which is scored, and as accepted.
+        """Return printed and computed numbers as a reproduction does, with tolerances.
+
+        A latency at a load comes twice: with the load read as offered, which is scored, and as accepted.
         """
         found, per_load = [], _offered_per_load(curve)
         for load, key in _LATENCIES.items():
@@ -94,7 +97,7 @@ def _at(curve: Curve, load: float) -> Point | None:
 
 
 def _latency_at(curve: Curve, accepted: float) -> float | None:
-    """Our mean latency at a throughput, on the straight line between the points beside it."""
+    """Return our mean latency at a throughput, by linear interpolation."""
     known = [(p.summary["accepted_mbytes_per_s"], p.summary["latency_ns"]["mean"]) for p in curve.points]
     for (low, before), (high, after) in pairwise(known):
         if None not in (low, before, high, after) and low <= accepted <= high and low < high:
@@ -103,7 +106,7 @@ def _latency_at(curve: Curve, accepted: float) -> float | None:
 
 
 def _offered_per_load(curve: Curve) -> float | None:
-    """Offered MB/s at a load of 1, from the smallest load: there, sources with a wait are hardly held up."""
+    """Return the offered MB/s at load 1, from the smallest load, where blocking hardly delays sources."""
     loaded = [point for point in curve.points if LOAD in point.settings]
     measured = [point for point in loaded if point.summary["offered_mbytes_per_s"]]
     if not measured:
@@ -113,11 +116,11 @@ def _offered_per_load(curve: Curve) -> float | None:
 
 
 def _fastest(curve: Curve) -> dict[str, Any] | None:
-    """Summary of the point that accepted most."""
+    """Return the summary of the point with the highest accepted throughput."""
     measured = [p.summary for p in curve.points if p.summary["accepted_mbytes_per_s"] is not None]
     return max(measured, key=lambda summary: summary["accepted_mbytes_per_s"], default=None)
 
 
 def _part(value: float | None) -> float | None:
-    """A value in the unit of the printed ones, which is a thousand times as large."""
+    """Return a value in the unit of the printed numbers, which is a thousand times as large."""
     return None if value is None else value / 1e3

@@ -1,4 +1,4 @@
-"""Runs of the slow twin with flow-control characters sent one by one: what the fast engine averages."""
+"""Runs of the slow twin that send every flow-control character; the fast engine uses their average load."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ PS_PER_MS = 10**9
 
 
 def accepted_mbytes_per_s(scenario: Scenario, warmup_ms: float, measure_ms: float) -> float:
-    """Payload accepted by all terminals together; slow: half a minute per ms of a saturated Clos of 256."""
+    """Return the throughput of all terminals in MB/s; a saturated Clos of 256 takes 30 s per ms."""
     from .. import _native
     from ..compile import compile as compile_scenario
     from ..scenario import Scenario as Checked
 
-    # The characters take their own bits only, because flow control is sent beside them.
+    # The flow-control share is not added to the characters, because flow-control characters are sent.
     technology = scenario["technology"] | {"flow_control": "ignored"}
     arrays = compile_scenario(Checked.from_dict(scenario | {"technology": technology})).arrays
     per_ms = PS_PER_MS / arrays["tick_ps"]

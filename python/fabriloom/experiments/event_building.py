@@ -1,4 +1,4 @@
-"""Event building on a Cray XC40, 16 senders to 16 receivers: fitted, explained, and told in advance for more.
+"""Event building on a Cray XC40, 16 senders to 16 receivers: fitted, explained, and predicted for more nodes.
 
 The page is ``docs/background/event-building-xc40.md``.
 """
@@ -23,9 +23,9 @@ _ROUNDS = 12
 
 
 def samples() -> Samples:
-    """Time per message of a round, in which each sender has one for each receiver in turn.
+    """Return the time per message of a round, in which each sender sends to each receiver in turn.
 
-    The tolerance is half the distance between the slowest and the fastest sender.
+    The tolerance is half the difference between the slowest and the fastest sender.
     """
     found = Samples(sources=[DATA])
     for row in measured(DATA):
@@ -37,16 +37,17 @@ def samples() -> Samples:
 
 @cache
 def model() -> Model:
-    """The model, which nothing but the 16 senders has set."""
+    """Return the model, fitted to the 16 senders only."""
     return build(samples())
 
 
 def scenario(senders: int, size: int, order: str = "rotating") -> Scenario:
-    """Senders and receivers on one crossbar: in a round each sender has a message for each receiver.
+    """Return senders and receivers on one crossbar; in a round each sender sends one message to each
+    receiver.
 
     Args:
-        senders: how many, and as many receivers.
-        size: of a message, in bytes.
+        senders: number of senders, and of receivers.
+        size: message size in bytes.
         order: ``rotating``: sender i begins with receiver i; ``same``: all begin with the first.
     """
     first = {"rotating": range(senders), "same": [0] * senders}[order]
@@ -71,19 +72,18 @@ def scenario(senders: int, size: int, order: str = "rotating") -> Scenario:
 
 
 def round_us(senders: int, size: int, order: str = "rotating") -> float:
-    """Time of a round of a sender, in the middle over senders and rounds."""
+    """Return the median time of a sender's round in us, over senders and rounds."""
     (span,) = simulate.run(scenario(senders, size, order)).summary["spans"]
     return float(span["ns_p50"]) / 1000
 
 
 def mbytes_per_s(senders: int, size: int, us: float) -> float:
-    """What a sender sends in a round, in 10^6 bytes per second."""
+    """Return the rate of a sender in a round, in 10^6 bytes per second."""
     return senders * size / us
 
 
 def table(sizes: Sequence[int] = ()) -> list[dict[str, float]]:
-    """Return, per size, the measured round of 16 senders and those of the model in microseconds, and the
-    rates of a sender."""
+    """Return, per size, the rounds of 16 senders, measured and modelled, in us, and a sender's rates."""
     found = []
     for row in measured(DATA):
         size = int(row["bytes"])
@@ -98,7 +98,7 @@ def table(sizes: Sequence[int] = ()) -> list[dict[str, float]]:
 
 
 def picture(rows: Sequence[dict[str, float]]) -> Chart:
-    """Rounds by size: what was measured, and the model for 16, 32 and 40 senders."""
+    """Return a chart of rounds by size: measured, and by the model for 16, 32 and 40 senders."""
     points = [
         [row["bytes"], row["round_us_mean"], row["round_us_min"], row["round_us_max"], ""]
         for row in measured(DATA)

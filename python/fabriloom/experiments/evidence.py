@@ -1,7 +1,8 @@
-"""What is shown of reproduced papers: every printed number with its line, our words and our drawing.
+"""The evidence for reproduced papers: every printed number with its row, our remarks and our drawing.
 
 ``python -m fabriloom.experiments.evidence FULL.json QUICK.json docs/reproduction`` writes the small copy that
-is kept with the sources, from what ``fabriloom reproduce all --json``, and with ``--quick``, have printed.
+is kept with the sources. The two inputs are the outputs of ``fabriloom reproduce all --json``, without and
+with ``--quick``.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _DRAWN: dict[str, dict[str, Any]] = {
 
 
 def lines_of(paper: str, found: Findings, quick: bool = False) -> list[Line]:
-    """The rows of a paper, and a line with a reason for every printed number that has none."""
+    """Return the rows of a paper, and a line with a reason for every printed number without a row."""
     covered = {number_of(one) for one in found.rows}
     reason = INTERRUPTED if found.unfinished else LEFT_OUT if quick else NO_EXPERIMENT
     return found.rows + [
@@ -75,7 +76,7 @@ def lines_of(paper: str, found: Findings, quick: bool = False) -> list[Line]:
 
 
 def reproduced(paper: str, found: Findings, lines: Sequence[Line]) -> Reproduced:
-    """What the page shows of a paper."""
+    """Return what the page shows of a paper."""
     from ..topology import build
 
     about, drawn = load(paper)["paper"], _DRAWN.get(paper)
@@ -95,7 +96,7 @@ _COLUMNS = ("id", "unit", "kind", "published", "ours", "within", "reason")
 
 
 def table_of(lines: Sequence[Line]) -> str:
-    """The lines as CSV, six figures of what was computed."""
+    """Return the lines as CSV; computed values have six significant figures."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -111,7 +112,7 @@ def _six(value: float | None) -> str:
 
 
 def by_paper(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """The lines of each paper."""
+    """Return the lines of each paper."""
     groups: dict[str, list[Line]] = {}
     for line in lines:
         groups.setdefault(str(line["paper"]), []).append(line)
@@ -119,7 +120,7 @@ def by_paper(lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 
 def page_of(lines: Sequence[Line]) -> str:
-    """The opening table, what is outside, and why numbers are not scored, as markdown."""
+    """Return, as markdown, the first table, the numbers out of tolerance, and why numbers are not scored."""
     groups = by_paper(lines)
     rows = [[paper, *map(str, values)] for paper, values in counts(groups)]
     outside = [

@@ -1,4 +1,4 @@
-"""Where experiments run: scenarios in, measurements out, each scenario at most once."""
+"""Run the scenarios of experiments, each at most once, and return measurements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Scenario = dict[str, Any]
 """A scenario in its written form."""
 Progress = Callable[[int, int, str], None]
-"""Called with runs done, runs in all and the name of the run that has just ended."""
+"""Called with runs done, runs in all, and the name of the last run."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Effort:
     quick: bool
 
     def time_ms(self, full_ms: float, quick_ms: float) -> float:
-        """One of two simulated times."""
+        """Return one of two simulated times."""
         return quick_ms if self.quick else full_ms
 
     def choose(self, full: Iterable[Any], quick: Iterable[Any]) -> list[Any]:
-        """One of two lists of points."""
+        """Return one of two lists of points."""
         return list(quick if self.quick else full)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What an experiment needs of one run. Throughput is payload accepted by all terminals together."""
+    """The results of one run. Throughput is the payload accepted by all terminals together."""
 
     end_reason: str
     accepted_mbytes_per_s: float
@@ -53,24 +53,24 @@ class Measured:
     latency_values_ns: NDArray[np.float64]
     latency_counts: NDArray[np.int64]
     offered_mbytes_per_s: float
-    """What the sources made, with what was lost for want of a place."""
+    """Throughput of the packets that sources created, including those refused for lack of room."""
     refused_share: float
-    """Share of it that was lost, over the whole run."""
+    """Fraction of these packets that was refused, over the whole run."""
     made_ns: float
-    """Mean latency from making a packet to storing it."""
+    """Mean latency from the creation of a packet to its storage."""
     least_ns: float
-    """The least of these, exactly."""
+    """The smallest of these latencies, exactly."""
     most_ns: float
-    """The greatest of these, exactly."""
+    """The largest of these latencies, exactly."""
     link_shares: dict[str, NDArray[np.float64]]
-    """Of rings, per link: shares of the time for "busy", "retry" and "echo". Of other networks nothing."""
+    """For rings, per link: fractions of the time for "busy", "retry" and "echo". Empty for other networks."""
     source_mbytes_per_s: dict[int, float]
-    """Accepted from each source, if flows were asked for."""
+    """Accepted throughput of each source, if flows were requested."""
     events_per_s: float = float("nan")
-    """Of a program: events that became complete."""
+    """For a program: complete events per second."""
 
     def plain(self) -> dict[str, Any]:
-        """The same in numbers, texts, lists and mappings."""
+        """Return the same as numbers, strings, lists and mappings."""
         return {
             **vars(self),
             "latency_values_ns": self.latency_values_ns.tolist(),
@@ -81,7 +81,7 @@ class Measured:
 
     @classmethod
     def of_plain(cls, kept: Mapping[str, Any]) -> Measured:
-        """From what :meth:`plain` gave."""
+        """Return the measurement from the output of :meth:`plain`."""
         arrays = {
             "latency_values_ns": np.asarray(kept["latency_values_ns"], np.float64),
             "latency_counts": np.asarray(kept["latency_counts"], np.int64),
@@ -92,11 +92,11 @@ class Measured:
 
     @property
     def lost_mbytes_per_s(self) -> float:
-        """What was made and not accepted: losses, when as much is under way at either end of the run."""
+        """Return created minus accepted: the losses, if equal amounts are under way at both ends."""
         return self.offered_mbytes_per_s - self.accepted_mbytes_per_s
 
     def share_longer(self, limit_ns: float) -> float:
-        """Share of the measured packets with a longer network latency, to the histogram's resolution."""
+        """Return the fraction of packets with a longer network latency, to histogram resolution."""
         total = int(self.latency_counts.sum())
         return float(self.latency_counts[self.latency_values_ns > limit_ns].sum()) / total if total else 0.0
 
@@ -108,10 +108,10 @@ class Findings:
     rows: list[dict[str, Any]] = field(default_factory=list)
     series: list[dict[str, Any]] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
-    """Experiments of which nothing can be said, because they were interrupted."""
+    """Experiments without findings, because they were interrupted."""
 
     def add(self, other: Findings) -> None:
-        """Append what another experiment found."""
+        """Append the findings of another experiment."""
         self.rows += other.rows
         self.series += other.series
         self.unfinished += other.unfinished
@@ -151,7 +151,7 @@ def _link_shares(native: Mapping[str, Any], window_ticks: float) -> dict[str, ND
 
 
 def _by_source(native: Mapping[str, Any], window_ns: float) -> dict[int, float]:
-    """Payload per source; bytes per nanosecond are thousands of MB/s."""
+    """Return the payload rate per source; one byte per nanosecond is 1000 MB/s."""
     found: dict[int, float] = {}
     for source, size in zip(column(native, "flow_source"), column(native, "flow_bytes"), strict=True):
         found[int(source)] = found.get(int(source), 0.0) + 1000 * float(size) / window_ns
@@ -163,11 +163,11 @@ def _number(value: float | None) -> float:
 
 
 class Unfinished(Exception):
-    """What an experiment asks for was not finished before the interruption."""
+    """A run that an experiment needs was interrupted."""
 
 
 class Lab:
-    """Runs scenarios side by side and remembers what they gave, in files too if it is given a folder."""
+    """Runs scenarios in parallel and remembers their results, also in files if it has a folder."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class Lab:
     ) -> None:
         self.effort = Effort(quick)
         self.order = 0
-        """Of what is asked for now; what has a lower one is run first."""
+        """Order of the requests that come now; runs of a lower order go first."""
         self._pool = Pool(jobs)
         self._store = Store(keep)
         self._progress = progress
@@ -195,34 +195,35 @@ class Lab:
 
     @property
     def stopped(self) -> bool:
-        """Whether only what is finished can still be asked for."""
+        """Whether only finished results are still available."""
         return self._pool.stopped
 
     def stop(self) -> None:
-        """Begin no more runs and break off those under way."""
+        """Start no more runs, and interrupt those in progress."""
         self._pool.stop()
 
     def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        """Something else than a run of the engine, done side by side, and once for equal items.
+        """Return the results of a function that is not a run of the engine, computed in parallel, once per
+        item.
 
-        What it gives is kept if it is a number, for the function's name and the item: a function that holds
-        on to something from outside it is not kept, for its name does not tell what that was.
+        Numbers are stored under the function's name and the item. The results of a closure are not stored,
+        because its name does not say what it encloses.
         """
         futures = [self._once(function, item) for item in items]
         self._wait(futures)
         return [future.result() for future in futures]
 
     def ask(self, scenarios: Iterable[Scenario]) -> None:
-        """Have scenarios run that will be measured later."""
+        """Start scenarios that will be measured later."""
         for scenario in scenarios:
             self._run(scenario)
 
     def measure(self, scenarios: Iterable[Scenario]) -> list[Measured]:
-        """Measurements in the order of the scenarios; what ran before is not run again.
+        """Return measurements in the order of the scenarios; a scenario that has run before is not run again.
 
         Raises:
             ScenarioError: one is wrong.
-            Unfinished: the lab was stopped before they were all finished.
+            Unfinished: the lab was stopped before all were finished.
         """
         futures = [self._run(scenario) for scenario in scenarios]
         self._wait(futures)
@@ -266,7 +267,7 @@ class Lab:
         return self._others[key]
 
     def _counted(self, name: str, known: Any, work: Callable[[], Any]) -> Future[Any]:
-        """The future of some work, or of what is known of it; it is counted when it is done."""
+        """Return the future of some work, or of its known result, and count it when it is done."""
         self._asked += 1
         if known is None:
             future = self._pool.submit(self.order, work)
@@ -277,7 +278,7 @@ class Lab:
         return future
 
     def _wait(self, futures: Iterable[Future[Any]]) -> None:
-        """Until all are done or one of them failed. Raises what it failed with."""
+        """Wait until all are done, or one has failed. Raises the exception of that one."""
         left = set(futures)
         while left:
             done, left = wait(left, timeout=0.2, return_when=FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Runs of a few messages, measured by the marks of their programs or by their end."""
+"""Runs of a few messages, measured between the marks of their programs, or until their end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .lab import Scenario
 
 
 def between_us(scenario: Scenario) -> float:
-    """Microseconds from the first mark of a run to its last. Raises ValueError when it has fewer than two."""
+    """Return the us from the first mark of a run to its last. Raises ValueError for fewer than two."""
     results = _run(scenario)
     ticks = results.native["mark_ticks"]
     if len(ticks) < 2:
@@ -17,7 +17,7 @@ def between_us(scenario: Scenario) -> float:
 
 
 def lasted_us(scenario: Scenario) -> float:
-    """Microseconds until all programs were over. Raises ValueError when they were not."""
+    """Return the microseconds until all programs ended. Raises ValueError if they did not end."""
     results = _run(scenario)
     if results.end_reason != "drained":
         raise ValueError(f"{scenario.get('name', 'a run')} {results.end_reason}")

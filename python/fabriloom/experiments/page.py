@@ -1,7 +1,7 @@
 """Write the results of a paper: ``python -m fabriloom.experiments.page docs/background/macrame.md``.
 
-The hand-written page gets a summary, between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; the text
-around it is kept. Every number goes to the page of the same name in ``docs/generated``, written whole.
+The hand-written page gets a summary, between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; its other
+text does not change. All numbers go to the generated page of the same name in ``docs/generated``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import remarks, study
 
 
 def replace(text: str, tables: Mapping[str, str]) -> str:
-    """The page with its tables replaced. Raises ValueError when a table has no place in it."""
+    """Return the page with its tables replaced. Raises ValueError if the page has no place for a table."""
     for name, table in tables.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         text, found = pattern.subn(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)
@@ -29,13 +29,13 @@ def replace(text: str, tables: Mapping[str, str]) -> str:
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table."""
+    """Return a table."""
     rows = [header, ["---"] * len(header), *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def figure(value: float | None) -> str:
-    """Four significant digits, without an exponent where one can do without."""
+    """Return a number with four significant digits, without an exponent where possible."""
     if value is None:
         return "-"
     if value and (abs(value) >= 1e5 or abs(value) < 1e-4):
@@ -44,7 +44,7 @@ def figure(value: float | None) -> str:
 
 
 def _compared(row: Mapping[str, Any]) -> list[str]:
-    """The columns that both tables share."""
+    """Return the columns that both tables share."""
     ours = figure(row["ours"]) + (f" ± {row['ci95']:.2g}" if row["ci95"] else "")
     deviation = "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f} %"
     name = str(row["id"]).removeprefix(f"{row['paper']}.")
@@ -55,7 +55,7 @@ _SHARED = ["id", "quantity", "unit", "published", "ours", "deviation"]
 
 
 def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Published beside ours, with what agrees."""
+    """Return published and computed numbers, with their agreement."""
     lines = []
     for row in rows:
         low, high = row["tolerance"]
@@ -65,12 +65,12 @@ def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _reported(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Published beside ours, with the reason why it is not scored."""
+    """Return published and computed numbers, with the reason why they are not scored."""
     return markdown([*_SHARED, "why not scored"], [[*_compared(row), row["reason"]] for row in rows])
 
 
 def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The rows of each table and section of the paper, in the order in which they are printed."""
+    """Return the rows of each table and section of the paper, in the order of the paper."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         place = str(row["where"]).split(",")[0].removeprefix("follows from ")
@@ -79,7 +79,7 @@ def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any
 
 
 def tables(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The generated page of a paper: every number, under the table or section that prints it."""
+    """Return the generated page of a paper: every number, under the table or section that prints it."""
     parts = [_HEAD.format(paper=paper)]
     for place, group in places(rows).items():
         parts.append(f"## {place}")
@@ -97,7 +97,7 @@ _HEAD = """# Every number of {paper}
 
 
 def summary(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """One row for each place: numbers printed, scored and met, with a link to all of them."""
+    """Return one row per place: numbers printed, scored and met, with a link to all of them."""
     lines = []
     for place, group in places(rows).items():
         one = tally(group)
@@ -116,7 +116,7 @@ def _counted(one: Tally) -> list[str]:
 
 
 def main(path: Path) -> None:
-    """Run everything that the page's paper has and write both of its pages, which are named after it."""
+    """Run the page's whole paper and write both pages, which have its name."""
     paper = path.stem
     sensitivity = import_module(f".{paper.replace('-', '_')}.sensitivity", __package__)
     printed = list(published.numbers(paper))

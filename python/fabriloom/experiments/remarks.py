@@ -1,7 +1,7 @@
-"""What is said of a paper's numbers: where they agree, and where not and why.
+"""Remarks on the numbers of a paper: where they agree, where not, and why.
 
-The paragraphs of a paper are ``remarks.md`` in its folder, in markdown without links. A line
-``<!-- ID ID -->`` in front of a paragraph says which printed numbers it is about.
+A paper's ``remarks.md`` has them as paragraphs in markdown without links. A line ``<!-- ID ID -->`` in front
+of a paragraph lists the printed numbers that it explains.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ _ABOUT = re.compile(r"^<!-- (.*) -->\n", re.MULTILINE)
 
 
 def text(paper: str) -> str:
-    """The paragraphs of a paper, nothing when it has none."""
+    """Return the paragraphs of a paper; empty if it has none."""
     return _ABOUT.sub("", _file(paper)).strip()
 
 
 def explained(paper: str) -> set[str]:
-    """Ids of the printed numbers that a paragraph is about."""
+    """Return the ids of the printed numbers that paragraphs explain."""
     return {name for names in _ABOUT.findall(_file(paper)) for name in names.split()}
 
 

@@ -1,4 +1,4 @@
-"""The two shapes in which experiments report: a row per number, a series per curve."""
+"""The two forms of results of experiments: a row per number, a series per curve."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = ("arithmetic", "calibrated", "predicted", "reported")
 
 
 def near(number: Number, part: float) -> tuple[float, float]:
-    """The limits of a printed value, give or take a part of it."""
+    """Return the limits of a printed value plus or minus a fraction of it."""
     value = float(number["value"])
     return value - abs(value) * part, value + abs(value) * part
 
@@ -28,21 +28,22 @@ def row(
     variant: str = "",
     note: str = "",
 ) -> dict[str, Any]:
-    """One printed number beside ours.
+    """Return one printed number with ours.
 
     Args:
         paper: key of the paper.
         number: entry of ``published``.
-        ours: our value in the same unit, none if there is none.
+        ours: our value in the same unit, None if there is none.
         kind: ``arithmetic``, ``calibrated``, ``predicted`` or ``reported``.
-        ci95: half-width of the 95 % confidence interval of ours, same unit; none when exact or unknown.
-        tolerance: lowest and highest value that agrees, in the same unit; none when the row is not scored.
-        variant: what is special about this row when one printed number has several.
-        note: calibrated: the parameter that this number set; reported: why it is not scored.
+        ci95: half-width of the 95 % confidence interval of ours, same unit; None if exact or unknown.
+        tolerance: lowest and highest value that agrees, in the same unit; None if the row is not scored.
+        variant: how this row differs, if one printed number has several rows.
+        note: for calibrated rows, the parameter that this number set; for reported rows, why it is not
+            scored.
 
     Returns:
         ``id, paper, where, quantity, unit, published, ours, ci95, deviation, kind, tolerance, within`` and
-        ``parameter``, ``reason``. ``deviation`` is (ours - published) / published; none when published is 0.
+        ``parameter``, ``reason``. ``deviation`` is (ours - published) / published; None if published is 0.
     """
     if kind not in KINDS:
         raise ValueError(f"kind {kind!r} is none of {KINDS}")
@@ -86,14 +87,14 @@ def series(
     published: Sequence[tuple[float, float, str]] = (),
     log: str = "",
 ) -> dict[str, Any]:
-    """One curve of a figure.
+    """Return one curve of a figure.
 
     Args:
         figure: number of the published figure.
         title: its title.
-        label: what this curve is.
+        label: name of this curve.
         x, y: points, in order; quantities with their units are in ``x_quantity`` and ``y_quantity``.
-        ci95: half-widths of ``y``, or none.
+        ci95: half-widths of ``y``, or None.
         published: values that the paper's text states, as (x, y, id of the number).
         log: axes that are logarithmic: "", "x", "y" or "xy".
     """

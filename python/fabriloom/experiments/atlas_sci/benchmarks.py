@@ -1,4 +1,4 @@
-"""Section 2: four Alpha boards on a ring of LC-1 controllers, with a library that passes messages."""
+"""Section 2: four Alpha boards on a ring of LC-1 controllers, with a message-passing library."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ QUICK_SIZES = (64, 1024, 65536)
 SMALL, KNEE, LARGE = 64, 1024, 65536
 TECHNOLOGY = {"preset": "sci-lc1-alpha"}
 ORDERS = 8
-"""All to all: in which order a node sends to the others is not told. Each has one of its own, drawn so often,
-and what comes out is the mean."""
+"""All to all: the paper does not give the order in which a node sends to the others. Each node has a random
+order of its own; the result is the average over this many draws."""
 Benchmark = tuple[str, dict[str, Any], int, int]
 """Name, program, nodes of the ring, and messages that cross the system in a round."""
 
 
 def benchmarks() -> list[Benchmark]:
-    """Those of figure 2."""
+    """Return the benchmarks of figure 2."""
     found: list[Benchmark] = [
         (f"Ping-Pong, {pairs}", {"kind": "ping-pong", "pairs": _pairs(pairs)}, 4, 2 * pairs)
         for pairs in (1, 2)
@@ -46,12 +46,12 @@ def _pairs(count: int) -> list[list[str]]:
 
 
 def seeds(benchmark: Benchmark) -> range:
-    """Of the runs of a benchmark."""
+    """Return the seeds of a benchmark's runs."""
     return range(1, 1 + (ORDERS if benchmark[1]["kind"] == "all-to-all" else 1))
 
 
 def scenario(benchmark: Benchmark, size_bytes: int, layer: bool = True, seed: int = 1) -> Scenario:
-    """A benchmark with messages of one size, over the library or without it."""
+    """Return a benchmark with messages of one size, with the library or without it."""
     name, program, nodes, _ = benchmark
     protocol = {"preset": "pio-alpha"} | ({"layer": "control-word"} if layer else {})
     return {
@@ -67,22 +67,22 @@ def scenario(benchmark: Benchmark, size_bytes: int, layer: bool = True, seed: in
 
 
 def rounds(size_bytes: int) -> int:
-    """As many as take about the same time."""
+    """Return how many rounds to run, so that all sizes take about the same time."""
     return max(4, 40 * KNEE // max(KNEE, size_bytes))
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing that is measured as networks are."""
+    """Return no runs: :func:`findings` starts them with ``lab.each``."""
     return []
 
 
 def sizes(effort: Effort) -> list[int]:
-    """Messages of figure 2, or of a quick look at it."""
+    """Return the message sizes of figure 2, or of a quick look at it."""
     return effort.choose(SIZES, QUICK_SIZES)
 
 
 def findings(lab: Lab) -> Findings:
-    """What the text says of figure 2, and its curves."""
+    """Compare the statements about figure 2, and plot its curves."""
     printed = numbers("atlas-sci")
     every = [(one, size, seed) for one in benchmarks() for size in sizes(lab.effort) for seed in seeds(one)]
     took = lab.each(lasted_us, [scenario(one, size, seed=seed) for one, size, seed in every])
@@ -95,7 +95,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def _raw(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Two nodes without the library: what the hosts were calibrated on."""
+    """Compare two nodes without the library, on which the hosts were calibrated."""
     stream = hosts.scenario(
         "raw stream of 64 KB",
         hosts.streamed([f"send t1 {LARGE} B"], 2, 6),

@@ -12,26 +12,26 @@ from . import hosts, tables
 PARAMETER = "what the bridge and the software take: presets pio-bx-d321 and sci-bx-d321, SLOW"
 FASTEST_MHZ, SLOW_MHZ = 450, 300
 SLOW: hosts.Protocol = {"send_time": "200 ns", "receive_time": "960 ns"}
-"""Of the slowest processor: 200 ns more for a message at either end than the preset of the faster ones has.
-Calibrated on Table 10."""
+"""Host times with the slowest processor: 200 ns per message more at either end than in the preset of the
+faster ones. Calibrated on Table 10."""
 LAST = 1
-"""Tag of the end of a message, on which the receiver waits."""
+"""Tag of the last part of a message, for which the receiver waits."""
 PRESET = "sci-bx-d321"
 TOPOLOGIES: dict[str, tuple[dict[str, Any], str]] = {
     "direct": (hosts.RING, "t1"),
     "across-1-module": ({"kind": "sci-module"}, "t1"),
     "across-3-modules": ({"kind": "sci-switch-16"}, "t15"),
 }
-"""Where the two PCs of Table 13 sit: the network, and the partner of t0."""
+"""The networks of Table 13, and the partner of t0 in each."""
 
 
 def protocol(mhz: int = FASTEST_MHZ) -> hosts.Protocol:
-    """Of a PC with a processor of that clock."""
+    """Return the protocol of a PC whose processor has that clock."""
     return {"preset": "pio-bx-d321"} | (SLOW if mhz == SLOW_MHZ else {})
 
 
 def ping_pong(size_bytes: int, mhz: int = FASTEST_MHZ, connection: str = "direct") -> Scenario:
-    """One round. The driver has all but the end of a message answered before it lets the end go."""
+    """Return one round. The driver sends the end of a message after all other parts have been answered."""
     topology, partner = TOPOLOGIES[connection]
     programs = {
         "t0": ["mark", *_message(size_bytes, partner), f"receive {partner} tag {LAST}", "mark"],
@@ -43,7 +43,7 @@ def ping_pong(size_bytes: int, mhz: int = FASTEST_MHZ, connection: str = "direct
 
 
 def _message(size_bytes: int, to: str) -> list[str]:
-    """A message for which a receiver waits."""
+    """Return a message for which a receiver waits."""
     whole = size_bytes >= hosts.TRANSACTION_BYTES
     end = min(size_bytes, hosts.TRANSACTION_BYTES if whole else hosts.SMALL_BYTES)
     body = [*hosts.parts(size_bytes - end, to), "flush"] if size_bytes > end else []
@@ -51,7 +51,7 @@ def _message(size_bytes: int, to: str) -> list[str]:
 
 
 def stream(size_bytes: int, mhz: int) -> Scenario:
-    """Message after message. The card always uses all its buffers."""
+    """Return a sender of message after message. The card always uses all its buffers."""
     small = size_bytes < hosts.TRANSACTION_BYTES
     done = hosts.flushed(size_bytes, "t1", 1, 1) if small else [f"send t1 {size_bytes} B"]
     programs = hosts.streamed(done, *tables.rounds(size_bytes))
@@ -64,7 +64,7 @@ def _mhz(number: Number) -> int:
 
 
 def runs(effort: Effort) -> list[tuple[Number, Scenario, float]]:
-    """Printed cells, their runs, and what a microsecond of the run counts, or what it divides if negative."""
+    """Return printed cells, their runs, and what to multiply microseconds by (negative: divide)."""
     found: list[tuple[Number, Scenario, float]] = []
     for one in tables.cells(effort, (9,)):
         size = int(one["row"])
@@ -78,12 +78,12 @@ def runs(effort: Effort) -> list[tuple[Number, Scenario, float]]:
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing that is measured as networks are."""
+    """Return no runs: :func:`findings` starts them with ``lab.each``."""
     return []
 
 
 def findings(lab: Lab) -> Findings:
-    """A row per cell."""
+    """Return one row per cell."""
     found = runs(lab.effort)
     took = lab.each(between_us, [run for _, run, _ in found])
     return Findings(

@@ -1,4 +1,4 @@
-"""The hosts of the note and what they do, as scenarios. No number here comes from a result."""
+"""The hosts of the note and their programs, as scenarios. No number here comes from a result."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 from ..lab import Scenario
 
 MB = 2**20
-"""Bytes in what the measured rates call MB: only so do Tables 1 to 4 and 9 agree with the times of Tables 5
-to 8 and 10, of the same machines."""
+"""Bytes in a MB of the measured rates. Only with this value do Tables 1 to 4 and 9 agree with the times of
+Tables 5 to 8 and 10, which are of the same machines."""
 
 TRANSACTION_BYTES, SMALL_BYTES = 64, 16
-"""Data of the two transactions that the cards make of stores."""
+"""Payload of the two transactions into which the cards pack stores."""
 STORE_PS = 121_212
-"""A store that is not combined: four clocks of a PCI bus at 33 MHz. The 63 and 32 MB/s of Tables 1 and 2 are
-eight and sixteen of them for 64 B."""
+"""Time of a store that is not combined: four clocks of a PCI bus at 33 MHz. The 63 and 32 MB/s of Tables 1
+and 2 are eight and sixteen such stores for 64 B."""
 STORES_BYTES = (4, 8)
 AHEAD_BYTES = 32
-"""What can be stored ahead into the chipset: the setting ``ahead`` of the hosts."""
+"""How much can be stored ahead into the chipset: the setting ``ahead`` of the hosts."""
 LINE_WAITS = 3
-"""Single stores, neither combined nor gathered, leave in transactions of 16 B. The four of a line of 64 B
-share a buffer, so each but the last has to be answered before the processor can store on; the next line has
-a buffer of its own."""
+"""Single stores that are neither combined nor gathered leave in transactions of 16 B. The four transactions
+of a line of 64 B share a buffer. Each but the last has to be answered before the processor can store on; the
+next line has its own buffer."""
 BARRIER = "850 ns"
-"""Of the barrier that ends a latency test: reading a register of the card. Calibrated on Table 7."""
+"""Time of the barrier that ends a latency test: reading a register of the card. Calibrated on Table 7."""
 RING = {"kind": "sci-ring", "terminals": 2}
-"""Two PCs back to back."""
+"""Two PCs, back to back."""
 ROUTING = {"kind": "fewest-buses", "by_transaction": True}
-"""The tables of an LC-2 look at the transaction identifier, too (section 4): packets of one pair go through
-the switch of 16 ports by both expansion modules."""
+"""The tables of an LC-2 also use the transaction identifier (section 4): packets of one pair cross the switch
+of 16 ports by both expansion modules."""
 BUSY_MS = 3
 
 Protocol = dict[str, Any]
@@ -43,7 +43,7 @@ def scenario(
     technology: dict[str, Any],
     topology: dict[str, Any] = RING,
 ) -> Scenario:
-    """A run of programs that end."""
+    """Return a run of programs that end."""
     return {
         "name": name,
         "topology": topology,
@@ -60,18 +60,18 @@ def scenario(
 
 
 def parts(size_bytes: int, to: str) -> list[str]:
-    """What is shorter than a transaction of 64 B leaves in transactions of 16 B, one after the other."""
+    """Return a message; below 64 B it leaves in transactions of 16 B, one after the other."""
     if size_bytes >= TRANSACTION_BYTES:
         return [f"send {to} {size_bytes} B"]
     return _in_turn([min(SMALL_BYTES, size_bytes - at) for at in range(0, size_bytes, SMALL_BYTES)], to)
 
 
 def flushed(size_bytes: int, to: str, streams: int, most_streams: int) -> list[str]:
-    """Message after message shorter than 64 B through a card that gathers.
+    """Return one message shorter than 64 B of a stream through a card that gathers.
 
-    The first store of the next message does not continue what is gathered: it has the card send that, and
-    waits until it is answered. In transactions of 16 B; one after the other, or at once if the card uses all
-    the buffers it has. Calibrated on the row of 32 B of Table 4.
+    The first store of the next message does not continue the gathered data: the card sends these, and the
+    processor waits for the answer. The transactions of 16 B go one after the other, or all at once if the
+    card uses all its buffers. Calibrated on the row of 32 B of Table 4.
     """
     if streams == most_streams:
         return [f"send {to} {size_bytes} B", "flush"]
@@ -79,15 +79,16 @@ def flushed(size_bytes: int, to: str, streams: int, most_streams: int) -> list[s
 
 
 def _in_turn(sizes_bytes: Sequence[int], to: str) -> list[str]:
-    """Messages one by one, each when the one before is answered; nothing behind the last."""
+    """Return messages that each wait for the answer to the previous one; nothing follows the last."""
     done = [line for size in sizes_bytes for line in (f"send {to} {size} B", "flush")]
     return done[:-1]
 
 
 def single_stores(sizes_bytes: Sequence[int], to: str, at_once: Sequence[bool]) -> list[str]:
-    """Stores that nobody combines or gathers, in packets of this size; for some the processor waits.
+    """Return stores that are neither combined nor gathered, in packets of these sizes.
 
-    While it waits it stores the next packet ahead, into the chipset; else that takes its time.
+    Where ``at_once`` is false the processor waits for the answer, and stores the next packet ahead into the
+    chipset meanwhile; otherwise the next store takes its own time.
     """
     done: list[str] = []
     for size, goes_on in zip(sizes_bytes, at_once, strict=True):
@@ -100,7 +101,7 @@ def single_stores(sizes_bytes: Sequence[int], to: str, at_once: Sequence[bool]) 
 
 
 def lines(size_bytes: int, to: str, alone: bool = False) -> list[str]:
-    """A message in single stores. ``alone``: the first store finds the card idle and leaves by itself."""
+    """Return a message in single stores. ``alone``: the first store finds the card idle and leaves."""
     first = [min(STORES_BYTES)] if alone else []
     starts = range(0, size_bytes, SMALL_BYTES)
     sizes = [min(SMALL_BYTES, size_bytes - at) for at in starts]
@@ -111,5 +112,5 @@ def lines(size_bytes: int, to: str, alone: bool = False) -> list[str]:
 
 
 def streamed(done: Sequence[str], before: int, counted: int) -> dict[str, list[str]]:
-    """A sender that repeats something until all is steady, and then between two marks."""
+    """Return a sender that repeats operations until the flow is steady, and then between two marks."""
     return {"t0": [f"repeat {before}", *done, "end", "mark", f"repeat {counted}", *done, "end", "mark"]}

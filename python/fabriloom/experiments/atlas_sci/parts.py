@@ -1,4 +1,4 @@
-"""What the machines are made of: inputs of the model, counts on the switch as built, sums, and words."""
+"""The machines of the note: inputs of the model, counts on the switch as built, sums, statements."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BARRIER_SIZE_BYTES = 64
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing that is measured as networks are."""
+    """Return no runs: :func:`findings` starts them with ``lab.each``."""
     return []
 
 
 def findings(lab: Lab) -> Findings:
-    """One row per printed part, and what can be told of the switch and the barrier from a run each."""
+    """Return one row per printed part; the latencies of switch and barrier take one run each."""
     printed = numbers("atlas-sci")
     return Findings(
         rows=[
@@ -112,7 +112,7 @@ def _outside() -> list[str]:
 
 
 def _exact(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Counts on the switch as built, and sums of its rates."""
+    """Return counts on the switch as built, and sums of its rates."""
     module, full, whole = _built("sci-module"), _built("sci-module", more=1), _built("sci-switch-16")
     names = sorted(set(whole.ring_names))
     joining = [name for name in names if name.startswith("expansion")]
@@ -145,7 +145,7 @@ def _built(kind: str, more: int = 0) -> Rings:
 
 
 def _bus_mbytes_per_s(answered: bool) -> float:
-    """Payload of a bus of the switch: of requests, or of requests and their responses."""
+    """Return the payload rate of a bus of the switch, for requests, or for requests with their responses."""
     from ...technology import ring_technology
 
     tech = ring_technology("sci-lc2")
@@ -155,7 +155,7 @@ def _bus_mbytes_per_s(answered: bool) -> float:
 
 
 def _switch(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Rates of a bus of requests alone, and times from port to port of a header alone."""
+    """Compare the rates of a bus with requests only, and the port-to-port time of a header."""
     from ...technology import ring_technology
 
     tech = ring_technology("sci-lc2")
@@ -181,7 +181,7 @@ def _switch(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _latencies(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """What a barrier adds to half a ping-pong, and a module of the switch to a latency."""
+    """Compare what a barrier adds to half a ping-pong, and what a switch module adds to a latency."""
     cell = tables.Cell(7, BARRIER_SIZE_BYTES, 8, max(hosts.STORES_BYTES))
     barrier = tables.scenario(cell)
     runs = [
@@ -200,7 +200,7 @@ def _latencies(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _half_and_half(barrier: Scenario) -> Scenario:
-    """A ping-pong of the same hosts."""
+    """Return a ping-pong of the same hosts."""
     there, back = ([f"send {to} {BARRIER_SIZE_BYTES} B"] for to in ("t1", "t0"))
     programs = {"t0": ["mark", *there, "receive t1", "mark"], "t1": ["receive t0", *back]}
     return hosts.scenario(

@@ -1,4 +1,4 @@
-"""Tables 11, 12, 15 and 16: what a node and a port of the switch take and give."""
+"""Tables 11, 12, 15 and 16: throughput into and out of a node and a switch port."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from . import bx, hosts
 NEAR = 0.10
 PLACES_OF_PORT = "port_requests_out"
 MESSAGE_BYTES = 4096
-"""Of the send-receive program: the longest of the tables; it is not printed."""
+"""Message length of the send-receive program: the longest of the tables, since the paper does not print
+it."""
 NODES = {"kind": "sci-switch-16"}
-"""Where the nodes of Tables 11 and 12 sit is not told: here at a port each."""
+"""The paper does not say where the nodes of Tables 11 and 12 are attached; here each has its own port."""
 PORT = {"kind": "sci-switch-16", "terminals_per_ring": 4}
 PLACES = {
     **{name: f"t{number}" for number, name in enumerate("ABCD")},
@@ -25,26 +26,26 @@ PLACES = {
     "I": "t16",
 }
 """Nodes of figure 3 on the switch of 16 ports: A to D on the port under test, I on another module. Terminals
-without a program are on the rings of E, F, G and H, and I, too."""
+without a program are on the rings of E, F, G, H and I."""
 STARVED = 1 / 3
-"""A sender starves with less than this part of the mean."""
+"""A sender starves if it gets less than this fraction of the average."""
 AT_ONCE = 8
-"""Messages that a sender without checks has under way, more than its buffers hold."""
+"""Number of messages that a sender without checks keeps under way: more than its buffers hold."""
 Flow = tuple[str, str]
 
 
 def checked(targets: list[str]) -> list[str]:
-    """A transfer to each, and the check of all: until every one is answered."""
+    """Return a transfer to each target, and a check that waits until all are answered."""
     return ["repeat for ever", *(f"send {to} {MESSAGE_BYTES} B" for to in targets), "flush", "end"]
 
 
 def unchecked(targets: list[str]) -> list[str]:
-    """The same without waiting: one process, or several of which one stores while others wait for a check."""
+    """Return the same without waiting: other processes store while one waits for a check."""
     return ["repeat for ever", *(f"send {to} {MESSAGE_BYTES} B" for to in targets), "end"]
 
 
 def busy(name: str, topology: dict[str, Any], programs: dict[str, list[str]], effort: Effort) -> Scenario:
-    """A run of programs that go on and on."""
+    """Return a run of programs that never end."""
     protocol = bx.protocol() | {"messages_at_once": AT_ONCE}
     written = hosts.scenario(
         name, programs, protocol=protocol, technology={"preset": bx.PRESET}, topology=topology
@@ -56,18 +57,18 @@ def busy(name: str, topology: dict[str, Any], programs: dict[str, list[str]], ef
 
 
 def flows(name: str, pairs: list[Flow], effort: Effort) -> Scenario:
-    """Senders and receivers by the names of figure 3."""
+    """Return senders and receivers, named as in figure 3."""
     programs = {PLACES[source]: checked([PLACES[target]]) for source, target in pairs}
     return busy(name, PORT, programs, effort)
 
 
 def into(senders: str) -> list[Flow]:
-    """Table 15: senders to as many of A to D."""
+    """Return the flows of Table 15: senders to the same number of A to D."""
     return list(zip(senders, "ABCD", strict=False))
 
 
 def out_of(receivers: str) -> list[Flow]:
-    """Table 16: A to D to four receivers."""
+    """Return the flows of Table 16: A to D to four receivers."""
     return list(zip("ABCD", receivers, strict=True))
 
 
@@ -75,7 +76,7 @@ INTO, OUT_OF = ("E", "EF", "EFG", "EFGI", "FGI", "GI"), ("EFGH", "EFGI")
 
 
 def _cards(effort: Effort) -> dict[str, Scenario]:
-    """Nodes alone: one sender with and without checks, one to four, six to one."""
+    """Return the runs of nodes alone: one sender with and without checks, one to four, six to one."""
     names = [f"t{number}" for number in range(1, 7)]
     programs = {
         "sender-output-unchecked": {"t0": unchecked(["t1"])},
@@ -97,12 +98,12 @@ def _ports(effort: Effort) -> dict[str, Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """All of them."""
+    """Return all runs."""
     return [*_cards(effort).values(), *_ports(effort).values()]
 
 
 def findings(lab: Lab) -> Findings:
-    """A row per cell, and the text of section 3.4."""
+    """Return one row per cell, and the statements of section 3.4."""
     printed = numbers("atlas-sci")
     cards, ports = _cards(lab.effort), _ports(lab.effort)
     measured = dict(zip([*cards, *ports], lab.measure([*cards.values(), *ports.values()]), strict=True))
@@ -117,7 +118,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def rate(found: Measured) -> float:
-    """What is accepted, in the paper's MB/s."""
+    """Return the accepted throughput in the paper's MB/s."""
     return found.accepted_mbytes_per_s * 1e6 / hosts.MB
 
 
@@ -130,7 +131,7 @@ def _starving(number: Number, found: Measured) -> dict[str, Any]:
 def _table(
     printed: dict[str, Number], table: str, word: str, column: str, pairs: list[Flow], found: Measured
 ) -> list[dict[str, Any]]:
-    """A column: the flows, named by their outer node, and their sum."""
+    """Compare a column: the flows, named by their outer node, and their sum."""
     by_source = {int(key): value * 1e6 / hosts.MB for key, value in found.source_mbytes_per_s.items()}
     rows = []
     for source, target in pairs:
@@ -142,7 +143,7 @@ def _table(
 
 
 def _told(printed: dict[str, Number], key: str, ours: float) -> dict[str, Any]:
-    """A cell of Table 15 or 16, of which one column served to count the places of a port."""
+    """Compare a cell of Table 15 or 16; one column of them was used to count the buffers of a port."""
     number = printed[key]
     if not (key.startswith("table-15") and key.endswith("/EFG")):
         return _predicted(number, ours)

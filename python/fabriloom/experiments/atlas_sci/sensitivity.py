@@ -1,4 +1,4 @@
-"""How far the tables are from ours on average, as reproduced and with one assumption changed at a time."""
+"""Mean deviation of the tables, as reproduced and with one assumption changed at a time."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ CASES: dict[str, dict[str, Any]] = {
     "no bus at the receiver": {"protocol": {"bus_packet_time": "0 ns", "bus_byte_time": "0 ns"}},
     "MB of 10^6 B": {"mb": 10**6},
 }
-"""What is changed, and how."""
+"""Description of each change, and its settings."""
 TABLES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13)
 HEADER = ("changed", *(f"Table {table} (%)" for table in TABLES))
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case: mean deviation of the cells that are not damaged."""
+    """Return one line per case: the mean deviation of the undamaged cells."""
     runs = _runs(Effort(quick=False))
     with Lab(jobs=jobs) as lab:
         return [[name, *_deviations(lab, runs, changed)] for name, changed in CASES.items()]
 
 
 def _runs(effort: Effort) -> list[tuple[Number, Scenario, float]]:
-    """Cells, their runs, and what a microsecond of the run counts, or what it divides if negative."""
+    """Return cells, their runs, and the factor of a microsecond; if negative, the run's time divides it."""
     found = bx.runs(effort)
     for one in tables.cells(effort):
         cell = tables.Cell.of(one)

@@ -1,4 +1,4 @@
-"""Section 4: eleven pairs of PCs through the switch of 16 ports, and what its parts carry at most."""
+"""Section 4: eleven pairs of PCs through the switch of 16 ports, and the maximum throughput of its parts."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from . import port
 SWITCH = {"kind": "sci-switch-16", "terminals_per_ring": 2}
 PAIRS = 11
 PORTS = 8
-"""Of two modules: those of the senders, and of the receivers."""
+"""Ports of two modules: those of the senders, or of the receivers."""
 NEAR = 0.10
 CALIBRATED = "usable-inside-module-one-way"
 MODULE = {"kind": "sci-module", "terminals_per_ring": 4}
 RAW = {"preset": "raw", "acknowledge": "response", "packets_at_once": 16, "messages_at_once": 2}
-"""Data as fast as the rings take them, without the hosts of PCs."""
+"""Data as fast as the rings accept them, without PC hosts."""
 
 
 def pair(number: int) -> tuple[str, str]:
-    """Sender and receiver of a pair: port after port, then a second terminal on the rings of the first."""
+    """Return sender and receiver of a pair: one pair per port, then second terminals on the first rings."""
     at, second = number % PORTS, number // PORTS
     return f"t{2 * at + second}", f"t{2 * (PORTS + at) + second}"
 
 
 def crossing(count: int, effort: Effort) -> Scenario:
-    """Pairs at a time, every one through three modules."""
+    """Return pairs that send at the same time, each through three modules."""
     programs = {source: port.checked([target]) for source, target in map(pair, range(count))}
     return port.busy(f"{count} pairs through the switch", SWITCH, programs, effort)
 
 
 def raw(name: str, flows: dict[str, str], topology: dict[str, Any], effort: Effort) -> Scenario:
-    """Data generators instead of PCs."""
+    """Return a run with data generators instead of PCs."""
     programs = {
         source: ["repeat for ever", f"send {target} {port.MESSAGE_BYTES} B", "end"]
         for source, target in flows.items()
@@ -43,7 +43,7 @@ def raw(name: str, flows: dict[str, str], topology: dict[str, Any], effort: Effo
 
 
 OUT = {"t0": "t4", "t1": "t8", "t2": "t12", "t3": "t5"}
-"""From the ring of a port to the others."""
+"""From the ring of one port to other ports."""
 ACROSS = {f"t{4 * number}": f"t{4 * (number + 2)}" for number in range(2)}
 """From two ports of a module to the other two."""
 
@@ -52,7 +52,7 @@ BOTH_WAYS = "whether it counts both directions together or each is not told; our
 
 
 def _rings(effort: Effort) -> dict[str, list[Scenario]]:
-    """One to four terminals of a ring, of which some number reaches most."""
+    """Return runs with one to four terminals on a ring; one of these numbers reaches the maximum."""
     names = list(OUT)
     found: dict[str, list[Scenario]] = {"ring-payload-one-way": [], "ring-payload-both-ways": []}
     for count in range(1, len(names) + 1):
@@ -83,14 +83,14 @@ def _counts(effort: Effort) -> list[int]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """All of them."""
+    """Return all runs."""
     pairs = [crossing(count, effort) for count in _counts(effort)]
     rings = [run for runs in _rings(effort).values() for run in runs]
     return [*pairs, *rings, *_raws(effort).values()]
 
 
 def findings(lab: Lab) -> Findings:
-    """What the text says, and figure 6."""
+    """Compare the statements of the text, and plot figure 6."""
     printed = numbers("atlas-sci")
     counts = _counts(lab.effort)
     achieved = [port.rate(one) for one in lab.measure([crossing(count, lab.effort) for count in counts])]

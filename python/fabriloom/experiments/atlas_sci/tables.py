@@ -15,13 +15,13 @@ BANDWIDTHS, LATENCIES = (1, 2, 3, 4), (5, 6, 7, 8)
 CALIBRATED = (1, 4, 7)
 PARAMETER = "what a store, a burst, the bridge and the barrier take: preset pio-lx-d310 and hosts.py"
 NEAR = 0.15
-"""A cell is within this part of the printed one; what is asked of a table is its mean deviation."""
+"""Tolerance of a cell, as a fraction of the printed value; the tables are judged by their mean deviation."""
 QUICK_SIZES = (16, 64, 512)
 MOST_STREAMS = 8
 """Stream buffers of a D310."""
 PRESET, BRIDGE_SMALL = "pio-lx-d310", "1825 ns"
-"""Of the host; and the bridge's latency before a transaction of 16 B: the preset of the rings has that before
-one of 64 B. Calibrated on Tables 1 and 4."""
+"""Preset of the host, and the bridge's latency before a transaction of 16 B. The rings' preset has the
+latency before one of 64 B. Calibrated on Tables 1 and 4."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Cell:
 
     @classmethod
     def of(cls, number: Number) -> Cell:
-        """Those of a printed cell."""
+        """Return the settings of a printed cell."""
         table, size, streams, store = number["id"].split("/")
         return cls(int(table[6:]), int(size), int(streams[0]), int(store[0]))
 
     @property
     def gathered(self) -> bool:
-        """Whether the card gathers what is written to it."""
+        """Whether the card gathers the stores that it gets."""
         return self.table % 2 == 0
 
     @property
@@ -51,30 +51,30 @@ class Cell:
 
     @property
     def single(self) -> bool:
-        """Whether every store of 4 bytes comes alone to the card, and stays alone."""
+        """Whether every store of 4 bytes reaches and leaves the card by itself."""
         return not self.gathered and not self.combined and self.store_bytes == min(hosts.STORES_BYTES)
 
     @property
     def posted(self) -> bool:
-        """Whether a message is stored ahead while that before it is flushed; then it comes in a burst."""
+        """Whether a message is stored ahead while the previous one is flushed; it then arrives in a burst."""
         return self.gathered and self.table in BANDWIDTHS and self.size_bytes <= hosts.AHEAD_BYTES
 
     @property
     def small(self) -> bool:
-        """Whether the transactions are those of 16 B."""
+        """Whether the transactions have 16 B."""
         return self.single or self.size_bytes < hosts.TRANSACTION_BYTES
 
 
 def scenario(cell: Cell) -> Scenario:
-    """What was measured, as a run."""
-    longer = cell.size_bytes + 1  # then every message is small
+    """Return the measurement of a cell as a run."""
+    longer = cell.size_bytes + 1  # makes every message a small one
     protocol: hosts.Protocol = {
         "preset": PRESET,
         "packets_at_once": cell.streams,
         "small_below": f"{longer if cell.single else hosts.TRANSACTION_BYTES} B",
     }
     if cell.single:
-        protocol["byte_time"] = "0 ns"  # it is in the programs
+        protocol["byte_time"] = "0 ns"  # the programs contain this time
     elif not cell.combined and not cell.posted:
         protocol["byte_time"] = f"{hosts.STORE_PS // cell.store_bytes} ps"
     technology: dict[str, Any] = {"preset": "sci-lx-d310"}
@@ -87,7 +87,7 @@ def scenario(cell: Cell) -> Scenario:
 
 
 def _bandwidth(cell: Cell) -> dict[str, list[str]]:
-    """Message after message."""
+    """Return a program that sends message after message."""
     if cell.single:
         done = hosts.lines(cell.size_bytes, "t1")
     elif cell.gathered and cell.small:
@@ -98,13 +98,13 @@ def _bandwidth(cell: Cell) -> dict[str, list[str]]:
 
 
 def rounds(size_bytes: int) -> tuple[int, int]:
-    """Messages until all is steady, and messages that are measured: whole turns of eight buffers."""
+    """Return how many messages to send first, and how many to measure: multiples of eight buffers."""
     fewest = max(1, 2048 // max(size_bytes, hosts.TRANSACTION_BYTES))
     return fewest, 2 * fewest
 
 
 def _latency(cell: Cell) -> dict[str, list[str]]:
-    """One message and a barrier. The first single store of a message finds the card idle and leaves alone."""
+    """Return one message and a barrier. The first single store finds the card idle and leaves alone."""
     if cell.single:
         done = hosts.lines(cell.size_bytes, "t1", alone=True)
     else:
@@ -113,7 +113,7 @@ def _latency(cell: Cell) -> dict[str, list[str]]:
 
 
 def cells(effort: Effort, tables: tuple[int, ...] = BANDWIDTHS + LATENCIES) -> list[Number]:
-    """The printed cells of some tables, damaged ones with them; of a quick look a few rows."""
+    """Return the printed cells of some tables, damaged ones included; for a quick look, a few rows."""
     found = [
         number
         for number in numbers("atlas-sci").values()
@@ -123,19 +123,19 @@ def cells(effort: Effort, tables: tuple[int, ...] = BANDWIDTHS + LATENCIES) -> l
 
 
 def value(cell: Cell, took_us: float) -> float:
-    """What a table has of a run: MB/s or us."""
+    """Return the value of a cell from the time of its run: MB/s or us."""
     if cell.table in LATENCIES:
         return took_us
     return rounds(cell.size_bytes)[1] * cell.size_bytes / took_us * 1e6 / hosts.MB
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing that is measured as networks are."""
+    """Return no runs: :func:`findings` starts them with ``lab.each``."""
     return []
 
 
 def findings(lab: Lab) -> Findings:
-    """A row per cell."""
+    """Return one row per cell."""
     printed = cells(lab.effort)
     took = lab.each(between_us, [scenario(Cell.of(one)) for one in printed])
     return Findings(
@@ -144,7 +144,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def told(number: Number, ours: float, near_part: float = NEAR, calibrated: str = PARAMETER) -> dict[str, Any]:
-    """The row of a cell: not scored when it is damaged."""
+    """Return the row of a cell; damaged cells are not scored."""
     if "damaged" in number:
         return row("atlas-sci", number, ours, kind="reported", note=f"damaged: {number['damaged']}")
     table = int(number["id"].split("/")[0][6:])

@@ -1,4 +1,4 @@
-"""Rates that follow from the characters alone; they must come out to the digits printed."""
+"""Rates that follow from the characters alone; they must agree to the printed digits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import networks
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing to run."""
+    """Return no runs."""
     return []
 
 
 def findings(_lab: Lab) -> Findings:
-    """A link one way, a network, a switch with all its links busy both ways."""
+    """Compare a link in one direction, a network, and a switch with all its links busy in both directions."""
     return Findings(
         rows=[
             _cut("link-payload", networks.one_way_mbytes_per_s(), 0.01),
@@ -30,7 +30,7 @@ def findings(_lab: Lab) -> Findings:
 
 
 def _cut(key: str, ours: float, digit: float) -> dict[str, Any]:
-    """The paper cuts fractions off: 264 is what it prints of 264.6."""
+    """Compare with a truncated number: the paper prints 264 for 264.6."""
     printed = numbers("gpmimd")[key]
     limits = (float(printed["value"]), float(printed["value"]) + digit)
     return row("gpmimd", printed, ours, kind="arithmetic", tolerance=limits)

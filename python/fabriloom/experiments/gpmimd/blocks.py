@@ -1,4 +1,4 @@
-"""Section 4.1, figure 6: event rate against data blocks per event, by the sources of a block."""
+"""Section 4.1, figure 6: event rate against data blocks per event, by the number of sources per block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLOCK_BYTES = 1000
 BLOCKS = (1, 2, 3, 4, 5, 6)
 SOURCES_PER_BLOCK = (1, 2, 3)
 FLAT_PERCENT = 10
-"""What "does not vary significantly" is read as: no curve is farther than this from their mean."""
+"""Reading of "does not vary significantly": no curve deviates more than this from their average."""
 
 
 def _curve(effort: Effort, sources: int) -> list[Scenario]:
@@ -28,12 +28,12 @@ def _curve(effort: Effort, sources: int) -> list[Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every number of blocks and of sources per block."""
+    """Return the runs of every number of blocks and of sources per block."""
     return [one for sources in SOURCES_PER_BLOCK for one in _curve(effort, sources)]
 
 
 def findings(lab: Lab) -> Findings:
-    """From which number of blocks on the curves lie together; two figures."""
+    """Compare the number of blocks from which on the curves coincide; plot two figures."""
     found = Findings()
     x = lab.effort.choose(BLOCKS, (1, 3))
     title = f"Level II, blocks of {BLOCK_BYTES} B, sources at random"
@@ -53,7 +53,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def _flat_above(x: list[int], rates: list[list[float]]) -> float:
-    """The greatest number of blocks at which a curve is off the mean of all, 0 when there is none."""
+    """Return the largest number of blocks at which a curve deviates from the average of all, or 0."""
     apart = [0]
     for place, blocks in enumerate(x):
         here = [curve[place] for curve in rates]

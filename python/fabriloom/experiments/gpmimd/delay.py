@@ -17,7 +17,7 @@ COUNTS = (3, 6, 12, 18, 21)
 
 
 def _slower(effort: Effort, size: int) -> dict[int, Scenario]:
-    """More time of the sender per message."""
+    """Return runs in which a message takes its sender more time."""
     send_us = protocol(networks.PROTOCOL).send_time_ps / 1e6
     extra = effort.choose(EXTRA_US, QUICK_EXTRA_US)
     return {us: level3.run(effort, size, protocol={"send_time": f"{send_us + us:.6g} us"}) for us in extra}
@@ -30,7 +30,7 @@ def _attempted(effort: Effort, size: int) -> dict[float, Scenario]:
 
 
 def _larger(effort: Effort, size: int) -> dict[int, Scenario]:
-    """As many destinations as sources, a part of fixed length from each source."""
+    """Return runs with equal numbers of sources and destinations, and a fixed length from each source."""
     counts = effort.choose(COUNTS, COUNTS[1::2])
     return {some: level3.run(effort, size * some // 21, some, counts=(some, some)) for some in counts}
 
@@ -43,7 +43,7 @@ _FIGURES = {
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Three figures, every block."""
+    """Return the runs of three figures for every block size."""
     return [
         one
         for runs, _, _ in _FIGURES.values()
@@ -53,7 +53,7 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 
 def findings(lab: Lab) -> Findings:
-    """The curves; the paper prints no number of them."""
+    """Return the curves; the paper prints no numbers for them."""
     return Findings(
         series=[
             _series(lab, figure, what, x_quantity, f"{size // 1000} KB", runs(lab.effort, size))

@@ -10,11 +10,11 @@ from ..rows import row, series
 from . import networks, settings
 
 SIZES_BYTES = (200, 600, 1200)
-"""The paper has several between 0.2 and 1.2 KB and does not say which."""
+"""Block sizes; the paper has several between 0.2 and 1.2 KB and does not say which."""
 BLOCKS = 3
 SHARES = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2)
 QUICK_SHARES = (1.2,)
-"""Attempted, of what the links carry; the last is the highest that is achieved."""
+"""Attempted rates as fractions of the link bandwidth; the last is the highest that is achieved."""
 CHOICES = {"random": "ab", "round-robin": "cd"}
 
 
@@ -30,7 +30,7 @@ def run(
     setting: settings.Setting = settings.LEVEL_2,
     seed: int = 1,
 ) -> Scenario:
-    """One attempted event rate."""
+    """Return a run with one attempted event rate."""
     times = networks.run_times(effort, block_bytes)
     program = {
         "kind": "level-2",
@@ -46,12 +46,12 @@ def run(
 
 
 def most_khz(block_bytes: int, blocks: int = BLOCKS) -> float:
-    """Event rate that would fill the links."""
+    """Return the event rate that would fill the links."""
     return 1000 * networks.theory_mbytes_per_s(networks.MOST_LINKS) / (block_bytes * blocks)
 
 
 def curve(effort: Effort, block_bytes: int, choice: str) -> dict[float, Scenario]:
-    """Attempted event rates in kHz."""
+    """Return the runs by attempted event rate in kHz."""
     rates = [share * most_khz(block_bytes) for share in effort.choose(SHARES, QUICK_SHARES)]
     return {khz: run(effort, block_bytes, khz, choice=choice) for khz in rates}
 
@@ -61,14 +61,14 @@ def _sizes(effort: Effort) -> list[int]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Both choices, every size, every rate."""
+    """Return the runs of both choices, every size and every rate."""
     return [
         one for choice in CHOICES for size in _sizes(effort) for one in curve(effort, size, choice).values()
     ]
 
 
 def findings(lab: Lab) -> Findings:
-    """Bandwidth at the highest rate, and four figures."""
+    """Compare the bandwidth at the highest rate; plot four figures."""
     found = Findings()
     highest: dict[tuple[str, int], Measured] = {}
     for choice, parts in CHOICES.items():
@@ -98,7 +98,7 @@ def rate_and_bandwidth(
     x_quantity: str = ATTEMPTED,
     log: str = "",
 ) -> list[dict[str, Any]]:
-    """The two curves that the paper draws of most things."""
+    """Return the two curves that the paper draws for most settings: event rate and bandwidth."""
     rate = [one.events_per_s / 1000 for one in measured]
     bandwidth = [one.accepted_mbytes_per_s for one in measured]
     drawn = ((rate, "achieved event rate (kHz)"), (bandwidth, "bandwidth of the network (MB/s)"))
@@ -109,7 +109,7 @@ def rate_and_bandwidth(
 
 
 def _rows(highest: dict[tuple[str, int], Measured]) -> list[dict[str, Any]]:
-    """The longest blocks are scored; shorter ones show what a message costs its host."""
+    """Compare the highest rates; the longest blocks are scored, shorter ones show host costs."""
     printed, longest = numbers("gpmimd"), SIZES_BYTES[-1]
     scale = 100 / networks.theory_mbytes_per_s(networks.MOST_LINKS)
     points = {"random": ("level-2-random-share", 4.0), "round-robin": ("level-2-round-robin", 2.0)}

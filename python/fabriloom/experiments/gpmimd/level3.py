@@ -11,11 +11,11 @@ from ..rows import near, row, series
 from . import networks, settings
 
 SIZES_BYTES = (10_000, 25_000, 50_000)
-"""The paper has three and prints two of them, 10 and 50 KB, in table 2."""
+"""Block sizes; the paper has three and prints two of them, 10 and 50 KB, in table 2."""
 ACTIVE = (1, 5, 10, 15, 21)
 QUICK_ACTIVE = (5, 21)
 BETTER = 1.05
-"""What "improved" is read as: five per cent."""
+"""Reading of "improved": five per cent."""
 TRACED = (0, 10, 20)
 TRACED_EVENTS = 60
 KINDS = {
@@ -35,7 +35,7 @@ def run(
     counts: tuple[int, int] = networks.LEVEL_3,
     protocol: dict[str, Any] | None = None,
 ) -> Scenario:
-    """Events of one block, an equal part from each of the active sources; without a rate as they can."""
+    """Return a run of events of one block, split over the active sources; no rate: at full speed."""
     ends = networks.ends(counts)
     if kind == "set":
         ends["sources"] = sorted(Random(active).sample(ends["sources"], active), key=ends["sources"].index)
@@ -64,17 +64,17 @@ def _curve(effort: Effort, block_bytes: int, kind: str) -> dict[int, Scenario]:
 
 
 def sizes(effort: Effort) -> list[int]:
-    """Blocks of the full and of the quick runs."""
+    """Return the block sizes of the full or the quick runs."""
     return effort.choose(SIZES_BYTES, SIZES_BYTES[:1])
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every block, every number of active sources, three ways to choose them."""
+    """Return the runs of every block size, every number of active sources, and three ways to choose them."""
     return [one for kind in KINDS for size in sizes(effort) for one in _curve(effort, size, kind).values()]
 
 
 def findings(lab: Lab) -> Findings:
-    """Bandwidth with all sources, and where taking turns helps; figures 9a and 9b."""
+    """Compare the bandwidth with all sources, and where taking turns helps; plot figures 9a and 9b."""
     found = Findings()
     rates: dict[str, dict[int, float]] = {}
     for kind, label in KINDS.items():
@@ -120,7 +120,7 @@ def _bandwidth(key: str, size: int, one: Measured) -> dict[str, Any]:
 
 
 def _better(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:
-    """Fewest and most active sources with which taking turns helps; of one alone nothing is printed."""
+    """Compare the least and most active sources (more than one) for which taking turns helps."""
     helped = [some for some in ACTIVE[1:] if rates["round-robin"][some] > BETTER * rates["set"][some]]
     printed = numbers("gpmimd")
 
@@ -132,7 +132,7 @@ def _better(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:
 
 
 def _traced(effort: Effort) -> list[dict[str, Any]]:
-    """Figure 9b: how long the first messages of three sources took."""
+    """Return figure 9b: the latency of the first messages of three sources."""
     from ...scenario import Scenario as Checked
     from ...simulate import run as simulate
 

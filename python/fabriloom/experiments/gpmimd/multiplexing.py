@@ -1,4 +1,4 @@
-"""Section 4.1, figure 8: how many virtual links a source needs on its link."""
+"""Section 4.1, figure 8: the number of virtual links that a source needs on its link."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BLOCK_BYTES = 1000
 SHARES = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 1.2)
 QUICK_SHARES = (1.2,)
 CONSTANT_PERCENT = 3
-"""What "constant" is read as: less than this below the greatest bandwidth."""
+"""Reading of "constant": within this of the highest bandwidth."""
 
 
 def _curve(effort: Effort, virtual_links: int) -> dict[float, Scenario]:
@@ -22,12 +22,12 @@ def _curve(effort: Effort, virtual_links: int) -> dict[float, Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every number of virtual links, every attempted rate."""
+    """Return the runs of every number of virtual links and every attempted rate."""
     return [one for links in VIRTUAL_LINKS for one in _curve(effort, links).values()]
 
 
 def findings(lab: Lab) -> Findings:
-    """The number of virtual links from which more do not help; two figures."""
+    """Compare the number of virtual links beyond which more do not help; plot two figures."""
     found = Findings()
     highest = {}
     for links in VIRTUAL_LINKS:

@@ -1,4 +1,4 @@
-"""One of the four networks of the GPMIMD machine, its traffic and run lengths as scenarios.
+"""One of the four networks of the GPMIMD machine, its traffic and run lengths, as scenarios.
 
 No number here comes from a result.
 """
@@ -17,8 +17,8 @@ SWITCH_CARDS, NETWORKS = 2, 4
 SWITCHES_PER_BOARD, SWITCHES_PER_CARD = 5, 4
 SENDING_BOARDS = (0, 1, 2)
 RECEIVING_BOARDS = (3, 4, 5)
-"""Which T9000s send and which receive is not printed. Only when sources and destinations share no board does
-all traffic cross the links that the paper counts."""
+"""The paper does not say which T9000s send and which receive. All traffic crosses the links that the paper
+counts only if sources and destinations share no board."""
 LINKS = (3, 6, 9, 12)
 """Links between the boards of the sources and the switch cards: 1 to 4 for each of three boards."""
 MOST_LINKS = 12
@@ -27,10 +27,11 @@ PAIRS, LEVEL_2, LEVEL_3 = (21, 21), (18, 18), (21, 14)
 
 
 def machine(links: int = MOST_LINKS) -> dict[str, Any]:
-    """The Clos network. Bundles of two and four links reach both switch cards, one and two links to each.
+    """Return the Clos network. Bundles of two and four links reach both switch cards, one and two links to
+    each.
 
-    Bundles of one and three are no Clos network, as the paper says: of one link it leads to one card; that of
-    three is taken as three links to one card instead of two and one.
+    Bundles of one and three links do not form a Clos network, as the paper says: one link leads to one card;
+    three links are assumed to lead to one card, not two and one.
     """
     bundle = links // len(SENDING_BOARDS)
     cards = 1 if bundle % SWITCH_CARDS else SWITCH_CARDS
@@ -44,7 +45,7 @@ def machine(links: int = MOST_LINKS) -> dict[str, Any]:
 
 
 def placed(boards: tuple[int, ...], count: int, by_board: bool = False) -> list[str]:
-    """Names of this many T9000s, as evenly over the boards as they go, one from each in turn.
+    """Return the names of this many T9000s, spread evenly over the boards, one from each in turn.
 
     ``by_board``: numbered board after board instead.
     """
@@ -58,28 +59,28 @@ def placed(boards: tuple[int, ...], count: int, by_board: bool = False) -> list[
 
 
 def packet_bits(length_bytes: int, header_bytes: int = 2) -> int:
-    """Bits of a packet on a link: header and payload of 10 bits a character, an end of packet of 4."""
+    """Return the bits of a packet on a link: 10 per character of header and payload, 4 for its end."""
     return (header_bytes + length_bytes) * 10 + 4
 
 
 def flow_control_bits(length_bytes: int, header_bytes: int = 2) -> Fraction:
-    """Bits that go against such a packet: a flow-control character of 4 for every 8 of its characters."""
+    """Return the bits sent against such a packet: a flow-control character of 4 bits per 8 characters."""
     return Fraction((header_bytes + length_bytes + 1) * 4, 8)
 
 
 def one_way_mbytes_per_s(length_bytes: int = 32) -> float:
-    """Payload of a link that sends packets back to back, and gets back nothing but acknowledgements."""
+    """Return the payload rate of a link with packets back to back and only acknowledgements in return."""
     return float(100 * length_bytes / (packet_bits(length_bytes) + flow_control_bits(0)))
 
 
 def both_ways_mbytes_per_s(length_bytes: int = 32) -> float:
-    """The same each way when data goes both ways: packets, acknowledgements and flow control for both."""
+    """Return the payload rate per direction with packets, acknowledgements and flow control in both."""
     bits = packet_bits(length_bytes) + packet_bits(0)
     return float(100 * length_bytes / (bits + flow_control_bits(length_bytes) + flow_control_bits(0)))
 
 
 def theory_mbytes_per_s(links: int) -> float:
-    """Most that a network with this many links carries one way."""
+    """Return the maximum one-way throughput of a network with this many links."""
     return links * one_way_mbytes_per_s()
 
 
@@ -94,7 +95,7 @@ def scenario(
     technology: dict[str, Any] | None = None,
     seed: int = 1,
 ) -> Scenario:
-    """One run of one network."""
+    """Return one run of one network."""
     return {
         "name": f"GPMIMD, {links} links, {name}",
         "seed": seed,
@@ -113,7 +114,7 @@ def scenario(
 
 
 def ends(counts: tuple[int, int], by_board: bool = False) -> dict[str, Any]:
-    """``sources`` and ``targets`` of a program."""
+    """Return ``sources`` and ``targets`` of a program."""
     sources, destinations = counts
     return {
         "sources": placed(SENDING_BOARDS, sources, by_board),
@@ -122,7 +123,7 @@ def ends(counts: tuple[int, int], by_board: bool = False) -> dict[str, Any]:
 
 
 def run_times(effort: Effort, message_bytes: int) -> dict[str, Any]:
-    """Warm-up and measuring time; long messages take longer to settle."""
+    """Return warm-up and measuring time; long messages take longer to settle."""
     stretch = max(1.0, message_bytes / effort.time_ms(1024, 2048))
     return {
         "warmup_ms": effort.time_ms(5.0, 2.0) * stretch,

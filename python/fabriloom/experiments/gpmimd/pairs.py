@@ -15,7 +15,7 @@ KINDS = {"fixed-pairs": "a", "random-pairs": "b"}
 
 
 def asymptote_bytes(effort: Effort) -> int:
-    """What "asymptotic" is read as; of shorter messages a quick run has enough for a mean."""
+    """Return the message size read as "asymptotic"; quick runs have enough of shorter messages."""
     return 4096 if not effort.quick else 1024
 
 
@@ -40,12 +40,12 @@ def _curve(effort: Effort, kind: str, links: int) -> dict[int, Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Both patterns, every number of links, every size."""
+    """Return the runs of both patterns, every number of links and every size."""
     return [run for kind in KINDS for links in networks.LINKS for run in _curve(effort, kind, links).values()]
 
 
 def findings(lab: Lab) -> Findings:
-    """The four numbers of the section; a series per pattern and number of links."""
+    """Compare the four numbers of the section; one series per pattern and number of links."""
     found = Findings()
     asymptote: dict[tuple[str, int], Measured] = {}
     for kind, part in KINDS.items():
@@ -90,7 +90,7 @@ def _fixed(one: Measured) -> dict[str, Any]:
 
 
 def _of_theory(by_links: dict[int, Measured]) -> dict[str, Any]:
-    """The farthest of all numbers of links: when none is off, bandwidth is linear in them."""
+    """Compare the number of links that deviates most; if none does, the bandwidth is linear in the links."""
     printed = numbers("gpmimd")["fixed-of-theory"]
     short = [
         100 * (1 - one.accepted_mbytes_per_s / networks.theory_mbytes_per_s(links))

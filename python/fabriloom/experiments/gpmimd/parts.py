@@ -1,4 +1,4 @@
-"""What the machine is made of: inputs, counts on the networks as built, and what is not simulated."""
+"""The parts of the machine: inputs, counts on the networks as built, and numbers that are not simulated."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _OUTSIDE = (
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing to run."""
+    """Return no runs."""
     return []
 
 
 def findings(_lab: Lab) -> Findings:
-    """One row per printed part; nothing is simulated."""
+    """Return one row per printed part."""
     printed = numbers("gpmimd")
     rows = _inputs(printed) + _counts(printed) + _beside(printed)
     rows += [_reported(printed[key], value, CASE) for key, value in _CASES.items()]
@@ -106,7 +106,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Exact, on the networks as built."""
+    """Compare counts on the networks as built; they must be exact."""
     clos = build(**networks.machine())
     boards = networks.BOARDS * networks.SWITCHES_PER_BOARD
     cards = networks.SWITCH_CARDS * networks.SWITCHES_PER_CARD
@@ -129,14 +129,14 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _up(links: int, boards: tuple[int, ...]) -> int:
-    """Links from these boards' switches to those of the cards."""
+    """Return the number of links from these boards' switches to those of the cards."""
     clos = build(**networks.machine(links))
     up = (clos.link_target >= networks.BOARDS) & (clos.link_target < clos.switches)
     return int((np.isin(clos.link_source, boards) & up).sum())
 
 
 def _beside(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Printed numbers that the rest of the paper contradicts, or that only round."""
+    """Report printed numbers that the rest of the paper contradicts, or that are only rounded."""
     least, most = (float(printed[f"summary-bandwidth-{end}"]["value"]) for end in ("least", "most"))
     theory = networks.theory_mbytes_per_s(networks.MOST_LINKS)
     processors = networks.BOARDS * networks.T9000_PER_BOARD

@@ -1,4 +1,4 @@
-"""What the results depend on: one assumption changed at a time."""
+"""Sensitivity of the results: one assumption changed at a time."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CASES: dict[str, Case] = {
     "buffers 32 + 32": {"technology": {"input_buffer": "32 B", "output_buffer": "32 B"}},
     "100 ns more through a switch": {"technology": {"forward_latency": "100 ns"}},
 }
-"""What is changed, and where. Three numbers are messages that a source has under way, virtual links between
-two T9000s, messages that a destination takes at a time."""
+"""Description of each change, and its settings. Three numbers are: messages that a source has under way,
+virtual links between two T9000s, messages that a destination receives at a time."""
 
 HEADER = (
     "changed",
@@ -48,7 +48,7 @@ HEADER = (
 
 
 def _runs(effort: Effort) -> list[Scenario]:
-    """One run for every column."""
+    """Return one run for every column."""
     size, small = level2.SIZES_BYTES[-1], level2.SIZES_BYTES[0]
     return [
         pairs.run(effort, "fixed-pairs", 12, pairs.asymptote_bytes(effort)),
@@ -65,7 +65,7 @@ def _runs(effort: Effort) -> list[Scenario]:
 def _changed(scenario: Scenario, case: Case) -> Scenario:
     changed = {section: scenario[section] | case[section] for section in case if section != "program"}
     if "topology" in changed and scenario["topology"] != networks.machine():
-        del changed["topology"]  # what is changed is the network with all links
+        del changed["topology"]  # the full network is the one that changes
     if "program" in case:
         counts = len(scenario["program"]["sources"]), len(scenario["program"]["targets"])
         changed["program"] = scenario["program"] | networks.ends(counts, by_board=True)
@@ -73,7 +73,7 @@ def _changed(scenario: Scenario, case: Case) -> Scenario:
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case, of runs as short as the quick ones."""
+    """Return one line per case, from runs as short as the quick ones."""
     effort = Effort(quick=True)
     with Lab(jobs=jobs) as lab:
         measured = iter(

@@ -1,4 +1,4 @@
-"""Section 4.1, figure 7: event rate against the number of sources, which is that of destinations."""
+"""Section 4.1, figure 7: event rate against the number of sources, which equals that of destinations."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SIZES_BYTES = (200, 1200)
 BLOCKS = (3, 5)
 SOURCES_PER_BLOCK = 2
 SCORED_BLOCKS = {200: 5, 1200: 3}
-"""Of how many blocks per event the printed rates are is not said. The summary has 50 to 70 MB/s for level II;
-45 kHz are 27 MB/s with three blocks and 45 with five, 18 kHz are 65 and 108."""
+"""Blocks per event of the printed rates, which the paper does not give. The summary has 50 to 70 MB/s for
+level II; 45 kHz are 27 MB/s with three blocks and 45 with five, 18 kHz are 65 and 108."""
 
 
 def _curve(effort: Effort, size_bytes: int, blocks: int) -> list[Scenario]:
@@ -33,12 +33,12 @@ def _curve(effort: Effort, size_bytes: int, blocks: int) -> list[Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every size of block, number of blocks, number of sources."""
+    """Return the runs of every block size, number of blocks and number of sources."""
     return [one for size in SIZES_BYTES for blocks in BLOCKS for one in _curve(effort, size, blocks)]
 
 
 def findings(lab: Lab) -> Findings:
-    """Event rates of 18 x 18; two figures."""
+    """Compare the event rates of 18 x 18; plot two figures."""
     found = Findings()
     x = lab.effort.choose(COUNTS, (18,))
     for size in SIZES_BYTES:

@@ -1,4 +1,4 @@
-"""Section 3: what was measured between two T9000s. The only numbers that set parameters."""
+"""Section 3: measurements between two T9000s, the only numbers that set parameters."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from ..rows import near, row
 from . import networks, settings
 
 WORD_BYTES = 4
-"""Message whose latency is measured: a word of the T9000. A byte takes 0.3 us less."""
+"""Message size of the latency measurement: a word of the T9000. A byte takes 0.3 us less."""
 TIMES = "send_time and receive_time of the protocol, alike"
 LOOP = "ack_time and resume_time of the protocol, alike"
 OTHERS = "shown beside the number: the two readings of it are weighed on the page"
 _PAIR = ["t(0).0", "t(0).1"]
-"""Two T9000s of a board, one C104 between them: through three, one virtual link could not carry 7.0 MB/s."""
+"""Two T9000s of a board with one C104 between them: through three, one virtual link could not carry 7.0
+MB/s."""
 
 
 def _ping_pong(effort: Effort) -> Scenario:
@@ -33,7 +34,7 @@ def _stream(effort: Effort, virtual_links: int = 1, **changed: Any) -> Scenario:
 
 
 def _others(effort: Effort) -> dict[str, Scenario]:
-    """Streams that are not scored: two virtual links, and both numbers by the other reading."""
+    """Return streams that are not scored: two virtual links, and both numbers by the other reading."""
     other = "acknowledged from the end, a node occupied for 4.57 us"
     return {
         "two virtual links": _stream(effort, 2),
@@ -43,14 +44,14 @@ def _others(effort: Effort) -> dict[str, Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """A message to and fro; long messages one way."""
+    """Return a message to and fro, and long messages one way."""
     return [_ping_pong(effort), _stream(effort), *_others(effort).values()]
 
 
 def findings(lab: Lab) -> Findings:
-    """Latency and bandwidth, and the time through the one switch.
+    """Compare latency and bandwidth, and the time through the one switch.
 
-    One message follows the other, so what is received in a time tells how long one takes.
+    Messages do not overlap, so the number received in a time gives the time of one.
     """
     ping_pong, stream, *others = lab.measure(scenarios(lab.effort))
     values = {
@@ -72,7 +73,7 @@ def _row(key: str, ours: float, parameter: str) -> dict[str, Any]:
 
 
 def _switch_us() -> float:
-    """Head in to head out: the header on the wire, decoding, and the way to the output."""
+    """Return the time from head in to head out: header on the wire, decoding, path to the output."""
     from ...technology import technology
 
     tech = technology(networks.PRESET, {"flow_control": "ignored"})

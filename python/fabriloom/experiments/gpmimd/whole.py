@@ -1,7 +1,7 @@
 """Section 4.1: the event rates of the whole machine, all four networks at once.
 
-The paper takes four times what it measured on one network. Here every T9000 has a link into each of four: a
-source has a message under way on each of its links, sent as the link becomes free, and hosts are shared.
+The paper multiplies its measurement of one network by four. Here every T9000 has a link into each network: a
+source has one message under way per link, sent when the link becomes free, and the hosts are shared.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ..rows import near, row
 from . import level2, networks, settings, size
 
 CHOICE = "first-free"
-"""No link of a source has more than one message at a time, as in one network; the paper says nothing of how
+"""Each link of a source has at most one message at a time, as in one network; the paper does not say how
 messages would be spread over the links."""
 
 
 def run(effort: Effort, block_bytes: int) -> Scenario:
-    """Level II on four networks with four times the events, offered faster than they are achieved."""
+    """Return level II on four networks with four times the events, offered faster than they are achieved."""
     blocks = size.SCORED_BLOCKS[block_bytes]
     one = level2.run(
         effort,
@@ -35,12 +35,12 @@ def run(effort: Effort, block_bytes: int) -> Scenario:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Both sizes of block."""
+    """Return the runs of both block sizes."""
     return [run(effort, block_bytes) for block_bytes in size.SIZES_BYTES]
 
 
 def findings(lab: Lab) -> Findings:
-    """The event rates of the machine."""
+    """Compare the event rates of the machine."""
     found = Findings()
     runs = {block_bytes: run(lab.effort, block_bytes) for block_bytes in size.SIZES_BYTES}
     for block_bytes, one in zip(runs, lab.measure(runs.values()), strict=True):

@@ -1,6 +1,6 @@
 """The Macramé testbed: 1024 nodes on DS-Links and STC104 switches.
 
-How each figure is modelled, and where it agrees and where not, is in ``docs/background/macrame.md``.
+``docs/background/macrame.md`` describes how each figure is modelled, and where it agrees and where not.
 """
 
 from __future__ import annotations
@@ -8,4 +8,4 @@ from __future__ import annotations
 from . import adaptive, arithmetic, crossbar, latency, packet_length, parts, size, tail
 
 MODULES = (parts, arithmetic, crossbar, packet_length, size, latency, tail, adaptive)
-"""Each has ``scenarios(effort)``, what it will surely run, and ``findings(lab)``."""
+"""Each has ``scenarios(effort)``, the runs that it certainly needs, and ``findings(lab)``."""

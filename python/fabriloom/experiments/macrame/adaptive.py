@@ -10,12 +10,12 @@ from .packet_length import gain
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Both curves; the adaptive one is that of figure 5."""
+    """Return the runs of both curves; the adaptive one is that of figure 5."""
     return curve(effort, 256) + curve(effort, 256, adaptive=False)
 
 
 def findings(lab: Lab) -> Findings:
-    """The gain at saturation; two series."""
+    """Compare the gain at saturation; plot two series."""
     found = Findings()
     title = "Adaptive and deterministic routing, Clos 256, 64-byte packets"
     runs = {"adaptive": curve(lab.effort, 256), "deterministic": curve(lab.effort, 256, adaptive=False)}

@@ -1,4 +1,4 @@
-"""Rates that follow from the characters alone; they must come out exactly, to the digits printed."""
+"""Rates that follow from the characters alone; they must agree exactly, to the printed digits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from . import networks
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing to run."""
+    """Return no runs."""
     return []
 
 
 def findings(_lab: Lab) -> Findings:
-    """Link bandwidth, the two cross-sections and the load at saturation."""
+    """Compare the link bandwidth, the two cross-sections and the load at saturation."""
     printed = numbers("macrame")
     link = networks.link_mbytes_per_s()
     capacity = 256 * networks.node_mbytes_per_s(256) / 1000
@@ -46,12 +46,12 @@ def findings(_lab: Lab) -> Findings:
 
 
 def _half_of_grid(graph: Graph) -> np.ndarray:
-    """Switches of the first half of the rows."""
+    """Select the switches in the first half of the rows."""
     return np.arange(graph.switches) < graph.switches // 2
 
 
 def _half_of_clos(graph: Graph) -> np.ndarray:
-    """Half the terminal switches; with the centre stage in the other half, all their links are cut."""
+    """Select half the terminal switches; if the other half has the centre stage, all their links are cut."""
     with_terminals = np.unique(graph.link_target[graph.link_source >= graph.switches])
     inside = np.zeros(graph.switches, bool)
     inside[with_terminals[: len(with_terminals) // 2]] = True
@@ -59,6 +59,6 @@ def _half_of_clos(graph: Graph) -> np.ndarray:
 
 
 def _cut_links(graph: Graph, inside: np.ndarray) -> int:
-    """Links between switches that cross the cut, both directions."""
+    """Return the number of links between switches that cross the cut, in both directions."""
     chosen = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
     return int((inside[graph.link_source[chosen]] != inside[graph.link_target[chosen]]).sum())

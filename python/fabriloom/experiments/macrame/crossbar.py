@@ -1,4 +1,4 @@
-"""Head-of-line blocking in one switch of 32 links: the theory that the paper quotes for a crossbar."""
+"""Head-of-line blocking in one switch of 32 links: the theory that the paper cites for a crossbar."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..rows import row
 PORTS = 32
 FLIT_BYTES, FLITS = 8, 4
 FLIT_MBYTES_PER_S = 8000
-"""A flit of 8 bytes every nanosecond."""
+"""A flit of 8 bytes per nanosecond."""
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """An ideal switch: one queue per input, packets of one length, always full, random contention."""
+    """Return an ideal switch: one queue per input, packets of one length, always full, random contention."""
     technology = {"preset": "generic", "router_cycles": 0, "input_buffer_flits": 256, "arbiter": "random"}
     return [
         {
@@ -29,7 +29,7 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 
 def findings(lab: Lab) -> Findings:
-    """Its throughput, of the most that its links carry."""
+    """Compare its throughput, as a fraction of the link bandwidth."""
     (switch,) = lab.measure(scenarios(lab.effort))
     scale = 100 / (PORTS * FLIT_MBYTES_PER_S)
     printed = numbers("macrame")["crossbar-random-limit"]

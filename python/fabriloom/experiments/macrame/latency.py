@@ -18,7 +18,7 @@ CROSSBAR = "technology.crossbar: faster than the link, yes or no"
 
 
 def curve(effort: Effort, nodes: int, adaptive: bool = True) -> list[Scenario]:
-    """A Clos from light load to saturation, where no node waits. Loads are nominal."""
+    """Return the runs of a Clos from light load to saturation, without waits. Loads are nominal."""
     loads = [*effort.choose(LOADS, QUICK_LOADS), None]
     return [networks.saturated(effort, networks.clos(nodes), load=load, adaptive=adaptive) for load in loads]
 
@@ -26,7 +26,7 @@ def curve(effort: Effort, nodes: int, adaptive: bool = True) -> list[Scenario]:
 def curve_series(
     lab: Lab, figure: str, title: str, label: str, runs: list[Scenario], **extra: Any
 ) -> dict[str, Any]:
-    """Mean latency against accepted throughput."""
+    """Return mean latency against accepted throughput."""
     measured = lab.measure(runs)
     return series(
         figure,
@@ -47,12 +47,12 @@ def _sizes(effort: Effort) -> list[int]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """One curve per size."""
+    """Return the runs of one curve per size."""
     return [run for nodes in _sizes(effort) for run in curve(effort, nodes)]
 
 
 def findings(lab: Lab) -> Findings:
-    """Saturation of the 256-node Clos as throughput and as load; one series per size."""
+    """Compare the saturation of the 256-node Clos, as throughput and as load; plot one series per size."""
     printed = numbers("macrame")
     found = Findings()
     capacity = 256 * networks.node_mbytes_per_s(256)
@@ -96,7 +96,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def _exact_row(lab: Lab, printed: Number) -> dict[str, Any]:
-    """Saturation by the slow twin, with flow-control characters sent one by one instead of averaged."""
+    """Compare the saturation of the slow twin, which sends every flow-control character."""
     runs = [
         networks.scenario(networks.clos(256), warmup_ms=0, measure_ms=1, seed=seed) for seed in (1, 2, 3, 4)
     ]

@@ -10,46 +10,46 @@ PRESET = "ds-link-c104"
 NODES_PER_SWITCH = 16
 LINKS_PER_EDGE = 4
 LENGTH_BYTES = 64
-"""The paper's packet wherever it does not vary the length."""
+"""Packet length of the paper wherever it does not vary it."""
 CLOS_SIZES = (64, 128, 256, 512)
 NODES_OF_A_SHORT_HEADER = 256
-"""One header byte tells this many nodes apart, larger networks need two: the STC104 can use either.
+"""The number of nodes that one header byte can address; larger networks need two bytes. The STC104 supports
+both.
 
-The paper does not say what was used; its 57 % load for 1.35 GB/s fits one and two.
-"""
+The paper does not say which was used; its 57 % load for 1.35 GB/s fits both."""
 
 DATA_BITS, CONTROL_BITS, QUANTUM = 10, 4, 8
 LINK_MBITS_PER_S = 100
 
 
 def header_bytes(nodes: int) -> int:
-    """The shortest header that reaches every node."""
+    """Return the length of the shortest header that can address every node."""
     return 1 if nodes <= NODES_OF_A_SHORT_HEADER else 2
 
 
 def packet_bits(length_bytes: int, header: int) -> float:
-    """Bits of a packet on a link that is busy both ways: its characters and their share of flow control."""
+    """Return the bits of a packet on a link busy both ways, with its share of flow control."""
     data = length_bytes + header
     return data * DATA_BITS + CONTROL_BITS + (data + 1) * CONTROL_BITS / QUANTUM
 
 
 def node_mbytes_per_s(nodes: int, length_bytes: int = LENGTH_BYTES) -> float:
-    """Payload that the link of a node carries with packets back to back: load 100 %."""
+    """Return the payload rate of a node's link with packets back to back: load 100 %."""
     return LINK_MBITS_PER_S * length_bytes / packet_bits(length_bytes, header_bytes(nodes))
 
 
 def link_mbytes_per_s() -> float:
-    """The limit of long packets: the paper's maximum link bandwidth."""
+    """Return the limit for long packets: the paper's maximum link bandwidth."""
     return LINK_MBITS_PER_S / (DATA_BITS + CONTROL_BITS / QUANTUM)
 
 
 def clos(nodes: int) -> dict[str, Any]:
-    """A folded Clos of the paper, 64 to 512 nodes."""
+    """Return a folded Clos of the paper, 64 to 512 nodes."""
     return {"kind": "clos", "terminals": nodes}
 
 
 def grid(side: int) -> dict[str, Any]:
-    """A square grid of ``side`` x ``side`` switches."""
+    """Return a square grid of ``side`` x ``side`` switches."""
     return {
         "kind": "grid",
         "shape": [side, side],
@@ -59,26 +59,26 @@ def grid(side: int) -> dict[str, Any]:
 
 
 def torus(side: int) -> dict[str, Any]:
-    """A square torus of ``side`` x ``side`` switches."""
+    """Return a square torus of ``side`` x ``side`` switches."""
     return grid(side) | {"kind": "torus"}
 
 
 def nodes(topology: dict[str, Any]) -> int:
-    """Nodes of a network of this module."""
+    """Return the number of nodes of a network of this module."""
     if topology["kind"] == "clos":
         return topology["terminals"]
     return topology["shape"][0] * topology["shape"][1] * topology["terminals_per_switch"]
 
 
 def load_of(topology: dict[str, Any], mbytes_per_s: float, length_bytes: int = LENGTH_BYTES) -> float:
-    """Accepted throughput as the paper's load: over what the nodes' links could carry with these packets."""
+    """Return a throughput as the paper's load: a fraction of the nodes' links for these packets."""
     count = nodes(topology)
     return mbytes_per_s / (count * node_mbytes_per_s(count, length_bytes))
 
 
 def _routing(topology: dict[str, Any], adaptive: bool) -> dict[str, Any]:
     if topology["kind"] == "clos" and not adaptive:
-        # Each link gets a run of consecutive destinations: what the interval labels of the STC104 express.
+        # Each link gets consecutive destinations, which the interval labels of the STC104 can express.
         return {"kind": "up-down", "adaptive": False, "spread": "runs"}
     if topology["kind"] == "clos":
         return {"kind": "up-down", "adaptive": True}
@@ -99,10 +99,11 @@ def scenario(
     measure_ms: float,
     seed: int = 1,
 ) -> Scenario:
-    """One run. ``load`` is nominal: what the mean wait between packets would give if nothing were blocked.
+    """Return one run. ``load`` is nominal: the load of the average wait between packets if nothing were
+    blocked.
 
-    A traffic node works off descriptors (destination, length, wait): the next packet goes after the last
-    has gone and its wait is over. With no wait (``load`` none) a packet is always ready: saturation.
+    A traffic node processes descriptors (destination, length, wait): it sends the next packet when the last
+    has left and its wait is over. Without waits (``load`` None) a packet is always ready: saturation.
     """
     shape = "x".join(str(n) for n in topology.get("shape", [nodes(topology)]))
     written = {"preset": PRESET, "header": f"{header_bytes(nodes(topology))} B"} | (technology or {})
@@ -126,7 +127,7 @@ def scenario(
 
 
 def run_times(effort: Effort, topology: dict[str, Any], length_bytes: int = LENGTH_BYTES) -> dict[str, float]:
-    """Warm-up and measuring time: grids carry less and settle later than Clos networks."""
+    """Return warm-up and measuring time: grids carry less and settle later than Clos networks."""
     stretch = (
         max(1.0, length_bytes / 128)
         if length_bytes >= LENGTH_BYTES
@@ -140,6 +141,6 @@ def run_times(effort: Effort, topology: dict[str, Any], length_bytes: int = LENG
 
 
 def saturated(effort: Effort, topology: dict[str, Any], **settings: Any) -> Scenario:
-    """A run in which every node always has a packet ready."""
+    """Return a run in which every node always has a packet ready."""
     length = settings.get("length_bytes", LENGTH_BYTES)
     return scenario(topology, **run_times(effort, topology, length), **settings)

@@ -1,4 +1,4 @@
-"""Figure 3: per-node saturation throughput against packet length, and what the text says about it."""
+"""Figure 3: saturation throughput per node against packet length, and the statements of the text about it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from . import networks
 LENGTHS_BYTES = (4, 8, 16, 32, 48, 64, 96, 128, 200, 256, 512, 1000)
 QUICK_LENGTHS_BYTES = (8, 64, 256)
 PEAK_LOADS_OF_BOUND = (0.8, 0.85, 0.9, 0.95, 1.0, 1.1, 1.25, 1.5)
-"""Nominal loads of the search for the peak, in parts of the bisection bound of a grid."""
+"""Nominal loads of the search for the peak, as fractions of the bisection bound of a grid."""
 QUICK_PEAK_LOADS_OF_BOUND = (0.95, 1.1)
 
 
 def topologies(effort: Effort) -> dict[str, dict[str, Any]]:
-    """Label and network of each curve."""
+    """Return label and network of each curve."""
     all_of_them = {f"Clos {nodes}": networks.clos(nodes) for nodes in networks.CLOS_SIZES}
     for side in (2, 4, 8):
         all_of_them[f"grid {16 * side * side}"] = networks.grid(side)
@@ -38,7 +38,7 @@ def _curve(effort: Effort, topology: dict[str, Any]) -> list[Scenario]:
 
 
 def _peak_runs(effort: Effort, topology: dict[str, Any]) -> list[Scenario]:
-    """Loads around the grid's bisection bound, 1 / side of a link per node, and saturation last."""
+    """Return loads around the grid's bisection bound, 1 / side of a link per node, and saturation last."""
     bound = 1 / topology["shape"][0]
     parts = effort.choose(PEAK_LOADS_OF_BOUND, QUICK_PEAK_LOADS_OF_BOUND)
     return [
@@ -52,7 +52,7 @@ def _sides(effort: Effort) -> list[int]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """The curves and the searches for the peaks."""
+    """Return the runs of the curves and of the searches for the peaks."""
     curves = [run for topology in topologies(effort).values() for run in _curve(effort, topology)]
     families = (networks.grid, networks.torus)
     return curves + [
@@ -61,7 +61,7 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 
 def findings(lab: Lab) -> Findings:
-    """Rows on grid, torus and packet length; one series per network."""
+    """Compare grid, torus and packet length; plot one series per network."""
     printed = numbers("macrame")
     found = Findings()
     for label, topology in topologies(lab.effort).items():
@@ -102,7 +102,7 @@ def _peak(runs: list[Measured]) -> Measured:
 
 
 def _grid_rows(printed: Number, runs: list[Measured]) -> list[dict[str, Any]]:
-    """Saturation and peak, of what the link carries with these packets: the paper's own measure of load."""
+    """Compare saturation and peak, as fractions of the link capacity for these packets: the paper's load."""
     backlog, peak = runs[-1], _peak(runs)
     share = 100 / (1024 * networks.node_mbytes_per_s(1024))
     of_limit = 100 / (1024 * networks.link_mbytes_per_s())
@@ -127,7 +127,7 @@ def _grid_rows(printed: Number, runs: list[Measured]) -> list[dict[str, Any]]:
 
 
 def gain(above: Measured, below: Measured) -> tuple[float, float]:
-    """By how many per cent the throughput of one run is above that of another, with the half-width."""
+    """Return by how many per cent the throughput of one run exceeds that of another, with the half-width."""
     ratio = above.accepted_mbytes_per_s / below.accepted_mbytes_per_s
     error = math.hypot(
         above.accepted_mbytes_per_s_ci95 / above.accepted_mbytes_per_s,
@@ -169,9 +169,9 @@ def _torus_rows(lab: Lab, printed: Number, side: int) -> list[dict[str, Any]]:
 
 
 def _length_rows(printed: dict[str, Number], curves: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where the 256-node Clos reaches nine tenths of its best, peaks, and falls below them again.
+    """Compare where the 256-node Clos reaches 90 % of its best, peaks, and falls below 90 % again.
 
-    The text gives words, not a threshold; a factor of two either way agrees, for the long end a little more.
+    The text gives no threshold, only words; a factor of two either way agrees, a little more at the long end.
     """
     curve = dict(zip(curves["Clos 256"]["x"], curves["Clos 256"]["y"], strict=True))
     best = max(curve, key=lambda length: curve[length])

@@ -6,11 +6,11 @@ from typing import Any
 
 
 def neighbour_pairs(side: int, nodes_per_switch: int) -> list[int | None]:
-    """Partner of every node when nodes talk to nodes of nearest neighbour switches.
+    """Return the partner of every node if nodes send only to nodes of neighbouring switches.
 
-    Every edge of a ``side`` x ``side`` grid first gets a pair for each of its links; what the switches of
-    the border have left is then dealt one pair at a time to the edge with most nodes left at its ends.
-    Partners send to each other. None: nobody was left for this node; it is silent.
+    Every edge of a ``side`` x ``side`` grid first gets one pair for each of its links. The nodes that
+    switches at the border have left are then paired one by one, on the edge whose ends have most nodes left.
+    Partners send to each other. None: the node has no partner and is silent.
     """
     edges = [
         (y * side + x, (y + dy) * side + x + dx)
@@ -35,12 +35,12 @@ def neighbour_pairs(side: int, nodes_per_switch: int) -> list[int | None]:
 
 
 def _round(dealt: int) -> int:
-    """Every edge first gets a pair for each of its four links."""
+    """Return 0 while an edge has fewer than four pairs, one per link, then 1."""
     return 0 if dealt < 4 else 1
 
 
 def as_pattern(partner: list[int | None]) -> tuple[Any, list[int]]:
-    """Pairs as a traffic pattern and the list of nodes that send."""
+    """Return the pairs as a traffic pattern, and the list of nodes that send."""
     senders = [node for node, other in enumerate(partner) if other is not None]
     return {
         "kind": "permutation",

@@ -1,4 +1,4 @@
-"""What the testbed is made of: inputs of the model, and counts on the networks as built."""
+"""The parts of the testbed: inputs of the model, and counts on the networks as built."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ COUNTED = "counted on the network as built"
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing to run."""
+    """Return no runs."""
     return []
 
 
 def findings(_lab: Lab) -> Findings:
-    """One row per printed part; nothing is simulated."""
+    """Return one row per printed part."""
     return Findings(
         rows=_inputs(numbers("macrame")) + _counts(numbers("macrame")) + _reliability(numbers("macrame"))
     )
@@ -99,24 +99,24 @@ def _reliability(printed: dict[str, Number]) -> list[dict]:
 
 
 def _between(graph: Graph) -> np.ndarray:
-    """Per link: true when it joins two switches."""
+    """Return, per link, whether it joins two switches."""
     return (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
 
 
 def _neighbours(graph: Graph) -> np.ndarray:
-    """Per switch: how many other switches it has links to."""
+    """Return, per switch, the number of other switches that it has links to."""
     chosen = _between(graph)
     pairs = np.unique(np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1)
     return np.bincount(pairs[0], minlength=graph.switches)
 
 
 def _ports(graph: Graph) -> np.ndarray:
-    """Per switch: links that leave it, one per port."""
+    """Return, per switch, the number of links that leave it, one per port."""
     return np.bincount(graph.link_source, minlength=graph.switches + graph.terminals)[: graph.switches]
 
 
 def _parallel(graph: Graph) -> int:
-    """Links from one switch to another, the same for all pairs in a Clos."""
+    """Return the number of links from one switch to another, which is the same for all pairs in a Clos."""
     chosen = _between(graph)
     _, counts = np.unique(
         np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1, return_counts=True

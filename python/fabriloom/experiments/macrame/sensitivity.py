@@ -1,4 +1,4 @@
-"""What the results for the 256-node Clos depend on: one assumption changed at a time."""
+"""Sensitivity of the results for the 256-node Clos: one assumption changed at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CASES: dict[str, dict[str, Any]] = {
     "heads served by fixed priority": {"arbiter": "fixed"},
     "heads served at random": {"arbiter": "random"},
 }
-"""What is changed, and the settings of the technology that change it."""
+"""Description of each change, and its technology settings."""
 
 HEADER = (
     "changed",
@@ -37,7 +37,7 @@ HEADER = (
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case."""
+    """Return one line per case."""
     effort, topology = Effort(quick=False), networks.clos(256)
     with Lab(jobs=jobs) as lab:
         runs = [

@@ -13,13 +13,13 @@ from .pairs import as_pattern, neighbour_pairs
 
 GRID_SIDES = (2, 4, 6, 8)
 MODULE_PAIRS: tuple[Any, ...] = ({"kind": "shift", "by": 128}, "point-mirror", "bit-complement")
-"""Pairs in the 256-node Clos whose nodes on one module all have their partners on one other module."""
+"""Pairs in the 256-node Clos for which all nodes of one module have their partners on one other module."""
 SCATTERED_PAIRS: tuple[Any, ...] = ("transpose", "bit-reverse")
-"""Pairs that scatter the partners of a module's nodes over all modules."""
+"""Pairs that spread the partners of a module's nodes over all modules."""
 
 
 def _best_pairs(effort: Effort, side: int) -> Scenario:
-    """A grid whose nodes talk to nodes of neighbouring switches only."""
+    """Return a grid whose nodes send only to nodes of neighbouring switches."""
     pattern, senders = as_pattern(neighbour_pairs(side, networks.NODES_PER_SWITCH))
     scenario = networks.saturated(effort, networks.grid(side), pattern=pattern)
     if len(senders) < networks.nodes(networks.grid(side)):
@@ -49,7 +49,7 @@ def _sides(effort: Effort) -> list[int]:
 
 
 def _curves(effort: Effort) -> dict[str, tuple[list[int], list[Scenario]]]:
-    """Label to the sizes in nodes and the runs."""
+    """Return, per label, the sizes in nodes and the runs."""
     sizes, sides = _clos_sizes(effort), _sides(effort)
     grids = [16 * side * side for side in sides]
     clos_pairs = [
@@ -65,14 +65,14 @@ def _curves(effort: Effort) -> dict[str, tuple[list[int], list[Scenario]]]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every size with every traffic, and the choices of pairs."""
+    """Return the runs of every size with every traffic, and of the choices of pairs."""
     runs = [run for _, curve in _curves(effort).values() for run in curve]
     pairs = _clos_pairs(effort, MODULE_PAIRS + SCATTERED_PAIRS)
     return [*runs, *pairs, _axis_mirror(effort, 4)]
 
 
 def findings(lab: Lab) -> Findings:
-    """Rows on scaling and systematic traffic; one series per network and traffic."""
+    """Compare scaling and systematic traffic; plot one series per network and traffic."""
     printed = numbers("macrame")
     found = Findings()
     for label, (sizes, runs) in _curves(lab.effort).items():
@@ -151,7 +151,7 @@ def _grid_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _spread_rows(lab: Lab, printed: Number) -> list[dict[str, Any]]:
-    """Span of the throughput over choices of pairs, in per cent of the greatest."""
+    """Compare the range of the throughput over choices of pairs, in per cent of the highest."""
     module = [one.accepted_mbytes_per_s for one in lab.measure(_clos_pairs(lab.effort, MODULE_PAIRS))]
     scattered = [one.accepted_mbytes_per_s for one in lab.measure(_clos_pairs(lab.effort, SCATTERED_PAIRS))]
     note = "the first stage chooses a free link without knowing whether the second is free; see the page"

@@ -1,7 +1,7 @@
-"""Figure 6: how many packets are later than a given time, 256-node Clos, random traffic, at several loads.
+"""Figure 6: how many packets exceed a given latency, 256-node Clos, random traffic, at several loads.
 
-A load is what the waits between packets are set for, as the paper varies "the network load" and measures
-"the corresponding throughput". A node that is held up sends less; 50 % accepted is reported too.
+A load gives the waits between packets, because the paper varies "the network load" and measures "the
+corresponding throughput". A node that is blocked sends less; 50 % accepted load is reported too.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Pooled:
     runs: list[Measured]
 
     def mean_us(self) -> tuple[float, float]:
-        """Mean latency and its half-width."""
+        """Return the mean latency and its half-width."""
         return mean_of_runs([run.latency_ns / 1000 for run in self.runs])
 
     def share_longer(self, times_mean: float) -> tuple[float, float]:
-        """Share of packets, in per cent, later than a multiple of the mean, and its half-width."""
+        """Return the percentage of packets later than a multiple of the mean, and its half-width."""
         limit_ns = times_mean * self.mean_us()[0] * 1000
         return mean_of_runs([100 * run.share_longer(limit_ns) for run in self.runs])
 
     def ccdf(self) -> tuple[list[float], list[float]]:
-        """Latency in us and share of packets that are later, thinned to what can be seen."""
+        """Return latency in us and the fraction of packets that exceed it, thinned for drawing."""
         values = np.concatenate([run.latency_values_ns for run in self.runs]) / 1000
         counts = np.concatenate([run.latency_counts for run in self.runs])
         order = np.argsort(values, kind="stable")
@@ -50,7 +50,7 @@ class Pooled:
 
 
 MEAN_TOLERANCES = {0.1: 0.06, 0.5: 0.12}
-"""Per load the part of a printed mean that ours may differ by."""
+"""Per load: the allowed deviation from a printed mean, as a fraction of it."""
 
 
 def _loads(effort: Effort) -> list[float]:
@@ -58,7 +58,7 @@ def _loads(effort: Effort) -> list[float]:
 
 
 def _runs(effort: Effort, load: float, **technology: Any) -> list[Scenario]:
-    """The same load with several seeds; light loads run longer, their tails are thin."""
+    """Return the same load with several seeds; light loads run longer, because few packets are late."""
     measure_ms = effort.time_ms(80.0 if load < 0.3 else 25.0, 6.0)
     return [
         networks.scenario(
@@ -74,14 +74,14 @@ def _runs(effort: Effort, load: float, **technology: Any) -> list[Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every load, two of them with fixed priority too, and the curve from load set to load accepted."""
+    """Return the runs of every load, of two with fixed priority, and of the curve of accepted load."""
     runs = [run for load in _loads(effort) for run in _runs(effort, load)]
     fixed = [run for load in (0.1, 0.5) for run in _runs(effort, load, arbiter="fixed")]
     return [*runs, *fixed, *curve(effort, 256)]
 
 
 def findings(lab: Lab) -> Findings:
-    """Means and tails at 10 % and 50 % load; one series per load."""
+    """Compare means and tails at 10 % and 50 % load; plot one series per load."""
     printed = numbers("macrame")
     found = Findings()
     pooled = {load: Pooled(lab.measure(_runs(lab.effort, load))) for load in _loads(lab.effort)}
@@ -113,7 +113,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def _load_that_accepts(lab: Lab, accepted: float) -> float:
-    """The load to set for an accepted one, read off the curve."""
+    """Return the load to set for a given accepted load, by the curve."""
     runs = curve(lab.effort, 256)[:-1]
     nominal = [run["traffic"]["load"] for run in runs]
     reached = [networks.load_of(networks.clos(256), one.accepted_mbytes_per_s) for one in lab.measure(runs)]
@@ -121,7 +121,7 @@ def _load_that_accepts(lab: Lab, accepted: float) -> float:
 
 
 def _mean_row(printed: Number, pool: Pooled, part: float | None) -> dict[str, Any]:
-    """Scored when ``part`` of the printed value is allowed either way; none: a run at an accepted load."""
+    """Compare a mean; ``part`` is the allowed deviation as a fraction, None for a run at an accepted load."""
     mean, ci95 = pool.mean_us()
     if part is None:
         note = "the paper's load is read as the one that is set; a set load of 50 % accepts less"

@@ -1,6 +1,6 @@
-"""The retry delay study: rings of fast senders with a slow receiver each, the port of a switch.
+"""The retry delay study: rings of fast senders, each with a slow receiver, the port of a switch.
 
-How each figure is modelled, and where it agrees and where not, is in ``docs/background/sci-retry.md``.
+``docs/background/sci-retry.md`` describes how each figure is modelled, and where it agrees and where not.
 """
 
 from __future__ import annotations
@@ -8,4 +8,4 @@ from __future__ import annotations
 from . import delays, parts
 
 MODULES = (parts, delays)
-"""Each has ``scenarios(effort)``, what it will surely run, and ``findings(lab)``."""
+"""Each has ``scenarios(effort)``, the runs that it certainly needs, and ``findings(lab)``."""

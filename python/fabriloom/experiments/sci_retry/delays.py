@@ -20,9 +20,9 @@ GENERATORS = f"places for {MANY_PLACES} packets to send"
 LONG_DELAYS_NS = (12800, 51200)
 SEEDS = (1, 2, 3, 4)
 QUICK_SEEDS = (1, 2)
-"""The strategies differ by less than single runs do: their order is that of means over seeds."""
+"""Single runs differ more than the strategies do, so their order is compared on averages over seeds."""
 BUS_BYTES = 88
-"""Packet of 80 B with its encapsulation: what the bus moves for 64 B of payload."""
+"""A packet of 80 B with its encapsulation: what the bus transfers for 64 B of payload."""
 
 
 def _runs(effort: Effort, senders: int, strategy: str, seed: int = SEEDS[0]) -> list[Scenario]:
@@ -31,20 +31,20 @@ def _runs(effort: Effort, senders: int, strategy: str, seed: int = SEEDS[0]) -> 
 
 
 def _plain(effort: Effort) -> list[Scenario]:
-    """Nine senders without and with a delay; a packet is accepted whenever there is a place."""
+    """Return nine senders with and without a delay; a packet is accepted whenever there is room."""
     delays = (DELAYS_NS[0], DELAYS_NS[-1])
     return [networks.scenario(effort, 9, "exponential", delay, technology=PLAIN) for delay in delays]
 
 
 def _generators(effort: Effort, senders: int) -> list[Scenario]:
-    """The same with senders that hold many packets, as a generator of data may."""
+    """Return the same with senders that hold many packets, as a data generator may."""
     delays = (DELAYS_NS[0], *LONG_DELAYS_NS)
     technology = {"requests_out": MANY_PLACES}
     return [networks.scenario(effort, senders, "exponential", delay, technology) for delay in delays]
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every ratio, strategy and delay; what a plain queue gives, and what senders that hold many packets."""
+    """Return the runs of every ratio, strategy and delay, of plain queues, and of large senders."""
     runs = [
         run
         for senders in networks.RATIOS
@@ -57,18 +57,18 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 
 def bus_mbytes_per_s(one: Measured) -> float:
-    """What the bus moves, packets with their encapsulation."""
+    """Return the rate on the bus: packets with their encapsulation."""
     return one.accepted_mbytes_per_s * BUS_BYTES / networks.PAYLOAD_BYTES
 
 
 def retry_mbytes_per_s(one: Measured, senders: int) -> float:
-    """Packets sent again, on the links to the slow receivers: the mean of all rings."""
+    """Return the rate of repeated packets on the links to the slow receivers, averaged over the rings."""
     shares = one.link_shares["retry"][networks.before_ports(senders)]
     return networks.LINK_MBYTES_PER_S * float(shares.mean())
 
 
 def findings(lab: Lab) -> Findings:
-    """Rows on throughput and on the order of the strategies; two series per ratio and strategy."""
+    """Compare throughput and the order of the strategies; plot two series per ratio and strategy."""
     printed = numbers("sci-retry")
     found = Findings()
     measured = {
@@ -114,7 +114,7 @@ def _curves(senders: int, strategy: str, delays: list[float], points: list[Measu
 def _throughput_rows(
     printed: dict[str, Number], measured: dict[tuple[int, str], list[Measured]]
 ) -> list[dict[str, Any]]:
-    """With the exponential strategy, which the paper finds best; a gain is that of the best delay."""
+    """Compare with the exponential strategy, which the paper finds best; a gain uses the best delay."""
     three, nine = ([*map(bus_mbytes_per_s, measured[ratio, "exponential"])] for ratio in networks.RATIOS)
     rates = {
         "raw-3": max(three),
@@ -140,7 +140,7 @@ def _plain_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _generator_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Without a delay, and with the best of the long ones."""
+    """Compare without a delay, and with the best of the long delays."""
     rows = []
     for senders in networks.RATIOS:
         rates = [bus_mbytes_per_s(one) for one in lab.measure(_generators(lab.effort, senders))]
@@ -156,7 +156,7 @@ def _generator_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]
 
 
 def _order_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Retry traffic of one strategy over that of the next worse, summed over the delays that were swept."""
+    """Compare the retry traffic of each strategy with that of the next worse, summed over the delays."""
     rows = []
     for senders in networks.RATIOS:
         ratios: dict[str, list[float]] = {"order-linear": [], "order-constant": []}

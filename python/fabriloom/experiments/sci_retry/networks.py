@@ -12,28 +12,29 @@ HERE = Path(__file__).parent
 PAYLOAD_BYTES = 64
 LINK_MBYTES_PER_S = 500
 RATIOS = (3, 9)
-"""Fast senders to one slow receiver, which is the port of their ring."""
+"""Fast senders per slow receiver, which is the port of their ring."""
 RINGS = 4
-"""With a port each, on one bus: none can pass on more than its fourth of what the bus carries."""
+"""Rings with one port each on one bus; each can transfer at most a quarter of the bus bandwidth."""
 STRATEGIES = ("constant", "linear", "exponential")
 LOAD = 1.0
-"""Of every sender, of what its link carries: the paper does not say; each alone would fill the ring."""
+"""Load of every sender, as a fraction of its link; the paper does not give it. One sender alone fills the
+ring."""
 
 
 def four_rings(senders: int) -> dict[str, Any]:
-    """Four rings of senders, each with a port of one switch."""
+    """Return four rings of senders, each with a port of one switch."""
     rings = [[*(f"P{number * senders + i}" for i in range(senders)), "s0"] for number in range(RINGS)]
     return {"kind": "sci-rings", "rings": rings, "switches": ["s0"]}
 
 
 def one_ring(senders: int) -> dict[str, Any]:
-    """One ring of senders that has the switch for itself; the bus leads to a ring with a memory."""
+    """Return one ring of senders alone on the switch; the bus leads to a ring with a memory."""
     names = [f"P{number}" for number in range(senders)]
     return {"kind": "sci-rings", "rings": [[*names, "s0"], ["s0", "M0"]], "switches": ["s0"]}
 
 
 def before_ports(senders: int) -> slice:
-    """The links that lead to the ports of the rings with senders: stations are numbered along the rings."""
+    """Return the links into the ports of the rings with senders: stations are numbered along the rings."""
     return slice(senders - 1, None, senders + 1)
 
 
@@ -47,9 +48,9 @@ def scenario(
     alone: bool = False,
     seed: int = 1,
 ) -> Scenario:
-    """One run: every sender makes packets at random times, each for any node of the other rings.
+    """Return one run: every sender creates packets at random times, each for any node of the other rings.
 
-    If one ring is alone on the switch, they all go to the memory behind it.
+    If one ring is alone on the switch, all packets go to the memory behind it.
     """
     warmup_us, measure_us = effort.time_ms(0.2, 0.1) * 1000, effort.time_ms(2.0, 0.5) * 1000
     retry = {"strategy": strategy, "delay": f"{delay_ns:g} ns"}

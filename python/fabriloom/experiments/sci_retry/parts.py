@@ -1,4 +1,4 @@
-"""What the study's ring is made of: inputs of the model, and counts."""
+"""The parts of the study's ring: inputs of the model, and counts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ INPUT = "an input of the model"
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing to run."""
+    """Return no runs."""
     return []
 
 
 def findings(_lab: Lab) -> Findings:
-    """One row per printed part; nothing is simulated."""
+    """Return one row per printed part."""
     printed = numbers("sci-retry")
     return Findings(rows=_inputs(printed) + _counts(printed))
 
@@ -62,7 +62,7 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _built(topology: dict[str, Any]) -> Rings:
-    """The rings of a network of this paper."""
+    """Return the rings of a network of this paper."""
     rings = build(**topology).rings
     assert rings is not None
     return rings

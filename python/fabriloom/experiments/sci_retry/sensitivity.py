@@ -1,4 +1,4 @@
-"""What the results of the retry study depend on: one assumption changed at a time."""
+"""Sensitivity of the results of the retry study: one assumption changed at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CASES: dict[str, dict[str, Any]] = {
     "with responses": {"transaction": "nwrite"},
     "one ring alone on the switch": {"alone": True},
 }
-"""What is changed, and how."""
+"""Description of each change, and its settings."""
 
 DELAYS_NS = (1, 400, 3200, 12800, 51200)
 HEADER = (
@@ -44,7 +44,7 @@ HEADER = (
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case, exponential strategy."""
+    """Return one line per case, for the exponential strategy."""
     effort = Effort(quick=False)
     with Lab(jobs=jobs) as lab:
         runs = [

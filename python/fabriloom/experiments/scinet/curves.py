@@ -1,4 +1,4 @@
-"""What a sweep of the input gives: output and losses, latencies, and where each of them saturates."""
+"""Results of a sweep of the input: output, losses and latencies, and where each saturates."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..rows import series
 Place = tuple[float, float, str]
 """A value that the text states: input, value, id of the number."""
 LOSSES = 0.002
-"""Share of the packets offered that may be lost before a point counts as saturated."""
+"""Fraction of lost packets above which a point counts as saturated."""
 LATENCY = 1.1
-"""The greatest latency of a point, over that of the lightest, from which its latency counts as saturated."""
+"""Largest latency of a point, relative to the lightest point, above which its latency counts as saturated."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One network at a growing input. Rates are MB/s of all senders together, input is gross."""
+    """One network at a growing input. Rates are MB/s of all senders together; the input is gross."""
 
     inputs: list[float]
     points: list[Measured]
@@ -30,31 +30,31 @@ class Sweep:
         return cls([gross for gross, _ in runs], lab.measure([run for _, run in runs]))
 
     def at(self, gross_mbytes_per_s: float) -> Measured:
-        """The point with this input."""
+        """Return the point with this input."""
         return self.points[self.inputs.index(gross_mbytes_per_s)]
 
     def knee(self) -> float:
-        """The lowest input with losses."""
+        """Return the lowest input with losses."""
         lossy = (
             gross for gross, one in zip(self.inputs, self.points, strict=True) if one.refused_share > LOSSES
         )
         return next(lossy, float("nan"))
 
     def _flat(self) -> int:
-        """How many points have a latency that has not begun to grow."""
+        """Return the number of points before the latency grows."""
         limit = LATENCY * self.points[0].most_ns
         return next((i for i, one in enumerate(self.points) if one.most_ns > limit), len(self.points))
 
     def latency_knee(self) -> float:
-        """The highest input before the latency grows."""
+        """Return the highest input before the latency grows."""
         return self.inputs[self._flat() - 1]
 
     def latency_below_ns(self) -> float:
-        """The greatest latency of a packet at any input up to there."""
+        """Return the largest latency of a packet up to that input."""
         return max(one.most_ns for one in self.points[: self._flat()])
 
     def latency_above_ns(self) -> tuple[float, float]:
-        """The least and the greatest latency of a packet at the inputs beyond, if there are any."""
+        """Return the smallest and the largest latency of a packet above that input, if there are points."""
         beyond = self.points[self._flat() :]
         if not beyond:
             return float("nan"), float("nan")
@@ -63,7 +63,7 @@ class Sweep:
     def throughput(
         self, figure: str, title: str, label: str, **published: Sequence[Place]
     ) -> list[dict[str, Any]]:
-        """Output and losses against input; ``published`` of "output" and "losses"."""
+        """Return output and losses against input; ``published`` has values for "output" and "losses"."""
         rates = {
             "output": [one.accepted_mbytes_per_s for one in self.points],
             "losses": [one.lost_mbytes_per_s for one in self.points],
@@ -85,7 +85,7 @@ class Sweep:
     def latency(
         self, figure: str, title: str, label: str, published: Sequence[Place]
     ) -> list[dict[str, Any]]:
-        """Greatest, mean and least latency against input."""
+        """Return the largest, mean and smallest latency against input."""
         values = {
             "greatest": [one.most_ns for one in self.points],
             "mean": [one.made_ns for one in self.points],

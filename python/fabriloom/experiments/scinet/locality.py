@@ -1,4 +1,4 @@
-"""What the text asks for and does not print: locality from 0 to 100 %, and more buses in a switch.
+"""Questions of the text without printed answers: locality from 0 to 100 %, and more buses in a switch.
 
 The chapter shows 100 % ("to demonstrate the upper limit") and says that without locality long rings and
 ringlets are alike.
@@ -22,12 +22,12 @@ NETWORKS = {
 BUSES = (1, 2, 3, 4)
 QUICK_BUSES = (1, 4)
 LIGHT, FULL = 25, 500
-"""Gross input per sender: far below every knee, and as much as a link carries."""
+"""Gross input per sender: far below every knee, and the full rate of a link."""
 
 
 def _by_share(effort: Effort, topology: dict[str, Any], gross: float) -> list[Scenario]:
     shares = effort.choose(SHARES, QUICK_SHARES)
-    # Random destinations meet by chance: sources in step would only add a pattern to that.
+    # Random destinations already make packets meet by chance; sources in step would add a pattern.
     return [
         networks.sweep_point(effort, topology, gross, share=share, arrivals="constant") for share in shares
     ]
@@ -47,7 +47,7 @@ def _buses(effort: Effort) -> dict[str, list[Scenario]]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every network at every locality, lightly loaded and full; and full with one to four buses."""
+    """Return the runs of all networks and localities, and with one to four buses at full load."""
     runs = [
         run
         for topology in NETWORKS.values()
@@ -58,7 +58,7 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 
 def findings(lab: Lab) -> Findings:
-    """Throughput and mean latency against locality, throughput against the number of buses."""
+    """Plot throughput and mean latency against locality, and throughput against the number of buses."""
     found = Findings()
     percent = [100 * share for share in lab.effort.choose(SHARES, QUICK_SHARES)]
     for label, topology in NETWORKS.items():

@@ -17,12 +17,12 @@ def _runs(effort: Effort) -> list[Scenario]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """A 4-port switch with one to four pairs on each of its rings, full."""
+    """Return the runs of a 4-port switch with one to four pairs on each of its rings, at full load."""
     return _runs(effort)
 
 
 def findings(lab: Lab) -> Findings:
-    """What remains for each processor; one series."""
+    """Plot the throughput of each processor."""
     printed = numbers("scinet")
     measured = lab.measure(_runs(lab.effort))
     each = [one.accepted_mbytes_per_s / (4 * pairs) for one, pairs in zip(measured, PAIRS, strict=True)]

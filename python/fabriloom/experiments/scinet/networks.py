@@ -12,25 +12,25 @@ Topology = dict[str, Any]
 PRESET = "scinet"
 LINK_MBYTES_PER_S = 500
 STEP_MBYTES_PER_S = 25
-"""Gross input of a sender grows by this from point to point; all printed knees are multiples of it."""
+"""Step of a sender's gross input between points; all printed knees are multiples of it."""
 PAYLOAD_BYTES, UNIT_BYTES = 64, 84
-"""Payload of a packet, and what it takes on the link with header and idle symbols."""
+"""Payload of a packet, and its length on the link with header and idle symbols."""
 LONGEST_PERIOD_US = UNIT_BYTES / STEP_MBYTES_PER_S
-"""From packet to packet at the lowest input: a whole number of them is one of all other periods as well."""
+"""Packet period at the lowest input; a whole number of these is also a whole number of all other periods."""
 
 RINGLET_SWITCH: Topology = {"kind": "sci-switch", "ports": 4, "roles": "pairs"}
-"""Two senders and two receivers, each on a ringlet of its own (figure 6.16 a)."""
+"""Two senders and two receivers, each on its own ringlet (figure 6.16 a)."""
 LONG_2: Topology = {"kind": "sci-long-rings", "ports": 2}
 """Two long rings: a sender, a port, a receiver (figure 6.16 b)."""
 LONG_4: Topology = {"kind": "sci-long-rings", "ports": 4}
-"""Four of them on a switch of four ports (figure 6.17 a)."""
+"""Four long rings on a switch of four ports (figure 6.17 a)."""
 OMEGA: Topology = {"kind": "sci-banyan", "terminals": 16, "variant": "omega", "base": 2, "wiring": "ringlet"}
 FIRST_GRADE: Topology = OMEGA | {"wiring": "long-ring"}
 SECOND_GRADE: Topology = FIRST_GRADE | {"base": 4}
 
 
 def senders(topology: Topology) -> int:
-    """Senders of a network of this module."""
+    """Return the number of senders of a network of this module."""
     pairs = topology.get("pairs_per_ring", 1)
     if topology["kind"] == "sci-long-rings":
         return topology["ports"] * pairs
@@ -40,12 +40,12 @@ def senders(topology: Topology) -> int:
 
 
 def payload_of(gross_mbytes_per_s: float) -> float:
-    """Payload of a gross rate."""
+    """Return the payload rate of a gross rate."""
     return gross_mbytes_per_s * PAYLOAD_BYTES / UNIT_BYTES
 
 
 def steps(effort: Effort, quick: Sequence[int]) -> list[int]:
-    """Gross input per sender, point by point: every step, or those a quick look needs."""
+    """Return the gross inputs per sender: every step, or those of a quick look."""
     every = range(STEP_MBYTES_PER_S, LINK_MBYTES_PER_S + 1, STEP_MBYTES_PER_S)
     return effort.choose(every, quick)
 
@@ -62,10 +62,10 @@ def scenario(
     measure_us: float,
     seed: int = 1,
 ) -> Scenario:
-    """One run: every sender makes packets at ``gross_mbytes_per_s``, ``share`` of them for its own receiver.
+    """Return a run in which every sender creates packets at ``gross_mbytes_per_s``.
 
-    A packet that finds the transmit places taken is lost. ``arrivals``: "together", all in step, or
-    "constant", each with a phase of its own, or "poisson".
+    ``share`` is the fraction for the sender's own receiver. A packet is lost if it finds no free transmit
+    buffer. ``arrivals``: "together", all in step; "constant", each with its own phase; or "poisson".
     """
     words = [topology["kind"], *(str(value) for key, value in topology.items() if key != "kind")]
     words += [f"{gross_mbytes_per_s:g} MB/s gross per sender"]
@@ -92,7 +92,7 @@ def scenario(
 
 
 def sweep_point(effort: Effort, topology: Topology, gross_mbytes_per_s: float, **settings: Any) -> Scenario:
-    """One run as long as those of a sweep."""
+    """Return one run as long as those of a sweep."""
     periods = {"warmup_us": effort.time_ms(30, 10), "measure_us": effort.time_ms(200, 60)}
     times: dict[str, Any] = {key: count * LONGEST_PERIOD_US for key, count in periods.items()}
     return scenario(topology, gross_mbytes_per_s, **(times | settings))
@@ -101,7 +101,7 @@ def sweep_point(effort: Effort, topology: Topology, gross_mbytes_per_s: float, *
 def sweep(
     effort: Effort, topology: Topology, quick: Sequence[int], **settings: Any
 ) -> list[tuple[float, Scenario]]:
-    """Gross input of all senders together, and the run, point by point."""
+    """Return the points of a sweep: gross input of all senders together, and the run."""
     count = senders(topology)
     return [
         (gross * count, sweep_point(effort, topology, gross, **settings)) for gross in steps(effort, quick)

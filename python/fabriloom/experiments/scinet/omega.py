@@ -25,12 +25,12 @@ def _sweeps(effort: Effort) -> dict[str, list[tuple[float, Scenario]]]:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Three sweeps."""
+    """Return the runs of three sweeps."""
     return [run for sweep in _sweeps(effort).values() for _, run in sweep]
 
 
 def findings(lab: Lab) -> Findings:
-    """The rows of section 6.8 about networks, and its three figures."""
+    """Compare the numbers of section 6.8 on networks; plot its three figures."""
     printed = numbers("scinet")
     sweeps = {key: Sweep.of(lab, runs) for key, runs in _sweeps(lab.effort).items()}
     return Findings(
@@ -84,7 +84,7 @@ def _latency_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[
 
 
 def _ratio_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[dict[str, Any]]:
-    """What the chapter computes from its numbers, computed from ours."""
+    """Compare what the chapter computes from its numbers with the same from ours."""
     output = {key: sweep.at(OUTPUT_AT[key]).accepted_mbytes_per_s for key, sweep in sweeps.items()}
     latency = {key: sweep.latency_below_ns() for key, sweep in sweeps.items()}
     above = {key: sweep.latency_above_ns()[1] for key, sweep in sweeps.items()}

@@ -1,4 +1,4 @@
-"""What the simulated systems are made of: inputs of the model, counts on the networks as built, and sums."""
+"""The parts of the simulated systems: inputs of the model, counts on the networks as built, and sums."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MIRRORS = ("flip", "indirect-cube")
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing to run."""
+    """Return no runs."""
     return []
 
 
 def findings(_lab: Lab) -> Findings:
-    """One row per printed part; nothing is simulated."""
+    """Return one row per printed part."""
     printed = numbers("scinet")
     return Findings(rows=[*_inputs(printed), *_counts(printed), *_sums(printed), *_words(printed)])
 
@@ -59,7 +59,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Ports, rings and nodes of the networks as built; costs are ports, "the dominant cost factor"."""
+    """Compare ports, rings and nodes as built; costs are ports, "the dominant cost factor"."""
     ringlet, two, four = map(_built, (networks.RINGLET_SWITCH, networks.LONG_2, networks.LONG_4))
     omega, first, second = map(_built, (networks.OMEGA, networks.FIRST_GRADE, networks.SECOND_GRADE))
     doubled = _built(networks.LONG_4 | {"pairs_per_ring": 2})
@@ -94,7 +94,7 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def closes(variant: str) -> bool:
-    """Whether the long rings of a Banyan close without a permutation between its outputs and inputs."""
+    """Return whether the long rings of a Banyan close without a permutation between outputs and inputs."""
     return bool(build(**(networks.FIRST_GRADE | {"variant": variant})).layout["closes_without_wiring"])
 
 
@@ -103,14 +103,14 @@ def _baseline_ports(wiring: str) -> int:
 
 
 def _built(topology: networks.Topology) -> Rings:
-    """The rings of a network of this paper."""
+    """Return the rings of a network of this paper."""
     rings = build(**topology).rings
     assert rings is not None
     return rings
 
 
 def _sums(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """What follows from the rates alone."""
+    """Compare what follows from the rates alone."""
     bus, port = (float(printed[key]["value"]) for key in ("bus-rate", "port-rate"))
     length = sum(float(printed[key]["value"]) for key in ("payload", "overhead", "idles"))
     values = {
@@ -126,7 +126,7 @@ def _sums(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """What is said in words, beside what the model says."""
+    """Report statements in words, with what the model gives."""
     from ...technology import ring_technology
 
     tech = ring_technology(networks.PRESET)

@@ -1,6 +1,6 @@
-"""One ring: what it carries with 2 to 64 stations, and who gets nothing without bandwidth allocation.
+"""One ring: its throughput with 2 to 64 stations, and which stations starve without bandwidth allocation.
 
-Not in the chapter, whose rings have few senders. A ring as the standard has it: 1 GB/s, cut-through.
+This is not in the chapter, whose rings have few senders. The ring follows the standard: 1 GB/s, cut-through.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALLOCATION = {"without allocation": False, "with allocation": True}
 
 
 def _scenario(effort: Effort, stations: int, pattern: Any, allocation: bool) -> Scenario:
-    """A ring on which every station always has a packet to send."""
+    """Return a ring on which every station always has a packet to send."""
     warmup_us, measure_us = effort.time_ms(0.1, 0.02) * 1000, effort.time_ms(0.5, 0.1) * 1000
     kind = pattern if isinstance(pattern, str) else pattern["kind"]
     technology = {"preset": "sci-1000", "bandwidth_allocation": allocation}
@@ -53,12 +53,12 @@ def _to_one(effort: Effort, allocation: bool) -> Scenario:
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every size, and a ring on which all send to one, with and without allocation."""
+    """Return the runs of every size, and of a ring on which all send to one, with and without allocation."""
     return [run for on in ALLOCATION.values() for run in [*_uniform(effort, on), _to_one(effort, on)]]
 
 
 def findings(lab: Lab) -> Findings:
-    """Throughput and the smallest share against the size; throughput by place; no printed number."""
+    """Plot throughput and the smallest share against the size, and throughput by place."""
     found = Findings()
     sizes = lab.effort.choose(SIZES, QUICK_SIZES)
     for label, on in ALLOCATION.items():

@@ -1,4 +1,4 @@
-"""What the results of the chapter depend on: one assumption changed at a time."""
+"""Sensitivity of the results of the chapter: one assumption changed at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASES: dict[str, dict[str, Any]] = {
     "no set-up of the bus": {"technology": {"bus": {"setup": "0 ns"}}},
     "every source with a phase of its own": {"arrivals": "constant"},
 }
-"""What is changed, and how."""
+"""Description of each change, and its settings."""
 
 OUTPUTS = {
     "ringlet switch": (networks.RINGLET_SWITCH, 500),
@@ -32,7 +32,7 @@ OUTPUTS = {
     "first-grade": (networks.FIRST_GRADE, 450),
     "second-grade": (networks.SECOND_GRADE, 450),
 }
-"""Network, and gross input per sender at which the chapter gives its output."""
+"""Network, and the gross input per sender at which the chapter gives its output."""
 LATENCIES = {
     "ringlet switch": (networks.RINGLET_SWITCH, 100),
     "long rings": (networks.LONG_2, 425),
@@ -42,7 +42,7 @@ LATENCIES = {
     "ringlet switch, full": (networks.RINGLET_SWITCH, 500),
     "ringlet Omega, full": (networks.OMEGA, 500),
 }
-"""Network, and the last step of the input before the saturation of the chapter, or the greatest input."""
+"""Network, and the last input step before saturation in the chapter, or the largest input."""
 HEADER = (
     "changed",
     *(f"{name}, output (MB/s)" for name in OUTPUTS),
@@ -51,7 +51,7 @@ HEADER = (
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case."""
+    """Return one line per case."""
     effort, points = Effort(quick=False), [*OUTPUTS.values(), *LATENCIES.values()]
     with Lab(jobs=jobs) as lab:
         runs = [

@@ -16,10 +16,11 @@ LEAST = "just above saturation the queues are still filling"
 ABOVE = "no rule was found that gives this on long rings and is true of the ringlets; see the page"
 ORDER = "technology.retry.order"
 MOST_ABOVE = 0.15
-"""Share by which the greatest latency above saturation may be off: set when the runs had been seen."""
+"""Allowed deviation of the largest latency above saturation, as a fraction; chosen after the runs were
+seen."""
 QUICK = {"ringlet": (25, 100, 125, 500), "long-2": (25, 425, 450, 500), "long-4": (25, 425, 450, 500)}
 WITHOUT = 250
-"""Gross input per sender for traffic without locality, far above what the bus carries."""
+"""Gross input per sender for traffic without locality, far above the bus bandwidth."""
 
 
 def _sweeps(effort: Effort) -> dict[str, list[tuple[float, Scenario]]]:
@@ -32,18 +33,18 @@ def _sweeps(effort: Effort) -> dict[str, list[tuple[float, Scenario]]]:
 
 
 def _without_locality(effort: Effort) -> list[Scenario]:
-    """Two senders on ringlets and on long rings, no packet for the receiver on the sender's own ring."""
+    """Return two senders on ringlets and on long rings, with all receivers on other rings."""
     switches = (networks.RINGLET_SWITCH, networks.LONG_2)
     return [networks.sweep_point(effort, topology, WITHOUT, share=0.0) for topology in switches]
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Three sweeps, and two runs without locality."""
+    """Return the runs of three sweeps, and two runs without locality."""
     return [run for sweep in _sweeps(effort).values() for _, run in sweep] + _without_locality(effort)
 
 
 def findings(lab: Lab) -> Findings:
-    """The rows of section 6.8 about one switch, and its four figures."""
+    """Compare the numbers of section 6.8 on one switch; plot its four figures."""
     printed = numbers("scinet")
     sweeps = {key: Sweep.of(lab, runs) for key, runs in _sweeps(lab.effort).items()}
     ringlet, two, four = sweeps.values()
@@ -112,7 +113,7 @@ def _latency_rows(
 
 
 def _ratio_rows(printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sweep) -> list[dict[str, Any]]:
-    """What the chapter computes from its numbers, computed from ours."""
+    """Compare what the chapter computes from its numbers with the same from ours."""
     slow, fast, faster = (one.accepted_mbytes_per_s for one in (ringlet.at(1000), two.at(900), four.at(1800)))
     ringlet_ns, long_ns = ringlet.latency_below_ns(), two.latency_below_ns()
     values = {
@@ -133,7 +134,7 @@ def _ratio_rows(printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sw
 
 def _without_row(lab: Lab, printed: Number) -> dict[str, Any]:
     ringlet, long = (one.accepted_mbytes_per_s for one in lab.measure(_without_locality(lab.effort)))
-    # Equal but for the packets that are cut at the ends of the measured time: two of a thousand.
+    # They are equal except for packets cut at the ends of the measured time: two in a thousand.
     return row("scinet", printed, long / ringlet, kind="predicted", tolerance=(0.998, 1.002))
 
 

@@ -1,7 +1,7 @@
-"""The two test beds of the SCINET chapter: PCs on a ring of two, writing to and reading from each other.
+"""The two test beds of the SCINET chapter: PCs on a ring of two that write to and read from each other.
 
-How their numbers are modelled, and where they agree and where not, is in
-``docs/background/scinet-testbeds.md``.
+``docs/background/scinet-testbeds.md`` describes how their numbers are modelled, and where they agree and
+where not.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ from __future__ import annotations
 from . import system_1, system_2
 
 MODULES = (system_1, system_2)
-"""Each has ``scenarios(effort)``, what it will surely run, and ``findings(lab)``."""
+"""Each has ``scenarios(effort)``, the runs that it certainly needs, and ``findings(lab)``."""

@@ -1,4 +1,4 @@
-"""The two test beds and what they do, as scenarios. No number here comes from a result."""
+"""The two test beds and their programs, as scenarios. No number here comes from a result."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..rows import row
 
 BUFFER_BYTES, BUFFERS = 64, 8
 SMALL_BYTES = 8
-"""A small block."""
+"""Size of a small block."""
 INPUT = "an input of the model"
 BLOCKS = tuple(2**power for power in range(3, 21))
 FULL = 0.95
-"""A block has the full throughput from this part of the most on."""
+"""A block has the full throughput if it reaches this fraction of the maximum."""
 
 
 def scenario(
     system: int, size_bytes: int, done: Sequence[str], streams: int = BUFFERS, **protocol: Any
 ) -> Scenario:
-    """Two PCs, of which one does something. A block that fills fewer buffers has only those."""
+    """Return two PCs, one of which acts. A block that fills fewer buffers gets only those."""
     used = min(streams, -(-size_bytes // BUFFER_BYTES))
     return {
         "name": f"system {system}, {size_bytes} B, {streams} streams",
@@ -41,39 +41,39 @@ def scenario(
 
 
 def elapsed(system: int, size_bytes: int, streams: int = BUFFERS, **protocol: Any) -> Scenario:
-    """One block, until it is over for its sender."""
+    """Return one block, until its sender has finished."""
     done = ["mark", f"send t1 {size_bytes} B", "flush", "mark"]
     return scenario(system, size_bytes, done, streams, **protocol)
 
 
 def repeated(system: int, size_bytes: int, streams: int = BUFFERS, **protocol: Any) -> Scenario:
-    """Block after block."""
+    """Return block after block."""
     done = ["mark", f"repeat {blocks(size_bytes)}", f"send t1 {size_bytes} B", "end", "flush", "mark"]
     return scenario(system, size_bytes, done, streams, **protocol)
 
 
 def blocks(size_bytes: int) -> int:
-    """How many, so that beginning and end do not count."""
+    """Return the number of blocks; with this many, beginning and end do not matter."""
     return max(2, 2**18 // size_bytes)
 
 
 def throughputs(
     lab: Lab, system: int, sizes_bytes: Sequence[int], streams: int = BUFFERS, **protocol: Any
 ) -> list[float]:
-    """MB/s of blocks of some sizes."""
+    """Return the throughput in MB/s of blocks of some sizes."""
     runs = [repeated(system, size, streams, **protocol) for size in sizes_bytes]
     took = lab.each(between_us, runs)
     return [blocks(size) * size / us for size, us in zip(sizes_bytes, took, strict=True)]
 
 
 def full_from(sizes_bytes: Sequence[int], rates: Sequence[float]) -> int:
-    """The shortest block with the full throughput."""
+    """Return the size of the shortest block with the full throughput."""
     most = max(rates)
     return next(size for size, rate in zip(sizes_bytes, rates, strict=True) if rate >= FULL * most)
 
 
 def inputs(printed: dict[str, Number], values: dict[str, float]) -> list[dict[str, Any]]:
-    """Rows of what the model was given."""
+    """Return rows of the model's inputs."""
     return [
         row("scinet-testbeds", printed[key], value, kind="reported", note=INPUT)
         for key, value in values.items()

@@ -1,4 +1,4 @@
-"""What the results of the test beds depend on: one assumption changed at a time."""
+"""Sensitivity of the results of the test beds: one assumption changed at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CASES: dict[str, dict[str, Any]] = {
     "no bus at the receiver": {"bus_byte_time": "0 ns"},
     "no time to store": {"byte_time": "0 ns"},
 }
-"""What is changed, and how."""
+"""Description of each change, and its settings."""
 HEADER = (
     "changed",
     "system 1, 64 B over the most (%)",
@@ -24,7 +24,7 @@ HEADER = (
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case."""
+    """Return one line per case."""
     with Lab(jobs=jobs) as lab:
         return [[name, *_line(lab, changed)] for name, changed in CASES.items()]
 

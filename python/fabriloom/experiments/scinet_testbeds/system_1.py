@@ -1,4 +1,4 @@
-"""System 1, and what both systems are made of: Pentium Pro PCs, written to and read from block by block."""
+"""System 1, and the parts of both systems: Pentium Pro PCs, block by block writes and reads."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ AXES = {"6.2": "throughput (MB/s)", "6.3": "latency (us)"}
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing that is measured as networks are."""
+    """Return no runs: :func:`findings` starts them with ``lab.each``."""
     return []
 
 
 def findings(lab: Lab) -> Findings:
-    """The rows of system 1, and figures 6.2 and 6.3."""
+    """Compare the numbers of system 1; plot figures 6.2 and 6.3."""
     printed = numbers("scinet-testbeds")
     sizes = lab.effort.choose(SIZES, (8, 64, 128, 256, 4096))
     writes = hosts.throughputs(lab, 1, sizes)
@@ -46,7 +46,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def reads(size_bytes: int) -> Scenario:
-    """A block read: its transactions one after the other, for the processor waits for each."""
+    """Return a block read: its transactions go one after the other, because the processor waits for each."""
     done = ["mark", f"read t1 {size_bytes} B", "mark"]
     return hosts.scenario(1, size_bytes, done, streams=1)
 

@@ -1,4 +1,4 @@
-"""System 2: Pentium PCs with the driver of the cards; write buffers combined, blocks checked by software."""
+"""System 2: Pentium PCs with the cards' driver; write buffers are combined, software checks the blocks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LARGE = 4096
 
 
 def scenarios(_effort: Effort) -> list[Scenario]:
-    """Nothing that is measured as networks are."""
+    """Return no runs: :func:`findings` starts them with ``lab.each``."""
     return []
 
 
 def findings(lab: Lab) -> Findings:
-    """The rows of system 2, and figures 6.4 to 6.11."""
+    """Compare the numbers of system 2; plot figures 6.4 to 6.11."""
     printed = numbers(PAPER)
     sizes = lab.effort.choose(hosts.BLOCKS, (8, 64, 128, 256, 512, 4096, 65536))
     rates = {count: hosts.throughputs(lab, 2, sizes, count) for count in STREAMS}
