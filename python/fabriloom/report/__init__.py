@@ -1,8 +1,7 @@
-"""The report: one HTML file with everything inside, of a run, a curve, a saturation, a comparison or a
-reproduced paper.
+"""Reports: one self-contained HTML file of a run, a curve, a saturation, a comparison or a reproduced paper.
 
-It opens from disk without a network, in light and dark, prints, and takes nothing in a file's names for
-markup.
+A report opens from disk without a network, in light and dark, and prints. Markup in names from files is
+escaped.
 """
 
 from .comparison import for_comparison

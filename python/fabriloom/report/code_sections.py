@@ -1,4 +1,4 @@
-"""Parts of reports that only runs with time-codes or interrupts have."""
+"""Parts of reports for runs with time-codes or interrupts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ROWS = 200
 
 
 def codes(results: Results) -> list[Any]:
-    """How time-codes and interrupts came to terminals: their tails, and a row for each terminal."""
+    """Return the latency tails of time-codes and interrupts, and a table with a row per terminal."""
     if not signals.has_codes(results.native):
         return []
     table, said = results.codes, signals.text(results.summary["codes"])

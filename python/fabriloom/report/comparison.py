@@ -1,4 +1,4 @@
-"""The report of several scenarios beside each other."""
+"""The report that compares several scenarios."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TITLES = ("name", "description")
 
 
 def for_comparison(comparison: Comparison) -> str:
-    """The report as HTML text."""
+    """Return the report as HTML text."""
     names = list(comparison.parts)
     page = Page(title=" vs. ".join(names) if len(names) < 4 else "A comparison", kind="comparison")
     page.verdicts = comparison.verdicts
@@ -41,7 +41,7 @@ def for_comparison(comparison: Comparison) -> str:
 
 
 def _again(comparison: Comparison) -> tuple[str, str]:
-    """How to make the comparison once more from what the report holds."""
+    """Return how to repeat the comparison from what the report contains."""
     loads = sorted(
         {one for point in comparison.points for path, one in point.settings.items() if path in sections.LOADS}
     )
@@ -75,7 +75,7 @@ def charts(comparison: Comparison) -> list[Any]:
 
 
 def _beside(comparison: Comparison) -> Table:
-    """One row per scenario: what it carries at most and how quickly it does when there is little to do."""
+    """Return one row per scenario: its maximum throughput, and its latency at light load."""
     rows, programs = [], _of_programs(comparison)
     for name, graph in comparison.graphs.items():
         points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] is not None]
@@ -125,7 +125,7 @@ def _best(points: Sequence[Any]) -> list[Cell]:
 
 
 def _different(comparison: Comparison) -> list[Table]:
-    """Settings that are not the same in all scenarios."""
+    """Return the settings that differ between scenarios."""
     flat = {name: _flat(part.resolved) for name, part in comparison.parts.items()}
     paths = list(dict.fromkeys(path for settings in flat.values() for path in settings))
     rows = []
@@ -151,7 +151,7 @@ def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
 
 
 def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
-    """The fabric of each scenario at its greatest throughput."""
+    """Return the drawing of each scenario's network at its highest throughput."""
     drawn = []
     for name, graph in comparison.graphs.items():
         points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] and p.utilisation]

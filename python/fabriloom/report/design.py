@@ -1,4 +1,4 @@
-"""The report of a design, for a review board: what was asked, what was found, what would change it."""
+"""The report of a design, for a review board: the requirements, the result, and what would change it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_REFUSED = 60
 
 
 def for_design(design: Design) -> str:
-    """The report as HTML text."""
+    """Return the report as HTML text."""
     best, asked = design.best, design.requirements
     page = Page(title=asked.name or "A design", kind="design", description=asked.description)
     page.verdicts = {"": _verdict(design)}
@@ -160,7 +160,7 @@ def _ranking(design: Design) -> Table:
 
 
 def front(design: Design) -> Chart:
-    """Cost against what is carried: those that meet everything, and those that were simulated and do not."""
+    """Return a chart of cost against throughput: designs that meet everything, and failed ones."""
     front = {id(one) for _, one in design.growing_load()}
     met = [_spot(one, one.facts.get("carries")) for one in design.met if id(one) not in front]
     best = [_spot(one, most) for most, one in design.growing_load()]
@@ -186,7 +186,7 @@ def _spot(one: Looked, most: float | None) -> list[Any]:
 
 
 def _why(design: Design) -> Prose:
-    """Why the first, in sentences: what is cheaper fails, what comes next costs more."""
+    """Explain the first choice in sentences: why cheaper ones fail, and what the next ones cost."""
     best = design.met[0]
     cheaper = [one for one in design.looked if one.misses and one.cost < best.cost]
     said = [

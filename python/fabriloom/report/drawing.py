@@ -1,7 +1,6 @@
-"""The fabric as one SVG: switches as boxes, terminals as dots, every link as a stroke coloured by a value.
+"""The network as one SVG: switches are boxes, terminals are dots, every link is a stroke coloured by a value.
 
-Nothing outside the text is needed, no ids are used (several drawings may stand in one page), and every name
-is escaped.
+The SVG is self-contained and uses no ids, because one page may have several drawings. All names are escaped.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.float64]
 
 _NAME_PX = 26.0
-"""Room for the name of a plane above its picture."""
+"""Space for the name of a plane above its picture."""
 
 
 def fabric_svg(
@@ -34,14 +33,17 @@ def fabric_svg(
     link_label: str = "utilisation",
     alone: bool = False,
 ) -> str:
-    """Return a standalone SVG of the fabric.
+    """Return a standalone SVG of the network.
 
-    ``link_values``: a number per link, NaN for none; strokes are coloured by it, each direction of a cable
-    on its own (the right-hand side of the way it leads), with a legend from 0 to a round number. Without
-    values a stroke is a cable.
-    ``link_label`` says in the legend and the tooltips what the numbers are. ``alone``: without legend and
-    notes, for a page that has its own. Raises ``ValueError`` for a
-    wrong number of values.
+    Args:
+        link_values: a number per link, NaN for none. Each direction of a cable has its own stroke, on the
+            right-hand side of its direction, coloured by its value; the legend goes from 0 to a round number.
+            Without values, one stroke is a cable.
+        link_label: name of the values in the legend and the tooltips.
+        alone: without legend and notes, for a page that has its own.
+
+    Raises:
+        ValueError: the number of values is not the number of links.
     """
     values = None
     if link_values is not None:
@@ -61,7 +63,7 @@ def _one(
     scale: Scale | None = None,
     name: str = "",
 ) -> str:
-    """Return a network without planes, or the plane ``name`` of several, which have one ``scale``."""
+    """Return a network without planes, or the plane ``name`` of several planes with one common ``scale``."""
     if graph.rings is not None:
         rings = ring_plan(graph, graph.rings, values, link_label)
         boxes = ring_boxes(rings)
@@ -107,11 +109,11 @@ def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) 
 
 
 _ASPECT = 1.5
-"""Width by height of the room that a picture has in a report and in the laboratory."""
+"""Ratio of width to height of the space for a picture, in a report and in the laboratory."""
 
 
 def _in_rows(sizes: list[tuple[float, float]]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
-    """Places of pictures in rows of equally many, and the size of all; the largest that fit in the room."""
+    """Return places of pictures in rows of equal length, as large as possible, and the total size."""
     found = []
     for each in range(1, len(sizes) + 1):
         wide = max(width for width, _ in sizes)
@@ -128,7 +130,7 @@ def _in_rows(sizes: list[tuple[float, float]]) -> tuple[list[tuple[float, float]
 
 
 def _moved(svg: str, first: int) -> str:
-    """Return the picture of a plane with the numbers that its links have among all."""
+    """Return the picture of a plane, with its links numbered as in the whole network."""
 
     def numbers(found: re.Match[str]) -> str:
         return f'data-links="{" ".join(str(int(link) + first) for link in found[1].split())}"'
@@ -137,7 +139,7 @@ def _moved(svg: str, first: int) -> str:
 
 
 def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None, margin: float) -> str:
-    """Put the layers together: strokes from low to high, boxes, names, legend if there are notes."""
+    """Combine the layers: strokes from low to high, boxes, names, and a legend if there are notes."""
     graph = plan.graph
     points = np.array(plan.corners)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
@@ -171,7 +173,7 @@ def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None, marg
 
 
 def _notes(plan: Plan) -> list[str]:
-    """Return what a reader of the picture must know."""
+    """Return the notes that explain the picture."""
     graph = plan.graph
     most = max(map(len, plan.terminals_at), default=0)
     parts = counted(graph.switches, "switch", "es"), counted(graph.terminals, "terminal")

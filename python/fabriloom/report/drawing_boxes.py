@@ -24,11 +24,11 @@ from .drawing_style import (
 )
 
 CABLE_PX = 220.0
-"""Between two terminals that are joined by a cable."""
+"""Distance between two terminals joined by a cable."""
 CORNERS = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
-"""Of a switch in a lattice, whose links leave by the sides: there its terminals stand."""
+"""Corners of a switch in a lattice. Links leave by the sides, so terminals stand at the corners."""
 CORNER_PX = 17.0
-"""Of a terminal from its corner, each way."""
+"""Distance of a terminal from its corner in x and y."""
 
 
 def box_of(plan: Plan, switch: int) -> str:
@@ -64,7 +64,7 @@ def box_of(plan: Plan, switch: int) -> str:
 
 
 def _mean(plan: Plan, links: list[int]) -> float:
-    """Return the mean of those values of the links that are known."""
+    """Return the average of the known values of the links."""
     values = np.array([plan.value(link) for link in links])
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else float("nan")
@@ -177,7 +177,7 @@ def _terminal_places(plan: Plan) -> dict[int, list[Points]]:
 
 
 def _widest_gap(plan: Plan, switch: int) -> tuple[float, float]:
-    """Return the middle and the width of the widest angle at a switch that no link leaves by."""
+    """Return the middle and the width of the widest angle at a switch without a link."""
     graph = plan.graph
     links = graph.switch_links
     others = np.concatenate(
@@ -191,6 +191,6 @@ def _widest_gap(plan: Plan, switch: int) -> tuple[float, float]:
     ways = plan.places[np.unique(others)] - plan.places[switch]
     angles = np.sort(np.arctan2(ways[:, 1], ways[:, 0]))
     gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
-    # Of equal gaps the first counts, whatever the last bit says.
+    # Of equal gaps take the first, independently of rounding.
     widest = int(np.argmax(np.round(gaps, 6)))
     return float(angles[widest] + gaps[widest] / 2), float(gaps[widest])

@@ -1,8 +1,7 @@
-"""Where to draw the switches of a graph that does not say so itself.
+"""Positions of switches for graphs that give none.
 
-Switches are placed so that distances on paper follow distances in the network (stress majorisation: E. R.
-Gansner, Y. Koren, S. North, 2004), starting from classical scaling. Nothing is random: the same graph is
-drawn the same.
+Switches are placed so that distances in the drawing follow distances in the network (stress majorisation: E.
+R. Gansner, Y. Koren, S. North, 2004), starting from classical scaling. The result is deterministic.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def switch_positions(graph: Graph) -> Points:
     nearest = nearest_distance(placed)
     spread = float(np.ptp(placed, axis=0).max())
     if not np.isfinite(spread) or spread == 0 or nearest < 1e-3 * spread:
-        # Positions that coincide, or nearly: a wrong file should still give a picture.
+        # Positions coincide, or nearly: a wrong file should still give a picture.
         placed = _apart(
             _grid_like(graph.switches) if not spread > 0 else placed / spread * graph.switches**0.5
         )
@@ -60,7 +59,7 @@ def _placed(graph: Graph) -> Points:
 
 
 def _steps(graph: Graph) -> Points:
-    """Return the cables between every two switches on a shortest way, directions disregarded."""
+    """Return the number of cables on a shortest path between every two switches, ignoring directions."""
     links = graph.switch_links
     joined = np.zeros((graph.switches, graph.switches), bool)
     joined[graph.link_source[links], graph.link_target[links]] = True
@@ -80,20 +79,19 @@ def _steps(graph: Graph) -> Points:
 
 
 def _scaled(steps: Points) -> Points:
-    """Return the plane that keeps the squares of the distances best, with the sign of each axis made
-    definite."""
+    """Return the projection to two axes that best preserves squared distances, with definite signs."""
     square = steps**2
     centred = -0.5 * (square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean())
     values, vectors = np.linalg.eigh(centred)
     plane = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 1e-9))
     plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-    # Switches with the same neighbours fall on one point; a small spiral tells them apart.
+    # Switches with the same neighbours coincide; a small spiral separates them.
     turn = np.arange(len(steps)) * 2.399963
     return plane + 0.05 * np.column_stack([np.cos(turn), np.sin(turn)])
 
 
 def _relaxed(points: Points, steps: Points) -> Points:
-    """Lower the stress: the sum over pairs of (distance on paper / steps - 1) squared."""
+    """Lower the stress: the sum over pairs of (distance in the drawing / steps - 1) squared."""
     weight = 1 / np.maximum(steps, 1) ** 2
     np.fill_diagonal(weight, 0)
     laplacian = -weight
@@ -109,7 +107,7 @@ def _relaxed(points: Points, steps: Points) -> Points:
 
 
 def _apart(points: Points, least: float = 0.75) -> Points:
-    """Push apart points that are nearer than ``least``."""
+    """Separate points that are nearer than ``least``."""
     points = points.copy()
     number = np.arange(len(points))
     for _ in range(40):
@@ -127,7 +125,7 @@ def _apart(points: Points, least: float = 0.75) -> Points:
 
 
 def _upright(points: Points) -> Points:
-    """Turn the longest extent to lie along x."""
+    """Rotate the longest extent to the x axis."""
     centred = points - points.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
     return centred @ (axes * np.where(axes[:, :1].sum(axis=1, keepdims=True) < 0, -1, 1)).T

@@ -36,8 +36,7 @@ def draw_switch_links(plan: Plan) -> None:
 
 
 def _wrap(plan: Plan, a: int, b: int) -> Points | None:
-    """Return which way a cable round the border of a torus leaves the picture at b, None for any other
-    cable."""
+    """Return the direction in which a wrap-around cable leaves the picture at b, None for others."""
     layout = plan.graph.layout
     shape = layout.get("shape", [])
     if not layout.get("wrap") or len(shape) < 2:
@@ -51,9 +50,9 @@ def _wrap(plan: Plan, a: int, b: int) -> Points | None:
 
 
 def _bows(plan: Plan, pairs: NDArray[np.int64]) -> Points:
-    """Return how far each bundle must bow aside, in pixels, so as not to pass through a third switch."""
+    """Return how far, in pixels, each bundle must bend to avoid a third switch."""
     bows = np.zeros(len(pairs))
-    # Between the rows of a levelled family nothing is in the way.
+    # Between the rows of a levelled family there are no switches in the path.
     if len(pairs) * plan.graph.switches > 3_000_000 or "levels" in plan.graph.layout:
         return bows
     for index, (a, b) in enumerate(pairs.tolist()):
@@ -69,12 +68,12 @@ def _bows(plan: Plan, pairs: NDArray[np.int64]) -> Points:
 
 
 def _bundle(plan: Plan, links: list[int], start: Points, end: Points, bow: float, first: int) -> None:
-    """Draw parallel links between two points; ``first`` is the switch that counts as the start."""
+    """Draw parallel links between two points; ``first`` is the switch at the start."""
     graph = plan.graph
     forth = [link for link in links if graph.link_source[link] == first]
     back = [link for link in links if graph.link_source[link] != first]
     if plan.scale is None:
-        # Without values both directions look the same: a stroke is a cable.
+        # Without values both directions look the same, so one stroke is a cable.
         back = [link for link in back if graph.link_reverse[link] < 0]
     lanes: list[tuple[list[int], bool]]
     if plan.merged or len(forth) + len(back) > MAX_PARALLEL:
@@ -92,8 +91,7 @@ def _bundle(plan: Plan, links: list[int], start: Points, end: Points, bow: float
 def draw_stroke(
     plan: Plan, links: list[int], start: Points, end: Points, offset: float, bow: float, way: bool
 ) -> None:
-    """Draw one stroke for one link, or for several of the same direction, ``offset`` to the right of start
-    to end."""
+    """Draw one stroke for links in the same direction, ``offset`` to the right of the path."""
     graph, scale = plan.graph, plan.scale
     along = end - start
     right = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9)
@@ -151,8 +149,7 @@ def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str
 
 
 def _count(plan: Plan, count: int, start: Points, end: Points, aside: Points) -> None:
-    """Write how many links a stroke stands for, a little off the middle so that crossing strokes keep theirs
-    apart."""
+    """Write the number of links of a stroke, off its middle, away from those of crossing strokes."""
     at = start + (end - start) * 0.5 + aside
     half = 0.5 * text_width(f"×{count}", 9) + 2
     plan.over.append(

@@ -1,4 +1,4 @@
-"""Names beside terminals: each where it lies on nothing else, as near to its usual place as can be."""
+"""Place the names of terminals so that they cover nothing, as near to their usual place as possible."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ NAME_PX = 9.5
 _ASIDE_PX = 8.0
 _ROW_PX = 11.0
 _ROWS = (0, -1, 1, -2, 2, -3, 3)
-"""Rows above and below in which a place is looked for."""
+"""Rows above and below that are tried."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 _Place = tuple[float, float, str, Box]
-"""Where a text is anchored, how, and what it covers."""
+"""The anchor of a text, its alignment, and the area that it covers."""
 
 
 def write_names(plan: Plan, names: list[tuple[int, Points, Points]]) -> None:
-    """Write the names of terminals that stand at points, on the far side of their switches: with the way
-    there.
+    """Write the names of terminals at points, on the side away from their switches.
+
+    ``names``: terminal, its point, and the direction of its link.
     """
     taken = [_around(x, y, plan.box[0] / 2, plan.box[1] / 2) for x, y in plan.places.tolist()]
     taken += [_around(float(place[0]), float(place[1]), 5.0, 5.0) for _, place, _ in names]
@@ -39,14 +40,14 @@ def _around(x: float, y: float, wide: float, high: float) -> Box:
 
 
 def _shared(one: Box, other: Box) -> float:
-    """The area that two boxes share."""
+    """Return the area that two boxes share."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
     return across * down if across > 0 and down > 0 else 0.0
 
 
 def _places(name: str, x: float, y: float, across: float, down: float) -> list[_Place]:
-    """Places for a name beside a point, the usual one first: aside where the way there leads aside."""
+    """Return the places for a name beside a point, the usual one first: beside a horizontal link."""
     wide = text_width(name, NAME_PX)
     right, left = (1.0, "start"), (-1.0, "end")
     sides = [right, left] if across > 0 else [left, right]

@@ -1,4 +1,4 @@
-"""Sizes and places of everything in the drawn fabric, decided before anything is drawn."""
+"""Sizes and positions of the whole drawing, decided before anything is drawn."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ if TYPE_CHECKING:
     from ..topology import Graph
 
 MAX_PARALLEL = 8
-"""More strokes than this between two switches become one for each direction, with its count."""
+"""If two switches have more strokes than this, each direction becomes one stroke with its count."""
 MAX_STROKES = 3000
-"""More strokes than this in all, and parallel ones are drawn as one."""
+"""If the drawing has more strokes than this, parallel ones become one."""
 MAX_OUTSIDE = 96
-"""Up to as many terminals are drawn around their switches, more of them within."""
+"""Up to this many terminals are drawn around their switches; more are drawn within the boxes."""
 WIDTH_PX = 940.0
 _THINNEST, _WIDEST = 0.45, 1.6
 
 
 @dataclass
 class Plan:
-    """Sizes and places, in pixels."""
+    """Sizes and positions, in pixels."""
 
     graph: Graph
     values: NDArray[np.float64] | None
     scale: Scale | None
     places: Points
     pitch: float
-    """Between the nearest two switches."""
+    """Distance between the nearest two switches."""
     box: tuple[float, float]
     font: float
-    """0: no names."""
+    """Font size; 0: no names."""
     outside: bool
-    """Terminals around their switches."""
+    """Draw terminals around their switches."""
     dots: bool
-    """Terminals one by one within the boxes."""
+    """Draw terminals one by one within the boxes."""
     merged: bool
-    """Parallel links as one stroke each way."""
+    """Draw parallel links as one stroke per direction."""
     terminals_at: list[list[int]]
-    """Per switch the terminals that send into it."""
+    """Per switch: the terminals that send to it."""
     terminal_links_at: list[list[int]]
-    """Per switch the links of terminals that end or begin there."""
+    """Per switch: the links to and from its terminals."""
     arrows: bool
-    """One-way links have arrowheads."""
+    """Draw arrowheads on one-way links."""
     strokes: list[tuple[float, str]] = field(default_factory=list)
-    """Strokes with the value by which they are ordered: the highest are drawn last."""
+    """Strokes with their sort values; the highest are drawn last."""
     over: list[str] = field(default_factory=list)
     corners: list[tuple[float, float]] = field(default_factory=list)
-    """What the picture must hold."""
+    """Points that the picture must contain."""
     ink: float = 1.0
-    """Factor of the width of strokes, lower where they would cover too much of the picture."""
+    """Factor of the stroke width, smaller if strokes would cover too much of the picture."""
     stubs: bool = False
     rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    """Per link the rate in bits per second that a graph file gives it, NaN for the technology's; empty where
-    no two rates differ."""
+    """Per link: the rate in bits per second that a graph file gives, NaN for the technology's rate; empty if
+    all rates are equal."""
     fastest: float = 1.0
-    """The highest of these."""
+    """The highest of these rates."""
 
     def value(self, link: int) -> float:
         return float("nan") if self.values is None else float(self.values[link])
 
     def weight(self, link: int) -> float:
-        """Factor of the width of a stroke: where rates differ, the slower a link the thinner."""
+        """Return the factor of the stroke width: the slower a link, the thinner."""
         if not len(self.rates):
             return 1.0
         share = 1.0 if np.isnan(self.rates[link]) else float(self.rates[link]) / self.fastest
@@ -89,7 +89,7 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
             terminal_links_at[switch].append(link)
     most = max(map(len, terminals_at), default=0)
     one_way = bool((graph.link_reverse[graph.terminal_out_links] < 0).any())
-    # The corners of a switch are free in a lattice of two dimensions, and in no other.
+    # Only a two-dimensional lattice leaves the corners of a switch free.
     lattice = len(graph.layout.get("shape", []))
     outside = graph.terminals <= MAX_OUTSIDE and (
         one_way or graph.switches == 1 or (most <= 4 and lattice < 3)
@@ -123,7 +123,7 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
 
 
 def _box_size(graph: Graph, pitch: float, outside: bool) -> tuple[tuple[float, float], float]:
-    """Return the width and height of the boxes and the size of the names in them, 0 for none."""
+    """Return the width and height of the boxes, and the size of the names in them (0: no names)."""
     high = (0.56 if pitch > 34 else 0.45) * pitch if not outside else min(0.3 * pitch, 34)
     longest = max(map(len, graph.switch_names), default=1)
     font = min(12.0, 0.78 * pitch / (0.58 * max(longest, 1)))
@@ -134,7 +134,7 @@ def _box_size(graph: Graph, pitch: float, outside: bool) -> tuple[tuple[float, f
 
 
 def _ink(graph: Graph, places: Points, each_way: bool, merged: bool) -> float:
-    """Return by how much strokes must be thinner than usual so as not to cover the picture."""
+    """Return the factor by which strokes must be thinner so that they do not cover the picture."""
     links = graph.switch_links
     if not len(links):
         return 1.0
@@ -144,13 +144,13 @@ def _ink(graph: Graph, places: Points, each_way: bool, merged: bool) -> float:
     strokes = int(np.where(merged | (count > MAX_PARALLEL), 2, count).sum())
     ways = places[pairs // graph.switches] - places[pairs % graph.switches]
     area = float(np.prod(np.maximum(np.ptp(places, axis=0), 1.0)))
-    # The median: the few long ways round the border of a torus are drawn as stubs.
+    # The median, because the few long wrap-around cables of a torus are drawn as stubs.
     covered = float(np.median(np.hypot(*ways.T))) * strokes * 0.03 / area
     return float(np.clip(0.6 / max(covered, 1e-9), 0.45, 1.0))
 
 
 def dot_columns(count: int, wide: float, high: float) -> tuple[int, float]:
-    """Return in how many columns dots fit best, full rows preferred, and how far apart they then are."""
+    """Return the number of columns in which dots fit best, preferring full rows, and their distance."""
 
     def worth(columns: int) -> float:
         return step(columns) * (1.0 if count % columns == 0 else 0.8)
@@ -167,5 +167,5 @@ def name_height(font: float) -> float:
 
 
 def dots_room(box: tuple[float, float], font: float) -> tuple[float, float]:
-    """Return the width and height that a box has for dots."""
+    """Return the width and height of the space for dots in a box."""
     return box[0] - (7 if box[0] > 24 else 4), box[1] - 2.5 - name_height(font)

@@ -1,4 +1,4 @@
-"""Port numbers of switches and logical addresses of terminals in the drawn fabric, as a file gives them."""
+"""Port numbers of switches and logical addresses of terminals in the drawing, as a file gives them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PORT_PX = 8.5
 _LEAST_PITCH_PX = 40.0
 _MOST_LINKS = 400
 _BEYOND_PX = 6.0
-"""From the border of a box to the middle of a number."""
+"""Distance from the border of a box to the middle of a number."""
 
 
 def port_of(graph: Graph, link: int) -> int | None:
-    """The port of the switch that a link leaves, if the file gives it."""
+    """Return the switch port that a link leaves by, if the file gives it."""
     given = graph.attributes.get("source_port")
     if given is None or graph.link_source[link] >= graph.switches or np.isnan(given[link]):
         return None
@@ -29,7 +29,7 @@ def port_of(graph: Graph, link: int) -> int | None:
 
 
 def ports_text(graph: Graph, link: int) -> str:
-    """Between which ports a link leads, as far as the file says so."""
+    """Return the ports that a link connects, as far as the file gives them."""
     back = int(graph.link_reverse[link])
     ends = [("from", port_of(graph, link)), ("to", port_of(graph, back) if back >= 0 else None)]
     told = [f"{way} port {port}" for way, port in ends if port is not None]
@@ -37,19 +37,19 @@ def ports_text(graph: Graph, link: int) -> str:
 
 
 def with_address(graph: Graph, terminal: int) -> str:
-    """The name of a terminal, with its logical address if the file gives one."""
+    """Return the name of a terminal, with its logical address if the file gives one."""
     name, address = graph.terminal_names[terminal], graph.layout.get("addresses", {}).get(terminal)
     return name if address is None else f"{name} · {address}"
 
 
 def has_ports(graph: Graph) -> bool:
-    """Whether ports are written."""
+    """Return whether the file gives ports."""
     known = graph.attributes.get("source_port", np.zeros(0))
     return graph.links <= _MOST_LINKS and bool(np.isfinite(known).any())
 
 
 def write_port(plan: Plan, link: int, curve: tuple[Points, Points, Points]) -> None:
-    """Write the port that a link leaves by, where its stroke leaves the box: from its first point on."""
+    """Write the port that a link leaves by, where its stroke leaves the box: at the start of ``curve``."""
     port = port_of(plan.graph, link)
     if port is None or plan.merged or plan.pitch < _LEAST_PITCH_PX or not has_ports(plan.graph):
         return

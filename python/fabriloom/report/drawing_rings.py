@@ -1,5 +1,8 @@
-"""Networks of rings in the drawing: every ring a closed curve through its stations, every switch a box with
-its bus as a bar and its ports on it."""
+"""Drawing of ring networks.
+
+Every ring is a closed curve through its stations; every switch is a box with its bus as a bar and its ports
+on it.
+"""
 
 from __future__ import annotations
 
@@ -32,19 +35,19 @@ if TYPE_CHECKING:
     from ..topology.rings import Rings
 
 LINE_GAP_PX = 30.0
-"""Between the lines of a Banyan."""
+"""Distance between the lines of a Banyan."""
 BOX_GAP_PX = 14.0
-"""How much further apart lines of different exchanges are: room for the names."""
+"""Additional distance between lines of different exchanges, for the names."""
 MAX_NAMED = 400
-"""More stations than this and terminals have their names in tooltips only."""
+"""With more stations than this, terminals have their names only in tooltips."""
 NAME_SIZE = 9.5
 OFF_BOX_PX = 30.0
-"""Of a loop the stations next to its port are so far from the switch: room for their names."""
+"""Distance of the stations next to a loop's port from the switch, for their names."""
 
 
 @dataclass
 class RingPlan:
-    """Places of the stations, in pixels, and what is drawn of them."""
+    """Positions of the stations, in pixels, and the parts drawn so far."""
 
     graph: Graph
     rings: Rings
@@ -52,13 +55,13 @@ class RingPlan:
     scale: Scale | None
     station: Points
     places: Points
-    """Of the switches."""
+    """Positions of the switches."""
     upright: bool
-    """Buses stand upright."""
+    """Draw buses upright."""
     paths: dict[int, list[Points]] = field(default_factory=dict)
-    """Per link the points of its curve: four for one with two handles, more for a polyline."""
+    """Per link the points of its curve: four for a Bézier curve, more for a polyline."""
     away: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """Per station of a terminal: on which side its name is."""
+    """Per station of a terminal: the side of its name."""
     strokes: list[tuple[float, str]] = field(default_factory=list)
     over: list[str] = field(default_factory=list)
     corners: list[tuple[float, float]] = field(default_factory=list)
@@ -67,7 +70,7 @@ class RingPlan:
         return list(range(int(self.rings.ring_start[ring]), int(self.rings.ring_start[ring + 1])))
 
     def beside_px(self) -> float:
-        """How much room a name needs beside its terminal; none where names are not drawn."""
+        """Return the space that a name needs beside its terminal; 0 if names are not drawn."""
         if self.rings.stations > MAX_NAMED:
             return 0.0
         return 10 + max((text_width(name, NAME_SIZE) for name in self.graph.terminal_names), default=0.0)
@@ -77,9 +80,9 @@ class RingPlan:
 
 
 def ring_plan(graph: Graph, rings: Rings, values: NDArray[np.float64] | None, link_label: str) -> RingPlan:
-    """Place the stations and draw everything but the legend."""
+    """Place the stations and draw everything except the legend."""
     scale = None if values is None else scale_of(values, link_label)
-    # With a controller for every bus an exchange is several switches, for which there is no place in a line.
+    # With one controller per bus an exchange is several switches, for which a line has no place.
     staged = graph.family == "sci-banyan" and graph.layout["parameters"]["controllers"] == "shared"
     plan = RingPlan(
         graph, rings, values, scale, np.zeros((rings.stations, 2)), np.zeros((graph.switches, 2)), staged
@@ -138,7 +141,7 @@ def ring_boxes(plan: RingPlan) -> list[str]:
 
 
 def ring_notes(plan: RingPlan) -> list[str]:
-    """Return what a reader of the picture must know."""
+    """Return the notes that explain the picture."""
     rings = plan.rings
     counts = [counted(rings.rings, "ring"), counted(plan.graph.terminals, "terminal")]
     if plan.graph.switches:
@@ -190,13 +193,13 @@ def _place_stages(plan: RingPlan) -> None:
 
 
 def _row(line: int, base: int, gap: float) -> float:
-    """Return how far down a line of a Banyan is."""
+    """Return the vertical position of a line of a Banyan."""
     exchange, place = divmod(line, base)
     return exchange * (base * gap + BOX_GAP_PX) + (place - (base - 1) / 2) * gap
 
 
 def _place_ringlets(plan: RingPlan, gap: float) -> None:
-    """Place the ports of a Banyan of ringlets: those to the stage before on the left side of the bus."""
+    """Place the ports of a Banyan of ringlets; those to the previous stage are left of the bus."""
     rings, levels = plan.rings, plan.graph.layout["levels"]
     for switch in range(plan.graph.switches):
         ports = rings.port_station[rings.port_start[switch] : rings.port_start[switch + 1]].tolist()
@@ -230,15 +233,14 @@ def _terminals(plan: RingPlan, station: int) -> list[int]:
 
 
 def _on_bus(plan: RingPlan, ports: list[int], switch: int, step: float, aside: float) -> None:
-    """Place ports along the bus of their switch, ``aside`` of its middle."""
+    """Place ports along the bus of their switch, ``aside`` from its middle."""
     for index, at in enumerate(ports):
         along = (index - (len(ports) - 1) / 2) * step
         plan.station[at] = plan.places[switch] + ((aside, along) if plan.upright else (along, aside))
 
 
 def _place_modules(plan: RingPlan) -> None:
-    """Place a switch of modules: those with terminals above and below, their rings outside, the others
-    between."""
+    """Place a switch of modules: those with terminals above and below, rings outside; others between."""
     rings, graph = plan.rings, plan.graph
     ports = [
         rings.port_station[rings.port_start[at] : rings.port_start[at + 1]].tolist()
@@ -320,7 +322,7 @@ def _circle(plan: RingPlan, ring: int, left: float) -> float:
 
 
 def _loop(plan: RingPlan, ring: int, way: tuple[float, float], long: float, wide: float) -> None:
-    """Draw a ring of one port as a loop that leads ``way`` from its port."""
+    """Draw a ring of one port as a loop in the direction ``way`` from its port."""
     members, port = plan.members(ring), plan.ports(ring)[0]
     at = members.index(port)
     normal = np.array(way)
@@ -333,8 +335,9 @@ def _loop(plan: RingPlan, ring: int, way: tuple[float, float], long: float, wide
 def _ellipse(
     plan: RingPlan, members: list[int], centre: Points, first: Points, second: Points, least: float = 0.0
 ) -> None:
-    """Place stations on an ellipse, evenly but the first at least the angle ``least`` from its neighbours,
-    and draw the links between them as arcs.
+    """Place stations on an ellipse and draw the links between them as arcs.
+
+    Angles are equal, except that the first station is at least ``least`` away from its neighbours.
     """
     count = len(members)
     ends = max(2 * np.pi / count, least)
@@ -367,7 +370,7 @@ def _place_between(plan: RingPlan, ring: int) -> None:
 
 
 def _curves(plan: RingPlan, ring: int) -> None:
-    """Draw the links of a ring of several ports: each bows to its left, the one that closes a line more."""
+    """Draw the links of a ring of several ports: each bends to its left, the closing link more."""
     for at in plan.members(ring):
         start, end = plan.station[at], plan.station[plan.rings.station_next[at]]
         way = end - start

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 PAPER, INK, SOFT, LINE, BOX, BOX_EDGE = "#ffffff", "#1c2428", "#5c676d", "#8b989f", "#f4f6f7", "#5c676d"
 FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
-# From light to dark without turning back: the order shows in grey too and to every kind of colour vision.
+# Lightness is monotonic, so the order shows in grey and to every kind of colour vision.
 RAMP = ("#dcd9cf", "#f3c98b", "#ec9150", "#cd4d45", "#8b1d52", "#3c0f43")
 NO_VALUE = "#b9c2c7"
 
@@ -25,7 +25,7 @@ class Scale:
     label: str
 
     def share(self, value: float) -> float:
-        """Return where a value stands between 0 and the top, 0 for no value."""
+        """Return a value as a fraction of the top, 0 for no value."""
         return 0.0 if value != value else min(max(value / self.top, 0.0), 1.0)
 
     def colour(self, value: float) -> str:
@@ -40,8 +40,7 @@ class Scale:
 
 
 def scale_of(values: NDArray[np.float64], label: str) -> Scale:
-    """Return the scale for values: from 0 to a round number; values up to 1 are shares and shown in per
-    cent."""
+    """Return the scale for values: from 0 to a round number; values up to 1 are shown in per cent."""
     finite = values[np.isfinite(values)]
     most = float(finite.max()) if finite.size else 0.0
     if most <= 0:
@@ -68,22 +67,22 @@ def ramp(share: float) -> str:
 
 
 COLOURS = tuple(ramp(step / 64) for step in range(65))
-"""The ramp in steps, for what is coloured in a browser."""
+"""The ramp in steps, for colouring in a browser."""
 
 
 def number(value: float) -> str:
-    """Return a coordinate with a tenth of a pixel, no trailing zero."""
+    """Return a coordinate with one decimal, without trailing zeros."""
     text = f"{value:.1f}"
     return text[:-2] if text.endswith(".0") else text
 
 
 def counted(count: int, what: str, plural: str = "s") -> str:
-    """Return a number and what it counts, in the plural where needed."""
+    """Return a number with its noun, in the plural if needed."""
     return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
 def marks(links: list[int], along: bool = True) -> str:
-    """Return the attributes by which a script finds the shape of links and which way they lead along it."""
+    """Return the attributes that identify the links of a shape, and their direction along it, to a script."""
     numbers = " ".join(map(str, links))
     return f' data-links="{numbers}"' + ("" if along else ' data-way="back"')
 
@@ -96,7 +95,7 @@ def title(text: str) -> str:
 def label(
     text: str, x: float, y: float, size: float, anchor: str = "middle", colour: str = INK, more: str = ""
 ) -> str:
-    """Return a piece of text."""
+    """Return a text element."""
     return (
         f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" text-anchor="{anchor}" '
         f'fill="{colour}"{more}>'
@@ -105,14 +104,14 @@ def label(
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is, in pixels."""
+    """Return the approximate width of a text in pixels."""
     return 0.58 * size * len(text)
 
 
 def legend(
     scale: Scale | None, notes: list[str], left: float, y: float, width: float
 ) -> tuple[list[str], float]:
-    """Return the legend as SVG and the height that it takes."""
+    """Return the legend as SVG, and its height."""
     parts: list[str] = []
     if scale is not None:
         parts.append(label(scale.label, left, y + 12, 12, "start", INK, ' data-legend="label"'))

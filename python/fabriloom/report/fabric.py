@@ -1,4 +1,4 @@
-"""The drawn fabric of a report: its links coloured, with their own numbers, and what limits it marked."""
+"""The drawing of the network in a report: links coloured by load, and the limiting one marked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_DRAWN_SWITCHES = 600
 MOST_DRAWN_STATIONS = 2400
-"""Above this a drawing is a grey smudge of many megabytes; the table of links says more."""
+"""A drawing with more stations is an unreadable file of many megabytes; the table of links is more useful."""
 
 
 def fabric(
@@ -27,9 +27,9 @@ def fabric(
     limit: Mapping[str, Any] | None = None,
     cycle: Sequence[str] = (),
 ) -> list[Drawing | Prose]:
-    """The fabric with its links coloured by utilisation; only a sentence when there is too much to see.
+    """Return the network with its links coloured by utilisation, or a sentence if it is too large to draw.
 
-    Links and terminals show their own numbers; with the table of links more than the utilisation. The link
+    Links and terminals show their own numbers; with the table of links, more than the utilisation. The link
     that is the ``limit`` of a summary is marked, or the links of the ``cycle`` of a deadlock.
     """
     if graph is None or not len(utilisation):
@@ -69,11 +69,11 @@ _OWN = {
     "waiting_ns_mean": ("mean wait (µs)", 1e-3, "mean"),
     "busied": ("busied", 1.0, "count"),
 }
-"""Columns of links that the drawing shows: what they are called, their factor, and what they are."""
+"""Columns of links that the drawing shows: name, factor and kind."""
 
 
 def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
-    """The numbers that a drawing shows of each link, from the table of links."""
+    """Return the numbers of each link that a drawing shows, from the table of links."""
     from .drawing_style import COLOURS, scale_of
 
     columns = []

@@ -1,4 +1,4 @@
-"""Parts of reports that only runs have in which links fail."""
+"""Parts of reports for runs in which links fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
-    """Where packets were lost, and links that were down."""
+    """Return where packets were lost, and which links were down."""
     if "down_ns" not in table.columns:
         return []
     import polars as pl

@@ -1,4 +1,4 @@
-"""The report of a fit: what was measured, the lines through it, and what the model says of other programs."""
+"""The report of a fit: the measurements, the fitted lines, and the model's predictions for other programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, r
 from .sections import deviation_text
 
 _PLACES = 12
-"""Points of a line that are drawn."""
+"""Number of points with which a line is drawn."""
 _MICRO = 1e3
 
 
@@ -34,12 +34,12 @@ def for_fit(summary: Mapping[str, Any], told: Sequence[str], preset: str) -> str
 
 
 def _item(line: str) -> str:
-    """A line of a list; what is indented belongs to the line before."""
+    """Return a line of a list; an indented line belongs to the previous one."""
     return f"{'    ' if line.startswith(' ') else ''}* {line.strip()}"
 
 
 def _lines(summary: Mapping[str, Any]) -> Chart:
-    """Values by size, and the lines through them."""
+    """Return the values by size, and the fitted lines."""
     series = []
     for name, points in summary["samples"].items():
         values = [[size, value / _MICRO, None, None, ""] for size, value in points if value > 0]
@@ -54,7 +54,7 @@ def _lines(summary: Mapping[str, Any]) -> Chart:
 
 
 def _drawn(line: Mapping[str, Any]) -> list[list[Any]]:
-    """A straight line bends where both axes are logarithmic."""
+    """Return points of a line, which is curved if both axes are logarithmic."""
     first, last = line["first"], line["last"]
     sizes = [first * (last / first) ** (step / _PLACES) for step in range(_PLACES + 1)]
     values = [(size, line["base"] + line["slope"] * size) for size in sizes]
@@ -62,7 +62,7 @@ def _drawn(line: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """One table and one picture of everything that was predicted."""
+    """Return one table and one chart of all predictions."""
     if not rows:
         return []
     cells = []

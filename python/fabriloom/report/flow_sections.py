@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Table]:
-    """The pairs of terminals with the most and the least throughput, ``of`` "packets" or "messages"."""
+    """Return the pairs with the highest and the lowest throughput, ``of`` "packets" or "messages"."""
     if not len(table):
         return []
     ordered = table.sort("mbytes_per_s", "source", "target", descending=[True, False, False])
@@ -43,11 +43,12 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
 
 
 _MOST_POINTS = 32
-"""Of a line: a flow has few packets in a batch, and what is drawn would be their number."""
+"""Number of points on a line: single batches have too few packets of a flow to show more than their
+number."""
 
 
 def over_time(table: pl.DataFrame) -> list[Chart]:
-    """Throughput over simulated time by flow, or by terminals that send."""
+    """Return throughput over simulated time by flow, or by sending terminal."""
     batches = table["start_ns"].n_unique()
     if batches < 3:
         return []
@@ -66,7 +67,7 @@ def over_time(table: pl.DataFrame) -> list[Chart]:
 
 
 def _mean(rows: pl.DataFrame) -> list[Any]:
-    """Batches that follow each other as a point of a chart."""
+    """Return consecutive batches as one point of a chart."""
     length = rows["end_ns"] - rows["start_ns"]
     middle = (rows["start_ns"][0] + rows["end_ns"][-1]) / 2e6
     mean = float((rows["mbytes_per_s"] * length).sum()) / float(length.sum())

@@ -1,4 +1,4 @@
-"""A sweep over two settings as a map: one cell for each pair of values, coloured and with its number."""
+"""A sweep over two settings as a map: one coloured and numbered cell per pair of values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .page import Drawing, HeatMap, number
 
 _CELL_W, _CELL_H, _LEFT, _TOP, _LETTER = 92, 34, 30, 46, 7.2
 _MOST = 40
-"""More values of a setting than this make cells that nobody can read."""
+"""With more values of a setting than this, cells are unreadable."""
 
 
 def maps(points: Sequence[Any], varied: Sequence[str], text: Any) -> list[Drawing]:
-    """Throughput and latency over two settings; nothing for another number of them, or one value of one."""
+    """Return throughput and latency as maps, if exactly two settings have several values."""
     if len(varied) != 2:
         return []
     values = [list(dict.fromkeys(text(point.settings.get(path)) for point in points)) for path in varied]
@@ -56,7 +56,7 @@ _KINDS = (("Throughput", "MB/s", _accepted), ("Mean latency", "µs", _latency_us
 
 
 def _svg(cells: np.ndarray, values: Sequence[Sequence[str]], varied: Sequence[str]) -> str:
-    """The map as SVG; names of settings and values are escaped."""
+    """Return the map as SVG; names of settings and values are escaped."""
     longest = max(len(one) for one in (*values[0], varied[0]))
     left = _LEFT + _LETTER * longest
     width, height = left + _CELL_W * len(values[1]) + 10, _TOP + _CELL_H * len(values[0]) + 10

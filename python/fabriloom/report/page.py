@@ -21,13 +21,13 @@ class Series:
 
     name: str
     points: Sequence[Sequence[Any]]
-    """Each ``[x, y, y low, y high, label]``; without an interval low and high are None."""
+    """Each ``[x, y, y low, y high, label]``; low and high are None without an interval."""
     style: str = "line"
     """``line``, ``dashed``, ``step``, ``points`` or ``published``."""
     hollow: Sequence[int] = field(default_factory=list)
-    """Numbers of the points that are drawn hollow: those past saturation."""
+    """Numbers of the points drawn hollow: those past saturation."""
     of: str = ""
-    """Name of the series whose colour it shares; empty: its own colour."""
+    """Name of the series whose colour this one shares; empty: its own colour."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ MOST_OPEN_ROWS = 60
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table: text, and a bar of ``share`` (0 to 1) behind it if one is given."""
+    """One cell of a table: a text, and a bar of ``share`` (0 to 1) behind it if given."""
 
     text: str
     share: float | None = None
@@ -77,7 +77,7 @@ class Table:
 
     @property
     def folded(self) -> bool:
-        """Whether the table is collapsed at first: long ones are."""
+        """Whether the table is collapsed at first, as long ones are."""
         return len(self.rows) > MOST_OPEN_ROWS
 
 
@@ -103,10 +103,11 @@ class Drawing:
     svg: str
     note: str = ""
     links: Mapping[str, Any] | None = None
-    """What links and terminals say of themselves and what can be coloured: ``names`` of the links,
-    ``colours`` from cold to warm, ``limit``, the number of the link that limits the network, if one does,
-    and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``) and the
-    ``top`` of its scale."""
+    """Values of links and terminals, and what can be coloured.
+
+    ``names`` of the links; ``colours`` from cold to warm; ``limit``, the number of the limiting link, if
+    there is one; and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or
+    ``mean``) and the ``top`` of its scale."""
     heat_map: HeatMap | None = None
     """The numbers of a heat map."""
 
@@ -123,29 +124,29 @@ class Text:
 
 @dataclass(frozen=True)
 class Heading:
-    """The beginning of a part of the page, with a paragraph about it."""
+    """The heading of a section of the page, with a paragraph about it."""
 
     title: str
     note: str = ""
     short: str = ""
-    """What the address of this part of the page has; the title if nothing is given."""
+    """The name of this section in addresses; empty: from the title."""
 
     @property
     def anchor(self) -> str:
-        """The name under which the page leads to it."""
+        """Return the anchor of the section in the page."""
         return re.sub(r"[^a-z0-9]+", "-", (self.short or self.title).lower()).strip("-")
 
 
 @dataclass(frozen=True)
 class Prose:
-    """Paragraphs in markdown; HTML in them is shown as text, and links and pictures are not made."""
+    """Paragraphs in markdown; HTML in them is shown as text, and links and images are ignored."""
 
     title: str
     text: str
     note: str = ""
 
     def html(self) -> str:
-        """The paragraphs as HTML."""
+        """Return the paragraphs as HTML."""
         from markdown_it import MarkdownIt
 
         maker = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
@@ -161,12 +162,12 @@ class Page:
     """Kind of report, one or two words."""
     description: str = ""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """The answer in a sentence, by name of the network."""
+    """The answer in one sentence, by name of the network."""
     status: tuple[str, str] = ("", "")
-    """The end: a word and a sentence."""
+    """How the run ended: a word and a sentence."""
     status_mark: str = ""
     warnings: list[str] = field(default_factory=list)
-    """Warnings that a reader needs before the results."""
+    """Warnings to read before the results."""
     facts: list[tuple[str, str, str]] = field(default_factory=list)
     """The key numbers: (name, value, note)."""
     sections: list[Chart | Table | Drawing | Text | Heading | Prose] = field(default_factory=list)
@@ -187,7 +188,7 @@ _LONG = re.compile(r"(?<![\d.])\d{4,}(?![\d]*e)")
 
 
 def _typeset(text: str) -> str:
-    """With thin spaces in whole parts of more than three digits, and minus signs."""
+    """Add thin spaces to whole parts of more than three digits, and minus signs."""
     grouped = _LONG.sub(lambda found: f"{int(found[0]):,}".replace(",", "\u202f"), text)
     return re.sub(r"e([+-])0*(\d)", lambda e: "e" + e[1].replace("+", "") + e[2], grouped).replace(
         "-", "\u2212"
@@ -200,7 +201,7 @@ def _file(name: str) -> str:
 
 
 def script_safe_json(data: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever its strings hold."""
+    """Return JSON whose strings cannot end the surrounding script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -208,15 +209,15 @@ def script_safe_json(data: Any) -> str:
 
 
 def _source_hash(script: str) -> str:
-    """How a content security policy names the one script it lets run."""
+    """Return the hash by which a content security policy allows this one script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def render(page: Page) -> str:
     """Render the page as one HTML document.
 
-    Its content security policy allows only our own scripts, by their hashes, and no downloads: even a name
-    that is not escaped could do nothing.
+    Its content security policy allows only our own scripts, by hash, and no downloads: even a name that is
+    not escaped could do no harm.
     """
     import jinja2
     from markupsafe import Markup

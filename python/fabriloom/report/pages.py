@@ -1,4 +1,4 @@
-"""What each report holds: of a run, a curve, a saturation."""
+"""The contents of the reports of a run, a curve and a saturation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def again(command: str, options: str = "") -> tuple[str, str]:
-    """How to make a result once more from what the report holds."""
+    """Return how to repeat a result from what the report contains."""
     how = f"fabriloom {command} scenario.json {options}".rstrip()
     return (
         "To run it again",
@@ -39,7 +39,7 @@ def again(command: str, options: str = "") -> tuple[str, str]:
 
 
 def provenance_of(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
-    """Where a result comes from, for the foot of its page."""
+    """Return the origin of a result, for the foot of its page."""
     return [
         ("Scenario", provenance.name),
         *([("File", provenance.source_name)] if provenance.source_name else []),
@@ -51,7 +51,7 @@ def provenance_of(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) 
 
 
 def scenario_texts(provenance: Provenance) -> list[Text]:
-    """The scenario as written, and as resolved with every default filled."""
+    """Return the scenario as written, and as resolved with all defaults."""
     texts = []
     if provenance.source_text:
         texts.append(Text("The scenario", provenance.source_text))
@@ -63,7 +63,7 @@ def scenario_texts(provenance: Provenance) -> list[Text]:
 
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The key numbers of one run."""
+    """Return the key numbers of one run."""
     latency, total, packets = summary["latency_ns"], summary["total_latency_ns"], summary["packets"]
     micro = lambda value: None if value is None else value / 1e3  # noqa: E731
     accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
@@ -100,7 +100,7 @@ def _latency_note(summary: Mapping[str, Any]) -> str:
 
 
 def _tails(results: Results) -> dict[str, dict[str, list[float]]]:
-    """The tail of network latency and, where packets wait at their sources, of total latency."""
+    """Return the tail of network latency and, if packets wait at their sources, of total latency."""
     tails = {"network latency": results.thinned_tail()}
     if sections.waits_long(results.summary):
         tails["total latency, from creation"] = results.thinned_tail("total")
@@ -108,7 +108,7 @@ def _tails(results: Results) -> dict[str, dict[str, list[float]]]:
 
 
 def _links(results: Results) -> list[Any]:
-    """Tables of the links and, of rings, of the buses."""
+    """Return the tables of links and, for rings, of buses."""
     if results.graph.rings is None:
         return sections.busiest_links(results.links)
     return [
@@ -119,7 +119,7 @@ def _links(results: Results) -> list[Any]:
 
 
 def _network(results: Results) -> list[Any]:
-    """What a simulation knows of packets and links."""
+    """Return the sections on packets and links of a simulation."""
     return [
         *sections.tail(_tails(results), _latency_note(results.summary)),
         *fabric(
@@ -140,7 +140,7 @@ def _network(results: Results) -> list[Any]:
 
 
 def run_charts(results: Results) -> list[Any]:
-    """The charts of the report of a run, among its other parts."""
+    """Return the charts of the report of a run, with its other parts."""
     found = program_sections.run_sections(results)
     if results.measured is None:
         found += [
@@ -151,7 +151,7 @@ def run_charts(results: Results) -> list[Any]:
 
 
 def for_run(results: Results) -> str:
-    """The report of one run as HTML text."""
+    """Return the report of one run as HTML text."""
     summary, provenance = results.summary, results.provenance
     network, engine = summary["network"], summary["engine"]
     page = Page(
@@ -223,10 +223,11 @@ def for_curve(
     published: Sequence[Mapping[str, Any]] = (),
     rows: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The report of a curve or sweep as HTML text.
+    """Return the report of a curve or sweep as HTML text.
 
-    ``published`` are points to show beside ours: ``{accepted_mbytes_per_s, latency_us, label}``; ``rows`` are
-    printed numbers and ours: ``{where, quantity, unit, published, ours, ci95, deviation}``.
+    Args:
+        published: points to show with ours: ``{accepted_mbytes_per_s, latency_us, label}``.
+        rows: printed numbers and ours: ``{where, quantity, unit, published, ours, ci95, deviation}``.
     """
     provenance = curve.provenance
     missing = curve.runs - len(curve.points)
@@ -255,7 +256,7 @@ def for_curve(
 
 
 def _loads(points: Sequence[Any]) -> str:
-    """The loads of a curve as an option; a sweep is part of its scenario."""
+    """Return the loads of a curve as an option; a sweep is part of its scenario."""
     loads = [
         next((point.settings[path] for path in sections.LOADS if path in point.settings), None)
         for point in points
@@ -266,7 +267,7 @@ def _loads(points: Sequence[Any]) -> str:
 
 
 def _busiest_fabric(curve: Curve) -> list[Any]:
-    """The fabric at the point that accepted most."""
+    """Return the network at the point with the highest accepted throughput."""
     measured = [p for p in curve.points if p.summary["accepted_mbytes_per_s"] is not None and p.utilisation]
     if not measured:
         return []
@@ -278,7 +279,7 @@ def _busiest_fabric(curve: Curve) -> list[Any]:
 def curve_sections(
     points: Sequence[Any], varied: Sequence[str], published: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
-    """Charts and the table of the points of a study."""
+    """Return the charts and the table of the points of a study."""
     if not points:
         return []
     maps = heat_map.maps(points, varied, value_text)
@@ -294,7 +295,7 @@ def curve_sections(
 
 
 def for_saturation(saturation: Saturation) -> str:
-    """The report of a saturation as HTML text."""
+    """Return the report of a saturation as HTML text."""
     provenance = saturation.provenance
     definition = saturation.summary["definition_text"]
     accepted = plus_minus(saturation.accepted_mbytes_per_s, saturation.accepted_mbytes_per_s_ci95)

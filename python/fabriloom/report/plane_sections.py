@@ -1,4 +1,4 @@
-"""Parts of reports that only terminals of several ports have."""
+"""Parts of reports for terminals with several ports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def planes(table: pl.DataFrame) -> list[Table]:
-    """What came by each plane."""
+    """Return the traffic received by each plane."""
     if not len(table):
         return []
     rows = []

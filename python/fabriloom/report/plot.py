@@ -1,4 +1,4 @@
-"""The charts of a report again as figures for a paper: SVG, PDF or PNG, drawn by matplotlib."""
+"""The charts of a report as figures for a paper: SVG, PDF or PNG, drawn by matplotlib."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "pdf", "png")
-# Okabe and Ito's colours without the yellow one: told apart by colour-blind readers, and on white paper.
+# Okabe and Ito's colours without yellow: distinguishable for colour-blind readers and on white paper.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKS = "osD^vPX"
 _WIDTH_INCHES, _HEIGHT_INCHES = 5.2, 3.4
 
 
 class _Data(HTMLParser):
-    """Finds the elements of a report that hold its charts and its heat maps."""
+    """Finds the elements of a report that contain its charts and heat maps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class _Data(HTMLParser):
 
 
 def charts_in(report: str) -> list[Chart | HeatMap]:
-    """The charts of a report, then its heat maps. Raises ValueError when it is no report with charts."""
+    """Return the charts of a report, then its heat maps. Raises ValueError for other files."""
     found = _Data()
     found.feed(report)
     try:
@@ -68,13 +68,13 @@ def _heat_map(data: dict[str, Any]) -> HeatMap:
 
 
 def file_name(number: int, chart: Chart | HeatMap, form: str) -> str:
-    """The name of a figure's file: ``1-latency-against-throughput.svg``."""
+    """Return the name of a figure's file: ``1-latency-against-throughput.svg``."""
     words = re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")
     return f"{number}-{words[:60].rstrip('-')}.{form}"
 
 
 def figure(chart: Chart | HeatMap) -> Figure:
-    """A chart as a figure of matplotlib, of a column's width, without a title: that is the caption's work."""
+    """Return a chart as a matplotlib figure, one column wide, without a title, because the caption has it."""
     from matplotlib.figure import Figure
 
     if isinstance(chart, HeatMap):
@@ -103,12 +103,12 @@ def figure(chart: Chart | HeatMap) -> Figure:
 
 
 def _power(value: float, _: float) -> str:
-    """A tick of a logarithmic axis, in plain characters: signs of formulas are text here."""
+    """Return the label of a logarithmic tick as plain text, not as a formula."""
     return f"{value:g}".replace("e+0", "e")
 
 
 def _map_figure(heat_map: HeatMap) -> Figure:
-    """A heat map with the number in every cell; wider and higher than a column if there are many."""
+    """Return a heat map with the number in every cell, larger than a column if it has many cells."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
@@ -155,10 +155,10 @@ def _draw(axes: Axes, series: Series, number: int) -> None:
 
 
 def drawn(chart: Chart | HeatMap, form: str) -> bytes:
-    """A chart's figure in a format: the same chart gives the same bytes, whatever a ``matplotlibrc`` says."""
+    """Return a chart's figure in a format; the bytes depend only on the chart, not on a ``matplotlibrc``."""
     import matplotlib
 
-    # Names from files are text, whatever signs of formulas are in them.
+    # Names from files are plain text, even with signs of formulas.
     settings: dict[Any, Any] = {
         "text.parse_math": False,
         "svg.hashsalt": "fabriloom",

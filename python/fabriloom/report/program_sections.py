@@ -1,4 +1,4 @@
-"""Parts of reports that only programs have: events, back-pressure, what each terminal did."""
+"""Parts of reports for programs: events, back-pressure, activity of each terminal."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ..results import ProgramRun, Results
 
 MOST_POINTS = 1500
-"""Events that are drawn one by one; of more, every n-th."""
+"""Number of events drawn one by one; of more events, every n-th is drawn."""
 RATE = "program.rate"
 
 
 def hertz(per_s: float | None) -> str:
-    """A rate of events for reading."""
+    """Return a rate of events with its unit."""
     if per_s is None:
         return "–"
     return f"{number(per_s / 1e3)} kHz" if per_s >= 1e3 else f"{number(per_s)} Hz"
@@ -37,7 +37,7 @@ def _micro(value_ns: float | None) -> str:
 
 
 def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The key numbers of a run of programs."""
+    """Return the key numbers of a run of programs."""
     messages, hosts, events = summary["messages"], summary["hosts"], summary["events"]
     latency = events["latency_ns"] if events["count"] else summary["message_latency_ns"]
     what = "event" if events["count"] else "message"
@@ -67,7 +67,7 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _again(messages: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Packets sent again, where any were."""
+    """Return the numbers of packets sent again, if there were any."""
     if not messages["resent"]:
         return []
     note = f"{number(messages['duplicates'])} came twice, {number(messages['given_up'])} messages given up"
@@ -75,7 +75,7 @@ def _again(messages: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _rounds(rounds: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The time per round, of a program that marks its rounds."""
+    """Return the time per round of a program that marks its rounds."""
     if not rounds["count"]:
         return []
     low, high = _micro(rounds["ns_min"]), _micro(rounds["ns_max"])
@@ -83,7 +83,7 @@ def _rounds(rounds: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def run_sections(results: Results) -> list[Any]:
-    """What a run of programs shows before its network; nothing of one of traffic."""
+    """Return the sections of a run of programs that come before its network; empty for traffic."""
     program, summary = results.program, results.summary
     if program is None:
         return []
@@ -98,7 +98,7 @@ def run_sections(results: Results) -> list[Any]:
 
 
 def measured(told: Mapping[str, Any]) -> list[Table]:
-    """How it was measured, and how noisy that was."""
+    """Return how the measurement was made, and its noise."""
     runner = {
         "c": "in C, compiled by this MPI's compiler",
         "python": "in Python, some microseconds a message slower",
@@ -138,7 +138,7 @@ def _clocks(error_ns: float) -> str:
 
 
 def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
-    """What each terminal waited for, when the programs stopped."""
+    """Return what each terminal was waiting for when the programs stopped."""
     if not phrases:
         return []
     rows = [[Cell(name), Cell(what)] for name, _, what in (text.partition(": ") for text in phrases[:most])]
@@ -148,7 +148,7 @@ def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
 
 
 def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart | Prose]:
-    """Complementary cumulative latency of events and of messages."""
+    """Return the complementary cumulative latency of events and of messages."""
     tails = {"messages": program.message_tail()}
     kinds = [("Message", summary["message_latency_ns"])]
     title = "Latency of messages"
@@ -161,7 +161,7 @@ def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart | Pros
 
 
 def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]:
-    """Latency against the number of the event: whether the run was steady."""
+    """Return latency against event number, which shows whether the run was steady."""
     done = events.drop_nulls("latency_ns")
     if len(done) < 3:
         return []
@@ -183,7 +183,7 @@ def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]
 
 
 def _hosts(table: pl.DataFrame, most: int = 64) -> list[Table]:
-    """What each terminal sent and received, how long it waited, how long it was occupied."""
+    """Return what each terminal sent and received, how long it waited, and how long it was occupied."""
     used = table.filter((table["bytes_sent"] + table["bytes_received"]) > 0)
     if not len(used):
         return []
@@ -214,7 +214,7 @@ def _hosts(table: pl.DataFrame, most: int = 64) -> list[Table]:
 
 
 def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
-    """Events that are not complete, then those that took longest."""
+    """Return incomplete events, then the slowest ones."""
     begun = events.drop_nulls("begun_ns")
     open_ = begun.filter(begun["complete_ns"].is_null()).head(most)
     done = begun.drop_nulls("latency_ns").sort("latency_ns", "event", descending=[True, False])
@@ -238,7 +238,7 @@ def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
 
 
 def curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
-    """The key numbers of a sweep of programs."""
+    """Return the key numbers of a sweep of programs."""
     rated = [p for p in points if p.summary["events"]["achieved_per_s"]]
     key = ("events", "achieved_per_s") if rated else ("messages", "mbytes_per_s")
     best = max(rated or points, key=lambda p: p.summary[key[0]][key[1]] or 0.0)
@@ -251,12 +251,12 @@ def curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
 
 
 def curve_sections(points: Sequence[Any], varied: Sequence[str]) -> list[Any]:
-    """Charts and the table of a sweep of programs."""
+    """Return the charts and the table of a sweep of programs."""
     return [*_rates(points, varied), _points(points, varied)]
 
 
 def beside_charts(points: Sequence[Any]) -> list[Chart | Prose]:
-    """Compared programs: rate against latency, a point each, and the tail of each."""
+    """Return charts of compared programs: rate against latency, one point each, and the tail of each."""
     rated = all(point.summary["events"]["count"] for point in points)
     series = []
     for point in points:
@@ -275,7 +275,7 @@ def beside_charts(points: Sequence[Any]) -> list[Chart | Prose]:
 
 
 def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
-    """Achieved rate and latency against the attempted rate, a line for each of the other settings."""
+    """Return achieved rate and latency against attempted rate, one line per combination of other settings."""
     if RATE not in varied:
         return []
     achieved: dict[str, list[Any]] = {}
@@ -307,7 +307,7 @@ def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
 
 
 def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
-    """Every point in numbers."""
+    """Return the table of all points."""
     head = [path.rsplit(".", 1)[-1].replace("_", " ").capitalize() for path in varied]
     head += ["Attempted (kHz)", "Achieved (kHz)", "MB/s", "Latency (µs)", "99 % (µs)", "Waited", "Ended"]
     rows = []

@@ -101,7 +101,7 @@ def _reasons(papers: Sequence[Reproduced]) -> list[Table]:
 
 
 def _some(names: Sequence[str], most: int = 8) -> str:
-    """Return the first names; the tables of the paper have all."""
+    """Return the first names; the tables of the paper have all of them."""
     more = f"; and {len(names) - most} more, see below" if len(names) > most else ""
     return "; ".join(names[:most]) + more
 

@@ -1,4 +1,4 @@
-"""Requirements in the report of a run: a bar per flow with its limit, the table, and who blocks the worst."""
+"""Requirements in the report of a run: a bar per flow, the table, and what blocks the worst flow."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 MOST_BARS = 60
 _ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 470, 220
 _SHOWN = 1.25
-"""The axis ends here, in requirements."""
+"""End of the axis, as a multiple of the requirement."""
 _BOUND, _SEEN, _LATE = "#d3dce1", "#2f6f8f", "#cd4d45"
 
 
 def requirements(table: pl.DataFrame, blocking: Blocking | None, graph: Graph | None) -> list[Any]:
-    """All that is said of requirements; nothing if there are none. ``graph``: to show where it waits."""
+    """Return the sections on requirements, if there are any. ``graph`` shows where the worst waits."""
     rows = table.to_dicts()
     if not rows:
         return []
@@ -41,7 +41,7 @@ def requirements(table: pl.DataFrame, blocking: Blocking | None, graph: Graph | 
 
 
 def _where(blocking: Blocking, graph: Graph | None) -> list[Drawing]:
-    """The network with the links on which a flow waits."""
+    """Return the network with the links on which a flow waits."""
     if graph is None or graph.switches > MOST_DRAWN_SWITCHES:
         return []
     from .drawing import fabric_svg
@@ -52,7 +52,7 @@ def _where(blocking: Blocking, graph: Graph | None) -> list[Drawing]:
 
 
 def _bars(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A bar per flow as SVG: dark what was seen, pale what is guaranteed, a line for what is asked."""
+    """Return a bar per flow as SVG: dark: observed delay, pale: guarantee, line: requirement."""
     width, height = _NAMES + _BAR + _WORDS, _TOP + _ROW * len(rows) + 40
     limit = _NAMES + _BAR / _SHOWN
     parts = [
@@ -171,7 +171,7 @@ def _margin(share: float | None) -> Cell:
 
 
 def _tree(flow: str, lines: Sequence[Line]) -> Text:
-    """Who blocks whom, as an indented list."""
+    """Return who blocks whom, as an indented list."""
     times = [typeset(line.time_ns / 1e3) for line in lines]
     width = max((len(time) for time in times), default=0)
     text = "\n".join(

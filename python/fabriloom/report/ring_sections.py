@@ -1,4 +1,4 @@
-"""Parts of reports that only networks of rings have: links by what they carry, buses."""
+"""Parts of reports for ring networks: links by what they carry, and buses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _count(value: float) -> Cell:
 
 
 def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
-    """The links used most, and what for."""
+    """Return the busiest links and what they carried."""
     if not len(table):
         return []
     shares = ("utilisation", "data_share", "retry_share", "echo_share")
@@ -40,7 +40,7 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
 
 
 def rings(table: pl.DataFrame, most: int = 20) -> list[Table]:
-    """The rings whose links carry most."""
+    """Return the rings with the busiest links."""
     if not len(table):
         return []
     numbers = ("stations", "mbytes_per_s_mean", "mbytes_per_s_max", "retry_mbytes_per_s_mean")
@@ -61,7 +61,7 @@ def rings(table: pl.DataFrame, most: int = 20) -> list[Table]:
 
 
 def buses(table: pl.DataFrame, most: int = 20) -> list[Table]:
-    """The switches whose buses are used most."""
+    """Return the switches with the busiest buses."""
     if not len(table):
         return []
     rows: list[list[Any]] = []

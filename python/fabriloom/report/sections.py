@@ -1,4 +1,4 @@
-"""The parts that reports are put together from: charts, tables, the drawn fabric."""
+"""Parts that reports share: charts, tables, the drawing of the network."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 ACCEPTED = "accepted throughput (MB/s)"
 LATENCY = "mean latency (µs)"
 ALONE = "simulated"
-"""What the only line of a chart is called."""
+"""Name of the line of a chart that has only one."""
 LOADS = ("traffic.load", "traffic.scale")
-"""Settings that raise the traffic; a curve is drawn over one of them."""
+"""Settings that scale the traffic; a curve is drawn over one of them."""
 
 
 def confidence_text(statistics: Mapping[str, Any]) -> str:
-    """How the half-widths were made."""
+    """Return how the half-widths were computed."""
     correlation = statistics["lag1_correlation"]
     text = f"± is half of a 95 % interval, from {statistics['batches']} batches of the run (Student's t)"
     return text if correlation is None else f"{text}; neighbours correlate by {number(correlation, 2)}"
@@ -34,7 +34,7 @@ def _micro(value: float | None) -> float | None:
 
 
 def cycle(links: Sequence[str]) -> list[Table]:
-    """Who waits for whom, when the run deadlocked."""
+    """Return who waits for whom, if the run deadlocked."""
     if not links:
         return []
     pairs = zip(links, [*links[1:], links[0]], strict=True)
@@ -44,8 +44,10 @@ def cycle(links: Sequence[str]) -> list[Table]:
 
 
 def tail_points(thin: Mapping[str, Sequence[float]]) -> list[list[Any]]:
-    """A tail as points of a chart, down to the longest: no share is longer than that, which is no point of a
-    logarithmic axis, so its line goes on to it at the height of the last ones.
+    """Return a tail as points of a chart, down to the longest latency.
+
+    The fraction of longer latencies is 0 there, which a logarithmic axis cannot show, so the line ends at the
+    height of the previous point.
     """
     pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
     found = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0 and x > 0]
@@ -57,9 +59,10 @@ def tail_points(thin: Mapping[str, Sequence[float]]) -> list[list[Any]]:
 def tail(
     tails: Mapping[str, Mapping[str, Sequence[float]]], note: str, title: str = "The tail of the latency"
 ) -> list[Chart | Prose]:
-    """Complementary cumulative latency, one series per name; a sentence where all latencies are equal.
+    """Return complementary cumulative latency, one series per name; a sentence if all latencies are equal.
 
-    The share is logarithmic, and so is the latency if it goes over a power of ten: less would have no marks.
+    The fraction is on a logarithmic axis. The latency is too, if it spans a power of ten; otherwise that axis
+    would have no ticks.
     """
     series = [Series(name, points, "step") for name, thin in tails.items() if (points := tail_points(thin))]
     drawn = {one.name for one in series}
@@ -81,7 +84,7 @@ def tail(
 
 
 def batches(table: pl.DataFrame) -> list[Chart]:
-    """Accepted throughput over simulated time; shows whether the run was steady."""
+    """Return accepted throughput over simulated time, which shows whether the run was steady."""
     if len(table) < 3:
         return []
     middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()
@@ -92,7 +95,7 @@ def batches(table: pl.DataFrame) -> list[Chart]:
 
 
 def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
-    """The links used most."""
+    """Return the busiest links."""
     if not len(table):
         return []
     rows = []
@@ -117,7 +120,7 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
 
 
 def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
-    """Points by the settings other than the load: one line of a chart each."""
+    """Group points by the settings other than the load; each group is one line of a chart."""
     others = [path for path in varied if path not in LOADS]
     groups: dict[str, list[Any]] = {}
     for point in points:
@@ -129,8 +132,9 @@ def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]
 def latency_against_throughput(
     points: Sequence[Any], varied: Sequence[str], published: Sequence[Mapping[str, Any]], note: str
 ) -> Chart:
-    """Network latency and, dashed, total latency against accepted throughput, with their confidence, and
-    published points. Points past saturation are hollow.
+    """Return network latency and (dashed) total latency against accepted throughput.
+
+    Points have confidence intervals; points past saturation are hollow. Published points are shown too.
     """
     series: list[Series] = []
     for name, group in _groups(points, varied).items():
@@ -156,7 +160,7 @@ def latency_against_throughput(
 
 
 MOST_ON_A_LINE = 30
-"""Latencies further apart than this need a logarithmic axis, or the shorter ones lie on the ground."""
+"""If latencies differ by more than this factor, the axis is logarithmic, so that short ones stay visible."""
 
 
 def _with_wait(name: str) -> str:
@@ -164,7 +168,7 @@ def _with_wait(name: str) -> str:
 
 
 def _how_drawn(series: Sequence[Series]) -> str:
-    """What strokes and marks mean, as far as they are there."""
+    """Return what strokes and marks mean, for those that occur."""
     dashed = any(one.style == "dashed" for one in series)
     words = "Bars are 95 % intervals."
     words += " Dashed: total latency, from the creation of a packet." if dashed else ""
@@ -181,18 +185,18 @@ def _latency_point(point: Any, key: str) -> list[Any]:
 
 
 def is_saturated(summary: Mapping[str, Any]) -> bool:
-    """Whether a run was past saturation: what was offered piled up, was lost, or stood still."""
+    """Return whether a run was past saturation: packets accumulated, were refused, or stood still."""
     return summary.get("keeps_up") is False
 
 
 def waits_long(summary: Mapping[str, Any]) -> bool:
-    """Whether total latency differs from network latency: packets wait at their sources."""
+    """Return whether total and network latency differ, because packets wait at their sources."""
     network, total = summary["latency_ns"]["mean"], summary["total_latency_ns"]["mean"]
     return bool(network and total and total > 1.01 * network)
 
 
 def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
-    """Accepted throughput against offered load, or the scale of rates; nothing when neither was varied."""
+    """Return accepted throughput against load or rate scale; nothing if neither was varied."""
     path = next((path for path in LOADS if path in varied), None)
     if path is None:
         return []
@@ -215,7 +219,7 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
 
 
 def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart | Prose]:
-    """The tails of at most ``most`` points, spread over the study."""
+    """Return the tails of at most ``most`` points, spread over the study."""
     if not points:
         return []
     step = max(1, -(-len(points) // most))
@@ -224,7 +228,7 @@ def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart | Prose]:
 
 
 def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
-    """Every point in numbers."""
+    """Return the table of all points."""
     lost = any(point.summary["lost_mbytes_per_s"] for point in points)
     failed = any(point.summary["packets"].get("lost") for point in points)
     retried = any(_retries(point) for point in points)
@@ -275,12 +279,12 @@ def _retries(point: Any) -> float | None:
 
 
 def numeric(points: Sequence[Any], varied: Sequence[str]) -> list[bool]:
-    """Which of the varied settings are numbers, and so flush right; names are not."""
+    """Return which of the varied settings are numbers; these are right-aligned."""
     return [all(isinstance(point.settings.get(path), int | float) for point in points) for path in varied]
 
 
 def deviation_text(value: float | None) -> str:
-    """A deviation as a signed percentage."""
+    """Return a deviation as a signed percentage."""
     if value is None:
         return "–"
     if abs(value) < 5e-4:
@@ -290,7 +294,7 @@ def deviation_text(value: float | None) -> str:
 
 
 def _deviation(value: float | None) -> Cell:
-    """A deviation with its direction, coloured from 1 %, 5 % and 20 % on."""
+    """Return a deviation with its sign, coloured from 1 %, 5 % and 20 % on."""
     text = deviation_text(value)
     if value is None or abs(value) < 0.01:
         return Cell(text, None, value)
@@ -306,7 +310,7 @@ def _verdict(record: Mapping[str, Any]) -> Cell:
 
 
 def _tolerance(value: Any) -> str:
-    """The values that agree: from the lowest to the highest, in the unit of the line."""
+    """Return the range of values that agree, in the unit of the line."""
     if value is None:
         return "–"
     low, high = value
@@ -319,11 +323,11 @@ KINDS = {
     "arithmetic": ("Arithmetic", "These lines follow from the link and the construction alone."),
     "reported": ("Reported", "These lines are shown and not scored, for the reason given."),
 }
-"""The kinds of lines of a reproduction, in the order of their interest: title and what they are."""
+"""The kinds of lines of a reproduction, most interesting first: title and meaning."""
 
 
 def published_rows(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """What a paper prints about this network, and ours."""
+    """Return the numbers that a paper prints about this network, and ours."""
     if not rows:
         return []
     head = ["Quantity", "Published", "Ours", "Unit", "Deviation", "Kind", "Agrees from, to"]
@@ -336,7 +340,7 @@ def published_rows(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 
 def _judged(row: Mapping[str, Any]) -> list[Cell]:
-    """What kind of agreement is asked for, and whether it is there."""
+    """Return the kind of agreement, and whether it is met."""
     within = row.get("within")
     mark, sign = ("", "") if within is None else ("good", "✓ ") if within else ("bad", "✗ ")
     why = with_micro_sign(str(row.get("parameter") or row.get("reason") or ""))
@@ -347,7 +351,7 @@ def _judged(row: Mapping[str, Any]) -> list[Cell]:
 
 
 def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """Published and ours, one table per kind of line."""
+    """Return published and computed numbers, one table per kind of line."""
     tables = []
     for kind, (title, note) in KINDS.items():
         group = [line for line in lines if line.get("kind") == kind]
@@ -411,7 +415,7 @@ def _ours(line: Mapping[str, Any]) -> str:
 
 
 def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
-    """The curves of ``experiments``, one chart per figure and pair of quantities, beside the published."""
+    """Return computed curves and published points, one chart per figure and pair of quantities."""
     names = ("figure", "title", "x_quantity", "y_quantity", "log")
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for line in lines:

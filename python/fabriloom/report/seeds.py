@@ -27,7 +27,7 @@ _CHARTS = {
 
 
 def for_seeds(repetition: Repetition) -> str:
-    """The report as HTML text."""
+    """Return the report as HTML text."""
     provenance, missing = repetition.provenance, repetition.runs - len(repetition.points)
     page = Page(
         title=provenance.name or "Several seeds",
@@ -60,7 +60,7 @@ def _over(value: float | None, divisor: float) -> float | None:
 
 
 def _facts(repetition: Repetition) -> list[tuple[str, str, str]]:
-    """Means over seeds, and how far single runs are from them."""
+    """Return averages over seeds, and the deviation of single runs."""
     rows, found = _rows(repetition), []
     for name, (what, unit, divisor) in _FACTS.items():
         if name in rows:
@@ -75,7 +75,7 @@ def _facts(repetition: Repetition) -> list[tuple[str, str, str]]:
 
 
 def charts(repetition: Repetition) -> list[Chart]:
-    """Each run with its own interval, and the mean over seeds with its own."""
+    """Return each run with its own interval, and the average over seeds with its interval."""
     rows, table = _rows(repetition), repetition.table
     found = []
     for name, (title, label, divisor) in _CHARTS.items():
@@ -105,7 +105,7 @@ def _point(x: float, y: float | None, half: float | None, label: str) -> list[An
 
 
 def _means(repetition: Repetition) -> Table:
-    """The means over seeds in numbers."""
+    """Return the table of averages over seeds."""
     head = [
         "Number",
         "Runs",

@@ -1,4 +1,4 @@
-"""How many printed numbers of a paper were met, and how: counted by number, however many lines it has."""
+"""How many printed numbers of a paper agree, and of which kind; each number counts once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Tally:
-    """Numbers of each sort. ``arithmetic + calibrated + predicted`` is ``within + outside``; with
-    ``not_scored`` these make ``printed``. ``predicted_within`` are those of ``predicted`` that agree.
+    """Counts by kind. ``arithmetic + calibrated + predicted`` equals ``within + outside``.
+
+    Together with ``not_scored`` they make ``printed``. ``predicted_within`` counts the predicted numbers that
+    agree.
     """
 
     printed: int
@@ -27,12 +29,12 @@ class Tally:
 
 
 def number_of(line: Line) -> str:
-    """The printed number of a line: its id without the variant."""
+    """Return the id of a line's printed number, without the variant."""
     return ".".join(str(line["id"]).split(".")[:2])
 
 
 def by_number(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """The lines of each printed number, in the order of their first."""
+    """Return the lines of each printed number, in order of first occurrence."""
     found: dict[str, list[Line]] = {}
     for line in lines:
         found.setdefault(number_of(line), []).append(line)
@@ -40,17 +42,17 @@ def by_number(lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 
 def sort_of(lines: Sequence[Line]) -> str:
-    """What the lines of one number make it.
+    """Return the kind of a number, from its lines.
 
-    A number that any parameter was set by is calibrated, whatever else follows from the model; and one that a
-    simulation predicts is predicted, although something else follows from it by arithmetic.
+    A number that set any parameter is calibrated, even if other lines are predicted. A number that a
+    simulation predicts is predicted, even if another line is arithmetic.
     """
     kinds = {line["kind"] for line in lines if line.get("tolerance") is not None}
     return next((kind for kind in ("calibrated", "predicted", "arithmetic") if kind in kinds), "not scored")
 
 
 def is_met(lines: Sequence[Line]) -> bool:
-    """Whether every scored line of one number agrees; one that could not be measured does not."""
+    """Return whether every scored line of a number agrees; a line that could not be measured does not."""
     return all(line.get("within") for line in lines if line.get("tolerance") is not None)
 
 
@@ -78,12 +80,12 @@ HEAD = (
     "Paper", "Printed", "Arithmetic", "Calibrated", "Predicted", "Predicted within",
     "Within", "Outside", "Not scored",
 )  # fmt: skip
-"""What a table of tallies has."""
+"""The columns of a table of tallies."""
 TOTAL = "all papers"
 
 
 def counts(papers: Mapping[str, Sequence[Line]]) -> list[tuple[str, list[int]]]:
-    """The rows of that table: one per paper, and of several their sum."""
+    """Return the rows of that table: one per paper, and the sum of several."""
     rows = [(name, list(vars(tally(lines)).values())) for name, lines in papers.items()]
     if len(rows) > 1:
         rows.append((TOTAL, [sum(column) for column in zip(*(values for _, values in rows), strict=True)]))
@@ -91,7 +93,7 @@ def counts(papers: Mapping[str, Sequence[Line]]) -> list[tuple[str, list[int]]]:
 
 
 def said(total: Tally) -> str:
-    """How much agrees, in a sentence: the same on the page, in the terminal and in the documentation."""
+    """Return the agreement as a sentence, the same on the page, in the terminal and in the documentation."""
     scored = total.within + total.outside
     return (
         f"{total.within} of {scored} scored numbers agree; of those that a simulation predicts, with nothing "
@@ -100,7 +102,7 @@ def said(total: Tally) -> str:
 
 
 def reasons(lines: Sequence[Line]) -> dict[str, list[str]]:
-    """Why numbers are not scored: reason to what they are, the most frequent first."""
+    """Return why numbers are not scored: reason to descriptions, most frequent first."""
     found: dict[str, list[str]] = {}
     for group in by_number(lines).values():
         if sort_of(group) == "not scored":
@@ -109,6 +111,6 @@ def reasons(lines: Sequence[Line]) -> dict[str, list[str]]:
 
 
 def _name(line: Line) -> str:
-    """What a number is, without the variant that stands in brackets behind it."""
+    """Return the description of a number, without the variant in brackets."""
     quantity, variant = str(line["quantity"]), str(line["id"]).split(".")[2:]
     return quantity.rsplit(" (", 1)[0] if variant else quantity
