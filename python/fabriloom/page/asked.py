@@ -1,4 +1,4 @@
-"""What a request asks for: its form is looked at here, and what it means by the workers."""
+"""Check the form of a request; the workers check its content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[\w. ()+,=@-]{1,120}")
 
 
 class BadRequest(Exception):
-    """A request that our page does not make; its text is the message."""
+    """A request that our page never makes; its text is the message."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class BadRequest(Exception):
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON table of a request. Raises BadRequest, at once when it is longer than it may be."""
+    """Return the JSON table of a request. Raises BadRequest, immediately if it is longer than allowed."""
     content = bytearray()
     async for piece in request.stream():
         content += piece
@@ -47,13 +47,13 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 
 def sides(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The one or two scenarios that are asked for. Raises BadRequest."""
+    """Return the one or two scenarios that a request names. Raises BadRequest."""
     first, beside = body.get("first"), body.get("beside")
     return {"first": _spec(first), "beside": None if beside is None else _spec(beside)}
 
 
 def _spec(value: Any) -> dict[str, Any]:
-    """``{"shelf": name}`` or ``{"file": name, "text": text}``, with ``settings`` and ``files``."""
+    """Return ``{"shelf": name}`` or ``{"file": name, "text": text}``, with ``settings`` and ``files``."""
     if not isinstance(value, dict) or not ("shelf" in value or "text" in value):
         raise BadRequest("There is no scenario in this request.")
     named = {name: value[name] for name in _SPEC if name in value}
@@ -63,7 +63,7 @@ def _spec(value: Any) -> dict[str, Any]:
 
 
 def _files(value: Any) -> dict[str, str]:
-    """Files that came with a scenario, by names without a folder: they are written under them."""
+    """Return the files sent with a scenario, by names without a folder, under which they are stored."""
     files = {} if value is None else value
     if not isinstance(files, dict) or len(files) > _MOST_FILES:
         raise BadRequest(f"The files of a scenario are a table of names and texts, {_MOST_FILES} at most.")
@@ -89,7 +89,7 @@ def _is_setting(value: Any) -> bool:
 
 
 def moment(body: Mapping[str, Any]) -> float | None:
-    """From when on packets are replayed, in ms of the run; None: its end. Raises BadRequest."""
+    """Return the start of the replay in ms of the run, or None for its end. Raises BadRequest."""
     value = body.get("from_ms")
     if value is None:
         return None

@@ -99,7 +99,7 @@ def _refuse_files(
 
 
 def _came(folder: Path | None, value: Any) -> bool:
-    """Whether a file came with the scenario, decided without looking at the disk."""
+    """Return whether a file was sent with the scenario, without accessing the disk."""
     return folder is not None and Path(str(value)).name == value and value in os.listdir(folder)
 
 

@@ -1,7 +1,7 @@
-"""Connections that do not come to the point are closed, so that the server's owner always gets through.
+"""Close connections that send no complete request, so that the server stays reachable.
 
-The library's server waits for ever for a request that was begun, and has no bound on connections but one at
-which it answers nobody.
+The library's server waits for ever for an incomplete request, and has no limit on connections except one at
+which it refuses everyone.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from . import limits
 
 
 def room() -> int:
-    """Connections that are kept open: the library takes as many again before it looks at what it has."""
+    """Return the limit of open connections; the library accepts as many again before it checks."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return limits.CONNECTIONS if files == resource.RLIM_INFINITY else min(limits.CONNECTIONS, files // 4)
 
 
 class Connection(H11Protocol):
-    """A connection of which a request must be complete in time, and which gives way to newer ones."""
+    """A connection that has to send a complete request in time, and may be closed for newer ones."""
 
     _late: asyncio.TimerHandle | None = None
     _since = 0.0
 
     @property
     def answering(self) -> bool:
-        """Whether its request is complete, and its answer is not: of streams for as long as they last."""
+        """Whether its request is complete and its answer is not; a stream counts as long as it lasts."""
         cycle = self.cycle
         return cycle is not None and not cycle.more_body and not cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody came: there is always room, at the cost of who has waited longest without a request."""
+        """Accept a connection; if all places are taken, close the longest waiting one without a request."""
         super().connection_made(transport)
         self._since = self.loop.time()
         self._expect()
@@ -46,7 +46,7 @@ class Connection(H11Protocol):
             min(others, key=lambda one: (one.answering, one._since)).transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """A piece of a request."""
+        """Receive a part of a request."""
         super().data_received(data)
         if self.answering:
             self._unexpect()
@@ -54,7 +54,7 @@ class Connection(H11Protocol):
             self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """Forget the connection."""
         self._unexpect()
         super().connection_lost(exc)
 
@@ -72,14 +72,14 @@ class Connection(H11Protocol):
 
 
 class Sparing(logging.Filter):
-    """Lets a few messages through in a while, so that nobody fills the disk by making the server complain."""
+    """Passes a limited number of messages per time, so that nobody can fill the disk with them."""
 
     def __init__(self) -> None:
         super().__init__()
         self._began, self._passed = float("-inf"), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a message is shown."""
+        """Return whether a message is shown."""
         now = time.monotonic()
         if now - self._began > limits.LOG_S:
             self._began, self._passed = now, 0
@@ -88,7 +88,7 @@ class Sparing(logging.Filter):
 
 
 def spare_the_log() -> None:
-    """Bound what the libraries of the server write to standard error."""
+    """Limit what the libraries of the server write to standard error."""
     for name in ("asyncio", "uvicorn.error"):
         logger: Any = logging.getLogger(name)
         if not any(isinstance(one, Sparing) for one in logger.filters):

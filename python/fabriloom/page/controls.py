@@ -1,4 +1,4 @@
-"""The controls of a scenario: those of the page's settings that it has, with what they may be set to."""
+"""The controls of a scenario: the page's settings that it has, with their options."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Settings = dict[str, Any]
 
 
 def controls(scenario: Scenario) -> list[dict[str, Any]]:
-    """Controls in their order: ``{label, part, options: [{text, settings}], at}``.
+    """Return the controls in order: ``{label, part, options: [{text, settings}], at}``.
 
-    ``at`` is the option in force; ``part`` is ``fabric``, or ``traffic``, which two fabrics share.
+    ``at`` is the current option; ``part`` is ``fabric``, or ``traffic``, which two fabrics share.
     """
     resolved = scenario.resolve()
     program = resolved.get("program")
@@ -51,7 +51,7 @@ def _control(label: str, part: str, options: Sequence[tuple[str, Settings]], at:
 
 
 def _scale(label: str, part: str, path: str, values: Sequence[Any], now: Any) -> dict[str, Any]:
-    """A slider over values, the one in force among them."""
+    """Return a slider over values, which include the current one."""
     values = list(values)
     if now not in values:
         values = sorted([*values, now], key=_size)
@@ -143,7 +143,7 @@ def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, 
 
 
 def _ways(kind: str) -> list[tuple[str, Settings]]:
-    """Routings of a topology, each with everything that says it, so that one replaces another."""
+    """Return the routings of a topology, each with all its settings, so that one replaces another."""
 
     def way(kind: str, adaptive: bool = True, universal: bool = False, **more: Any) -> Settings:
         given = {"kind": kind, "adaptive": adaptive, "universal": universal, "spread": None, **more}
@@ -168,5 +168,5 @@ def _ways(kind: str) -> list[tuple[str, Settings]]:
 
 
 def _holds(settings: Settings, now: Settings) -> bool:
-    """Whether settings are in force; what is None must not be there."""
+    """Return whether settings are in force; a setting of None must be absent."""
     return all(now.get(path) == value for path, value in settings.items())

@@ -1,8 +1,8 @@
-"""Who may talk to the server: pages of its own, on this machine.
+"""Accept requests only from the server's own pages on this machine.
 
-Any web page can make a browser send requests to 127.0.0.1. It cannot forge ``Host`` and ``Origin``, and it
-cannot send JSON to another origin without asking first, so these are looked at before anything else. Another
-program can forge all of that, but it does not know the key, with which every path of this server begins.
+Any web page can make a browser send requests to 127.0.0.1. It cannot forge ``Host`` and ``Origin``, and
+cannot send JSON to another origin without asking first, so these are checked first. Another program can forge
+all of that, but does not know the key with which every path of this server begins.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ HEADERS = {
 
 
 class Guard:
-    """Lets through what comes from our own page, has its key and is not too long; adds the headers of every
-    answer."""
+    """Accepts requests of our own page that have its key and are not too long; adds headers."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         self.app = app
         self.start = f"/{key}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -56,7 +55,7 @@ class Guard:
         await self.app({**scope, "path": scope["path"][len(self.start) :]}, receive, with_headers)
 
     def _without_key(self, scope: Scope) -> tuple[int, str] | None:
-        """Status and message if the path does not begin with the key, however much of it is right."""
+        """Return status and message if the path does not begin with the key, compared in constant time."""
         start = scope["path"][: len(self.start) + 1].encode(errors="replace")
         if secrets.compare_digest(start, f"{self.start}/".encode()):
             return None
@@ -64,10 +63,10 @@ class Guard:
 
 
 def refused(scope: Scope) -> tuple[int, str] | None:
-    """Status and message if a request is not one of our page."""
+    """Return status and message if a request does not come from our page."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     host, origin = headers.get("host", ""), headers.get("origin")
-    name = host if host in NAMES else host.rpartition(":")[0]  # a browser says no port when it is 80
+    name = host if host in NAMES else host.rpartition(":")[0]  # browsers omit port 80
     names = [name for name, _ in scope["headers"]]
     if name not in NAMES or names.count(b"host") != 1 or names.count(b"origin") > 1:
         return 421, "This server answers to 127.0.0.1 and localhost only."

@@ -96,8 +96,9 @@ def _write(job: Mapping[str, Any], report: str) -> None:
 
 
 def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
-    """Run one or two fabrics again and return the paths of their packets: the last ones before the end, or
-    from a given time on.
+    """Run one or two fabrics again and return the paths of their packets.
+
+    These are the last packets before the end, or those from a given time on.
     """
     clock = Clock(stop, limits.RUN_S)
     scenarios = _named(job).values()
@@ -113,7 +114,7 @@ def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None
 
 
 def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results:
-    """Run a scenario and report its state while it runs."""
+    """Run a scenario and report its state meanwhile."""
     limits.check_size(graph_of(scenario))
     compiled = compile(scenario)
     live = Live(compiled)

@@ -1,4 +1,4 @@
-"""A run in progress: what the page draws of it, some times a second."""
+"""A run in progress: what the page draws of it, several times per second."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TAIL_STEPS = 160
 _SENDERS = 24
 _UNEVEN = 1.5
 _PART = 10
-"""A look may take one part in this many of the time."""
+"""Taking pictures may use at most one part in this many of the time."""
 
 
 class Live:
-    """Makes pictures of one run, no more often than they can be seen, nor so often as to delay the run."""
+    """Makes pictures of one run: not more often than visible, and not so often that they delay the run."""
 
     def __init__(self, compiled: Compiled) -> None:
         self._graph, self._kind = compiled.graph, KINDS[compiled.graph.kind]
@@ -38,7 +38,7 @@ class Live:
         self._began = time.monotonic()
 
     def look(self, progress: Progress) -> dict[str, Any] | None:
-        """The state of the run, or None if it is too early for another look."""
+        """Return the state of the run, or None if it is too early for another picture."""
         now = time.monotonic()
         if now < self._next:
             return None
@@ -51,7 +51,7 @@ class Live:
         return {**picture, "share": progress.share, "events_per_s": rate}
 
     def end(self, results: Results) -> dict[str, Any]:
-        """The last picture of a run."""
+        """Return the last picture of a run."""
         summary = results.summary
         native = results.native
         return {
@@ -73,11 +73,11 @@ class Live:
         }
 
     def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int) -> dict[str, Any]:
-        # The tick is not that of the compiled scenario where flow control had to be measured first.
+        # If flow control was measured first, the tick differs from that of the compiled scenario.
         tick_ns, start = tick_ps / 1000, int(native["measure_start_ticks"])
         warming = start == 0 and self._warmup_ps != 0
         window = tables.window_ticks(native)
-        # What a report of the same moment would say, by the same functions.
+        # The values that a report of the same moment would show, computed by the same functions.
         rates = throughput(native, tick_ns, self._graph.terminals)
         delay = latency(native, "latency", tick_ns, self._kind)
         series = _series(native, tick_ns)
@@ -105,7 +105,7 @@ class Live:
         }
 
     def _carried(self, native: Mapping[str, Any], window_ns: float) -> list[int]:
-        """Per link the kB/s of all that is on it; nothing where its utilisation says the same."""
+        """Return, per link, the kB/s of everything on it; empty if its utilisation says the same."""
         carried = self._kind.carried_mbytes_per_s
         if carried is None or len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
             return []
@@ -113,7 +113,7 @@ class Live:
 
 
 def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:
-    """Throughput and latency over time, a value per batch; no latency of one without packets."""
+    """Return throughput and latency over time, one value per batch; None for latency without packets."""
     inside, starts, ends = tables.batch_bounds(native)
     packets = tables.column(native, "batch_packets")[inside]
     latency = tables.column(native, "batch_latency_sum_ticks")[inside]
@@ -127,7 +127,7 @@ def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:
 
 
 def _tail(native: Mapping[str, Any], tick_ns: float) -> list[list[float]]:
-    """The thinned tail for drawing."""
+    """Return the tail, thinned for drawing."""
     tail = tables.thinned_tail(native, tick_ns, _TAIL_STEPS)
     pairs = zip(tail["latency_ns"], tail["share_longer"], strict=True)
     return [[round(value / 1e3, 5), share] for value, share in pairs]
@@ -138,28 +138,28 @@ def _micro(value_ns: float | None) -> float | None:
 
 
 def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
-    """Per link, in thousandths; empty for fabrics that are not drawn."""
+    """Return the utilisation per link, in thousandths; empty for fabrics that are not drawn."""
     if len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
         return []
     return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
 
 
 def _limit(results: Results) -> int:
-    """The number of the link that limits the network, or comes nearest to its limit; -1 if it is no link."""
+    """Return the number of the link that limits the network, or comes nearest to it; -1 for others."""
     name = (results.summary["limit"] or {}).get("name")
     names = results.graph.link_names
     return names.index(name) if name in names else -1
 
 
 def _columns(results: Results) -> list[dict[str, Any]]:
-    """What the report says of each link; nothing where there are too many."""
+    """Return the report's values of each link; empty if there are too many links."""
     if results.graph.links > limits.TOLD_LINKS:
         return []
     return own_numbers(results.links)["columns"]
 
 
 def _sources(results: Results, senders: list[int]) -> list[list[Any]]:
-    """What was delivered from each sender, in MB/s, where some got much more than others; else nothing."""
+    """Return the throughput per sender in MB/s if some get much more than others; otherwise empty."""
     names, flows = results.graph.terminal_names, results.flows
     if not len(flows) or not 0 < len(senders) <= _SENDERS:
         return []

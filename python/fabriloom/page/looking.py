@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Describe one or two fabrics; the second has the traffic of the first. Raises ScenarioError and
-    Refusal.
+    """Describe one or two fabrics, both with the traffic of the first.
+
+    Raises ScenarioError and Refusal.
     """
     return [describe(one) for one in sides(spec, beside)]
 
@@ -59,7 +60,7 @@ def title_of(scenario: Scenario) -> str:
 
 
 def facts(graph: Graph) -> str:
-    """Return the sizes of a network in a line."""
+    """Return the sizes of a network as one line."""
     parts = [counted(graph.terminals, "terminal"), counted(graph.links, "link")]
     if graph.several is not None:
         parts.insert(0, counted(len(graph.planes), "plane"))

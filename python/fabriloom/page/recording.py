@@ -19,9 +19,9 @@ from ..simulate import Progress, run
 from ..technology import Technology
 
 HOPS = 12_000
-"""This many stays of packets on links are shown; some thousand packets."""
+"""The number of stays of packets on links that are shown: some thousand packets."""
 _KEPT = 1 << 19
-"""This many are kept during a run: more than there can be between two looks at it."""
+"""The number that a run keeps: more than there can be between two looks at it."""
 _NOBODY = 2**32 - 1
 _BUS, _LOST, _CODE = 8, 16, 32
 _MOST_CODES = 20_000
@@ -32,10 +32,10 @@ Told = Callable[[float], None]
 
 
 def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], told: Told) -> dict[str, Any]:
-    """Run a scenario once more, and give the paths of its packets from a moment on, or of its last ones.
+    """Run a scenario again and return the paths of its packets, from a time on or of the last ones.
 
-    It is the same run, tick by tick, as without recording. ``told`` hears the share of it that is done;
-    ``check`` raises KeyboardInterrupt to end it.
+    Recording does not change the run. ``told`` is called with the finished fraction; ``check`` raises
+    KeyboardInterrupt to end the run.
     """
     before, next_s = None, 0.0
 
@@ -58,9 +58,7 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
 
 
 def _around(compiled: Compiled) -> dict[str, Any]:
-    """What the links and sources of a recording are like: how long it takes to fill an input buffer, and the
-    mean interval of each source with open-loop arrivals.
-    """
+    """Return the time to fill an input buffer, and the mean intervals of sources with open loops."""
     tech, arrays = compiled.technology, compiled.arrays
     of_links = compiled.graph.rings is None
     buffer_ps = tech.input_buffer_chars * tech.character_ps() if isinstance(tech, Technology) else 0
@@ -75,8 +73,9 @@ def _around(compiled: Compiled) -> dict[str, Any]:
 
 
 def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
-    """Links that are down in what is shown: link, from when to when in ns of the run (None: for good), and
-    whether it is only its terminal that takes nothing.
+    """Return the links that are down in the shown time.
+
+    Per outage: link, begin and end in ns of the run (None: for ever), and whether only its terminal is stuck.
     """
     arrays, tick_ns = compiled.arrays, compiled.tick_ps / 1000
     if "fault_link" not in arrays:
@@ -93,13 +92,13 @@ def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | 
 
 
 def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -> dict[str, Any]:
-    """Every stay of a packet on a link, in ns from the first moment shown: columns of equal length.
+    """Return every stay of a packet on a link, in ns from the first shown moment, as columns of equal length.
 
-    ``packet`` numbers what moves as one, -1 for echoes; ``kind`` is 0 for packets and requests, 1 for
-    responses, 2 for echoes, 3 for busy echoes, 4 more when it is sent again; ``bus`` is the port to which
-    the packet is moved from the port of ``link``, or -1; ``last``: it arrives by it. ``losses``: when, where
-    and which packet was cut, discarded or timed out; ``codes``: from when to when a time-code or an interrupt
-    was on which link.
+    ``packet`` numbers what moves as one, -1 for echoes. ``kind`` is 0 for packets and requests, 1 for
+    responses, 2 for echoes, 3 for busy echoes, plus 4 if it is sent again. ``bus`` is the port to which the
+    packet moves from the port of ``link``, or -1. ``last``: it arrives by this stay. ``losses``: time, place
+    and packet of each packet that was cut, discarded or timed out. ``codes``: begin, end and link of each
+    time-code or interrupt.
     """
     native, graph = results.native, results.graph
     rows = {name: column(native, f"hop_{name}") for name in ("source", "target", "link", "kind")}
@@ -146,7 +145,7 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
 
 
 def _distributions(results: Results) -> list[str]:
-    """Names of targets that stand for several terminals."""
+    """Return the names of targets that are several terminals."""
     given = results.provenance.resolved.get("routing", {}).get("distribution") or []
     return [one["name"] for one in given]
 
@@ -154,15 +153,15 @@ def _distributions(results: Results) -> list[str]:
 def _shown(
     rows: Mapping[str, NDArray[Any]], results: Results, since_ps: int | None, most: int
 ) -> tuple[dict[str, NDArray[Any]], int, int]:
-    """The rows that are shown, in the order of their begin, and the first and the last tick shown."""
+    """Return the shown rows, ordered by their begin, and the first and the last shown tick."""
     begin, end = rows["begin"], rows["end"]
     first, last = (since_ps or 0) // results.tick_ps, int(results.native["end_time_ticks"])
-    # The engine knows ahead of its clock what moves on undisturbed; what begins after the end is not shown.
+    # The engine knows undisturbed moves ahead of its clock; moves that begin after the end are not shown.
     order = np.argsort(begin, kind="stable")
     order = order[begin[order] <= last]
     if since_ps is None and len(order) > most:
         first = int(begin[order[-most]])
-    # What is on its link since before is shown too.
+    # Packets that were already on their link at the start are shown too.
     order = order[(end[order] < 0) | (end[order] >= first)]
     if first >= last:
         order = order[:0]
@@ -173,7 +172,7 @@ def _shown(
 
 
 def _packets(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
-    """A number per row for what it is a part of, and how many numbers there are."""
+    """Return, per row, the number of its packet, and the number of packets."""
     known = rows["source"] != _NOBODY
     source, kind = (rows[name].astype(np.int64) for name in ("source", "kind"))
     keys = np.stack([source, rows["started"], kind & 3])[:, known]
@@ -191,7 +190,7 @@ def _losses(
     last: int,
     tick_ns: float,
 ) -> list[list[float]]:
-    """Time in ns from the first moment shown, link and packet of each loss of a packet that is shown."""
+    """Return time in ns from the first shown moment, link and packet of each loss of a shown packet."""
     numbers = dict(
         zip(zip(rows["source"].tolist(), rows["started"].tolist(), strict=True), packet.tolist(), strict=True)
     )
@@ -204,7 +203,7 @@ def _losses(
 
 
 def _codes(codes: Mapping[str, NDArray[Any]], first: int, last: int, tick_ns: float) -> list[list[float]]:
-    """Begin and end in ns from the first moment shown, and link, of each code on its way, in order."""
+    """Return begin and end in ns from the first shown moment, and link, of each code, in order."""
     order = np.argsort(codes["begin"], kind="stable")
     order = order[(codes["end"][order] >= first) & (codes["begin"][order] <= last)][:_MOST_CODES]
     begin, end = (np.round((codes[name][order] - first) * tick_ns, 2) for name in ("begin", "end"))
@@ -214,9 +213,9 @@ def _codes(codes: Mapping[str, NDArray[Any]], first: int, last: int, tick_ns: fl
 
 
 def _ends(rows: Mapping[str, NDArray[Any]], packet: NDArray[np.int64], number: int) -> list[list[int]]:
-    """Per packet: source, target and start. Where only its way over a bus is shown, its source twice."""
+    """Return source, target and start per packet; if only a bus transfer is shown, the source twice."""
     bus = rows["kind"] & _BUS > 0
-    order = np.argsort(~bus, kind="stable")  # the last row of a packet counts
+    order = np.argsort(~bus, kind="stable")  # the last row of a packet is decisive
     order = order[packet[order] >= 0]
     found = np.zeros((3, number), np.int64)
     target = np.where(bus, rows["source"], rows["target"])
@@ -225,7 +224,7 @@ def _ends(rows: Mapping[str, NDArray[Any]], packet: NDArray[np.int64], number: i
 
 
 def _said(shown: Mapping[str, Any], packets: int) -> str:
-    """What is shown, in a sentence."""
+    """Describe what is shown, in a sentence."""
     first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
     if not packets:
         return f"No packet was under way after {_time(first)}."

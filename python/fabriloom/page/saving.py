@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def toml_text(data: Mapping[str, Any]) -> str:
-    """TOML of plain data: strings, numbers, truth values, lists and tables."""
+    """Return plain data as TOML: strings, numbers, truth values, lists and tables."""
     lines = [f"{_key(name)} = {_value(value)}" for name, value in data.items() if not _is_table(value)]
     for name, table in data.items():
         if _is_table(table) and table:
@@ -25,7 +25,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _table(name: str, table: Mapping[str, Any]) -> list[str]:
-    """A section; the tables in it are written in their lines."""
+    """Return a section; its tables are written inline."""
     return [f"[{name}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())]
 
 
@@ -34,7 +34,7 @@ def _key(name: str) -> str:
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's, but for the delete character.
+    # JSON's escapes are valid in TOML, except for the delete character.
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 

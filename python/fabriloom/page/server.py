@@ -1,4 +1,4 @@
-"""The server: a few addresses, on this machine alone."""
+"""The server of the laboratory: a few addresses, on this machine only."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OF_REPORTS = {
 _KEY_BYTES = 18
 _PING_S = 15.0
 _LOST_S = 0.5
-"""How often a server that is working for somebody looks whether he is still there."""
+"""Interval at which a server that works for a client checks whether the client is still connected."""
 
 
 def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ()) -> None:
@@ -60,7 +60,7 @@ def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ())
 
 
 def configured(app: Starlette, **more: Any) -> uvicorn.Config:
-    """How the library serves the application."""
+    """Return the library's settings for the application."""
     spare_the_log()
     return uvicorn.Config(
         app,
@@ -78,19 +78,19 @@ def configured(app: Starlette, **more: Any) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """Tells when it is there, and ends the streams when it is to end, which otherwise go on for ever."""
+    """Reports when it is ready, and ends the streams on shutdown, because they would never end."""
 
     def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
         super().__init__(config)
         self._tell = tell
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin; only then is anybody told, so that a browser finds it and Ctrl-C is heard."""
+        """Start, then report; a browser then finds the server, and Ctrl-C works."""
         await super().startup(sockets)
         self._tell()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Ctrl-C or SIGTERM; the end takes a second at most, and pressed twice it is no sooner."""
+        """Handle Ctrl-C or SIGTERM; the end takes a second at most, also if pressed twice."""
         if self.should_exit:
             return
         self.config.app.state.sessions.hang_up()  # type: ignore[union-attr]
@@ -98,7 +98,7 @@ class _Server(uvicorn.Server):
 
 
 def application(files: Sequence[Path] = ()) -> Starlette:
-    """The app: its sessions live as long as it does, and so does the key of its address."""
+    """Return the application; its sessions and the key of its address last as long as it does."""
     key = secrets.token_urlsafe(_KEY_BYTES)
 
     @contextlib.asynccontextmanager
@@ -133,7 +133,7 @@ def application(files: Sequence[Path] = ()) -> Starlette:
 
 
 async def _page(request: Request) -> Response:
-    """The page and what it consists of."""
+    """Return the page and its parts."""
     name = request.path_params.get("name", "index.html")
     if name in _OF_REPORTS:
         room, path = "fabriloom.report", _OF_REPORTS[name]
@@ -150,13 +150,13 @@ async def _shelf(request: Request) -> Response:
 
 
 def _sides(request: Request, body: Message) -> Message:
-    """The scenarios that are asked for, with files of the user's as places where the workers find them."""
+    """Return the requested scenarios, with the user's files as paths for the workers."""
     sessions, own = request.app.state.sessions, request.app.state.files
     return {side: spec and shelf.placed(spec, own, sessions.keep) for side, spec in sides(body).items()}
 
 
 async def _session(request: Request) -> Response:
-    """A session: the one that the tab had, if it is still there."""
+    """Return a session: the one that the tab had, if it still exists."""
     sessions: Sessions = request.app.state.sessions
     body = await body_of(request)
     session = sessions.get(str(body.get("session", "")))
@@ -197,10 +197,10 @@ async def _cancel(request: Request) -> Response:
 
 
 async def _events(request: Request) -> Response:
-    """What happens in a session, as it happens."""
+    """Stream the events of a session."""
     session = request.app.state.sessions.get(request.query_params.get("session", ""))
     if session is None or len(session.listeners) >= limits.LISTENERS:
-        # 204 tells an EventSource not to try again.
+        # 204 makes an EventSource stop retrying.
         return Response(status_code=204)
     return StreamingResponse(_stream(session), media_type="text/event-stream")
 

@@ -59,10 +59,10 @@ class Session:
             if queue.qsize() < _QUEUE:
                 queue.put_nowait(message)
             elif queue.qsize() == _QUEUE:
-                queue.put_nowait(None)  # it cannot keep up: it has to come again, and then gets the state
+                queue.put_nowait(None)  # too slow: it has to reconnect, and then gets the whole state
 
     def hang_up(self) -> None:
-        """End its streams."""
+        """End the streams of this session."""
         for queue in self.listeners:
             queue.put_nowait(None)
 
@@ -70,7 +70,7 @@ class Session:
         """Start a job; the previous one must have ended."""
         self.running, self._cancelled, self.kind = True, False, str(job["do"])
         if self.kind == "replay":
-            # What the run before has shown stays: its packets are replayed.
+            # The result of the previous run stays: its packets are replayed.
             self._newest = {key: said for key, said in self._newest.items() if key[0] in _MEASURED}
         else:
             self._newest.clear()
@@ -102,7 +102,7 @@ class Session:
             self.tell({"type": "idle"})
 
     async def cancel(self) -> None:
-        """End the job: with its partial results if they come at once, else by ending its process."""
+        """End the job: with its partial results if they come immediately, otherwise by ending its process."""
         if not self.running:
             return
         self._cancelled = True
@@ -117,7 +117,7 @@ class Session:
 
 
 class Turns:
-    """Admits a few at a time; of the waiting ones the newest is next, and with too many the oldest is
+    """Admits a few at a time: of the waiting ones the newest is next; if there are too many, the oldest is
     refused.
 
     A client that sends many requests therefore cannot block the others.
@@ -177,7 +177,7 @@ class Sessions:
         return self._open[name]
 
     def _forget(self, session: Session) -> None:
-        """Close a tab for good."""
+        """Close a tab permanently."""
         del self._open[session.name]
         session.hang_up()
         shutil.rmtree(session.folder, ignore_errors=True)
@@ -239,7 +239,7 @@ class Sessions:
         return answer
 
     async def sweep(self) -> None:
-        """Loop without end: abandon runs without listeners, and close sessions of closed tabs."""
+        """Abandon runs without listeners, and close the sessions of closed tabs, in an endless loop."""
         while True:
             await asyncio.sleep(2.0)
             now = time.monotonic()

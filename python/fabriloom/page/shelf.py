@@ -1,4 +1,4 @@
-"""The scenarios that the page offers: in the repository links into ``scenarios/``, installed files."""
+"""The scenarios that the page offers: links to ``scenarios/`` in the repository, installed as files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FOLDER = Path(__file__).resolve().parent / "scenarios"
 
 @cache
 def entries() -> list[dict[str, Any]]:
-    """The entries of ``shelf.toml``."""
+    """Return the entries of ``shelf.toml``."""
     text = resources.files("fabriloom.page").joinpath("shelf.toml").read_text(encoding="utf-8")
     return list(tomllib.loads(text)["entry"])
 
 
 def listed() -> list[dict[str, Any]]:
-    """Name, group, title, what to look for and what to put beside it, of every entry."""
+    """Return name, group, title, what to look for, and what to compare, of every entry."""
     return [
         {
             "name": entry["file"],
@@ -36,11 +36,11 @@ def listed() -> list[dict[str, Any]]:
 
 
 OWN = "own:"
-"""The names of the user's scenarios begin with this, and end with their number."""
+"""Prefix of the names of the user's scenarios, before their number."""
 
 
 def own(files: Sequence[Path]) -> list[dict[str, Any]]:
-    """The scenarios that the command was given, as entries."""
+    """Return the scenarios given on the command line, as entries."""
     return [
         {"name": f"{OWN}{at}", "group": "Your files", "title": path.name, "look": "", "beside": {}}
         for at, path in enumerate(files)
@@ -50,8 +50,10 @@ def own(files: Sequence[Path]) -> list[dict[str, Any]]:
 def placed(
     spec: Mapping[str, Any], files: Sequence[Path], keep: Callable[[Mapping[str, str]], Path]
 ) -> dict[str, Any]:
-    """A chosen scenario with its place in this machine: ``path`` of one of the user's, or the ``folder`` in
-    which the files are kept that came with it. A request cannot name either. Raises Refusal.
+    """Return a chosen scenario with its place on this machine. Raises Refusal.
+
+    This is ``path`` for a user's scenario, or ``folder`` with the files that were sent with it. A request
+    cannot name either.
     """
     found = dict(spec)
     name = str(found.get("shelf", ""))
@@ -71,7 +73,7 @@ def _description(path: Path) -> str:
 
 
 def path_of(name: str) -> Path:
-    """The file of an entry. Raises Refusal for anything that is not on the shelf."""
+    """Return the file of an entry. Raises Refusal for any other name."""
     if name not in {entry["file"] for entry in entries()}:
         raise Refusal(f"There is no scenario {name!r} on the shelf.")
     return FOLDER / name

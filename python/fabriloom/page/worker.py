@@ -1,7 +1,7 @@
 """A process that reads jobs and writes results as lines of JSON.
 
-All work that a foreign scenario can make large or slow happens here, so killing it is always safe. It ends
-with the server, because its input then ends.
+All work that a foreign scenario can make large or slow happens here, so this process can be killed at any
+time. It ends with the server, because its input then ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import limits
 def main() -> None:
     """Work until the input ends."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever else writes to standard output must not get among the messages
+    os.dup2(2, 1)  # other output to standard output must not mix with the messages
     _limit_memory()
     lock = threading.Lock()
 

@@ -16,7 +16,7 @@ _IDLE = 2
 
 
 class WorkerLost(Exception):
-    """The process ended unexpectedly; the text says how."""
+    """The process ended unexpectedly; the text gives the reason."""
 
 
 class Worker:
@@ -30,7 +30,7 @@ class Worker:
         """Start a process, which gets ready in the background."""
         pipe = asyncio.subprocess.PIPE
         command = children.command(f"{__package__}.worker")
-        # Away from the terminal: its Ctrl-C is for the server, which ends the workers.
+        # Keep it away from the terminal: its Ctrl-C is for the server, which ends the workers.
         process = await asyncio.create_subprocess_exec(
             *command, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE, start_new_session=True
         )
@@ -53,7 +53,7 @@ class Worker:
                 self._process.stdin.write(json.dumps(message).encode() + b"\n")
 
     async def work(self, job: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Do a job; yields its messages up to the end of the job. Raises WorkerLost."""
+        """Do a job; yields its messages until it ends. Raises WorkerLost."""
         self.tell(job)
         while True:
             line = await self._process.stdout.readline() if self._process.stdout else b""
@@ -96,7 +96,7 @@ class Workers:
     async def take(self) -> Worker:
         """Return a worker for one job."""
         while self._idle:
-            worker = self._idle.pop(0)  # one that has worked already has everything imported
+            worker = self._idle.pop(0)  # a worker that has been used has everything imported
             if worker.alive:
                 self.ahead()
                 return worker

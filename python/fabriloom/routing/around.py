@@ -13,7 +13,7 @@ from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way
 
 AROUND = ("auto", "shortest-path", "up-star-down-star")
-"""Rules that suit any graph."""
+"""Rules that apply to any graph."""
 
 Ints = NDArray[np.int64]
 
@@ -59,7 +59,7 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
 
 
 def _parts(graph: Graph, alive: Ints) -> Ints:
-    """Per switch the lowest switch that it is joined to by these links, both ways."""
+    """Return, per switch, the lowest switch connected to it by these links in both directions."""
     part = np.arange(graph.switches)
     source, target = graph.link_source[alive], graph.link_target[alive]
     while True:
@@ -71,7 +71,7 @@ def _parts(graph: Graph, alive: Ints) -> Ints:
 
 
 def _left(graph: Graph, switches: Ints, alive: NDArray[np.bool_]) -> tuple[Graph, Ints, Ints]:
-    """Some switches, their terminals and their links that are alive; which links and terminals these are."""
+    """Return a network of some switches, their terminals and their working links, and the numbers of both."""
     terminals = np.flatnonzero(np.isin(graph.terminal_exit_switches, switches))
     vertices = np.concatenate([switches, graph.switches + terminals])
     place = np.full(graph.switches + graph.terminals, -1)

@@ -28,7 +28,7 @@ RULES: dict[str, Callable[..., RouteTable]] = {
     "shortest-path": shortest_path,
     "up-star-down-star": up_star_down_star,
 }
-"""The function of each kind that is a rule."""
+"""The functions of the kinds that are rules."""
 
 KINDS = ("auto", *RULES, "interval", "table", "paths")
 

@@ -1,4 +1,4 @@
-"""Questions to a finished table: does everything arrive, can it deadlock, how much does each link carry."""
+"""Check a finished table: whether all packets arrive, whether it can deadlock, and the load of each link."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ Weights = tuple[ArrayLike, ArrayLike, ArrayLike] | NDArray[np.float64]
 def verify(graph: Graph, table: RouteTable) -> None:
     """Follow all packets over every link they may take; return if all arrive.
 
-    Raises ``RoutingError`` naming the destination and the switches on the way to the loop, the dead end or
-    the wrong terminal. Also intermediate switches are checked: that they are reached, with the header deleted
-    on entry.
+    Intermediate switches are checked too: packets reach them, and their header is deleted on entry.
+
+    Raises:
+        RoutingError: with the destination, and the switches on the path to the loop, the dead end or the
+            wrong terminal.
     """
     Core(graph).verify(columns(table))
 
@@ -28,11 +30,11 @@ def verify(graph: Graph, table: RouteTable) -> None:
 def dependency_cycle(graph: Graph, table: RouteTable, lanes: int = 1) -> list[int] | None:
     """Return a cycle of the channel dependency graph as link indices, or None if there is none.
 
-    With several ``lanes`` a link, the groups of the table are of lanes, and so is the cycle.
+    With several ``lanes`` per link, the groups of the table and the cycle are of lanes.
 
-    Packets on each link of the cycle may wait for the next link, on the last for the first. Without a cycle
-    the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random intermediate
-    switches count.
+    A packet on each link of the cycle may wait for the next link, and one on the last for the first. Without
+    a cycle the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random
+    intermediate switches count.
     """
     return Core(graph).dependency_cycle(columns(table), lanes)
 
@@ -45,10 +47,13 @@ def channel_loads(
 ) -> NDArray[np.float64]:
     """Return the expected number of packets per link, shape (links,), float64.
 
-    ``weights``: None, every terminal sends one packet per unit of time, to each other terminal with equal
-    probability; or a matrix (terminals, terminals) of packets per unit from row to column; or three columns:
-    source, target, packets per unit. ``even``: per terminal what it sends to all others alike, besides the
-    weights. A group shares its packets evenly among its links. One divided by the greatest load is a bound of
+    Args:
+        weights: None: every terminal sends one packet per unit of time, to each other terminal with equal
+            probability; or a matrix (terminals, terminals) of packets per unit from row to column; or three
+            columns: source, target, packets per unit.
+        even: per terminal, the packets that it sends evenly to all others, in addition to the weights.
+
+    A group shares its packets evenly among its links. One divided by the largest load is an upper bound of
     the throughput, as a fraction of a link.
     """
     if even is None:
@@ -78,12 +83,12 @@ def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:
 
 
 def mean_hops(graph: Graph, table: RouteTable, weights: Weights | None = None) -> float:
-    """Return the mean number of links on a packet's way, with those out of and into terminals."""
+    """Return the mean number of links on a packet's path, including those of terminals."""
     return mean_way(graph, channel_loads(graph, table, weights))
 
 
 def mean_way(graph: Graph, loads: NDArray[np.float64]) -> float:
-    """Return the same from the loads of all links."""
+    """Return the mean number of links on a packet's path from the loads of all links."""
     sent = loads[graph.link_source >= graph.switches].sum()
     return float(loads.sum() / sent) if sent > 0 else 0.0
 
@@ -93,7 +98,7 @@ def path(
 ) -> list[int]:
     """Return the links from one terminal to another, the first of every group.
 
-    ``via``: place in ``table.via_switch`` of the intermediate switch to lead through. Raises ``RoutingError``
-    if the table does not lead there.
+    ``via``: index in ``table.via_switch`` of an intermediate switch. Raises ``RoutingError`` if the table has
+    no path.
     """
     return Core(graph, None).path(columns(table), source_terminal, target_terminal, via)

@@ -11,15 +11,16 @@ from .table import NONE, RouteTable, check_size
 
 
 def on_lanes(table: RouteTable, own: Sequence[int], lanes: int) -> RouteTable:
-    """Return a table of ``len(own)`` lanes a link as one of ``lanes``, lane ``v`` being ``own[v]`` there."""
+    """Return a table of ``len(own)`` lanes per link as one of ``lanes``; lane ``v`` becomes ``own[v]``."""
     link, lane = np.divmod(table.group_links.astype(np.int64), len(own))
     return replace(table, group_links=(link * lanes + np.asarray(own)[lane]).astype(np.uint32))
 
 
 def by_class(tables: Sequence[RouteTable]) -> RouteTable:
-    """Return tables of one network as one that has the routing classes of each behind those before it.
+    """Return one table with the routing classes of several tables of one network, one table after the other.
 
-    A packet of traffic class ``c`` adds ``c`` times the classes of one table to the class of each header.
+    A packet of traffic class ``c`` adds ``c`` times the number of classes of one table to the class of each
+    header.
     """
     first = tables[0]
     if len(tables) == 1:

@@ -18,10 +18,10 @@ def dimension_order(
     order: Sequence[int] | None = None,
     variant: str | None = None,
 ) -> RouteTable:
-    """Finish one dimension before the next; ``order`` lists the dimensions (default: as in ``shape``).
+    """Route one dimension after the other; ``order`` lists the dimensions (default: as in ``shape``).
 
-    ``variant``, only where links close a dimension to a ring: "no-edge-transit" (default) takes the shorter
-    way round that does not pass through coordinate 0; "minimal" the shorter way, which deadlocks without
+    ``variant``, only if links close a dimension to a ring: "no-edge-transit" (default) takes the shorter
+    direction that does not pass coordinate 0; "minimal" the shorter direction, which deadlocks without
     virtual channels.
     """
     layout = graph.layout

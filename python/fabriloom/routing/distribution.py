@@ -1,7 +1,7 @@
 """Packet distribution (multicast): addresses whose packets switches send to several links at once.
 
-The links are the union of the links of each receiver's packets; a neighbour gets each packet once. The rules
-are in ``docs/background/wormhole-model.md``.
+The links of a distribution are the union of the links to each receiver; a neighbour gets each packet once.
+The rules are in ``docs/background/wormhole-model.md``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def distribution(
     senders: Sequence[int],
     receivers: Sequence[int],
 ) -> Distribution:
-    """Make a distribution with its links. Raises RoutingError if no routing table can express it."""
+    """Return a distribution with its links. Raises RoutingError if no routing table can express it."""
     links: dict[int, tuple[int, ...]] = {}
     first: dict[int, int] = {}
     for sender in senders:
@@ -119,7 +119,7 @@ def _numbers(known: NDArray[np.uint32], more: Sequence[int]) -> NDArray[np.uint3
 def distributed_links(graph: Graph, one: Distribution, sender: int) -> list[int]:
     """Return all links of a packet of a sender, each once."""
     found = [int(graph.terminal_out_links[sender])]
-    for link in found:  # it grows
+    for link in found:  # the list grows in the loop
         end = int(graph.link_target[link])
         if end < graph.switches:
             found += one.links[end]
@@ -129,8 +129,8 @@ def distributed_links(graph: Graph, one: Distribution, sender: int) -> list[int]
 def distribution_cycle(graph: Graph, table: RouteTable, found: Sequence[Distribution]) -> list[int] | None:
     """Return a cycle of links that wait for each other, or None.
 
-    A packet moves on one link of a distribution only if its copies move on the others, so these links count
-    as one: a holder of one of them waits for everything that any of them waits for.
+    A packet moves on one link of a distribution only if its copies move on the others. These links count as
+    one: a packet that holds one of them waits for everything that any of them waits for.
     """
     import networkx as nx
 

@@ -1,7 +1,7 @@
-"""Loads of terminals that send to all others alike, without a list of all pairs.
+"""Loads of terminals that send evenly to all others, without a list of all pairs.
 
-16,384 terminals are 268 million pairs. Packets that start or end beside each other go the same ways, so each
-such group is followed once.
+16,384 terminals have 268 million pairs. Packets that start or end next to each other take the same paths, so
+each group of them is followed once.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Pairs = tuple[Ints, Ints, Reals]
 Flows = tuple[Reals, Reals, Reals]
-"""Per link packets and echoes, per switch transfers."""
+"""Packets and echoes per link, transfers per switch."""
 
 _PAIRS_AT_ONCE = 2**21
 
 
 def even_loads(graph: Graph, table: RouteTable, even: Reals) -> Reals:
-    """Return the packets per link if terminal ``t`` sends ``even[t]`` in all, alike to all others."""
+    """Return the packets per link if terminal ``t`` sends ``even[t]`` in total, evenly to all others."""
     core, told = Core(graph, "weights"), columns(table)
     least = float(even.min())
     loads = least * np.asarray(core.loads(told, None)) if least > 0 else np.zeros(graph.links)
@@ -41,7 +41,7 @@ def even_loads(graph: Graph, table: RouteTable, even: Reals) -> Reals:
 
 
 def _by_switch(graph: Graph, each: Reals) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32], Reals]]:
-    """Pairs of one terminal of every switch, for all that send into it, and every target."""
+    """Yield pairs of one terminal per switch, for all terminals that send to it, and every target."""
     switch = graph.terminal_entry_switches
     together = np.bincount(switch, weights=each, minlength=graph.switches)
     senders = np.flatnonzero(each)
@@ -58,7 +58,7 @@ def _by_switch(graph: Graph, each: Reals) -> Iterator[tuple[NDArray[np.uint32], 
 
 
 def _parts(count: int, beside: int) -> Iterator[Ints]:
-    """Numbers below ``count`` in order, in blocks that do not have too many pairs."""
+    """Yield the numbers below ``count`` in order, in blocks of a limited number of pairs."""
     size = max(1, _PAIRS_AT_ONCE // max(1, beside))
     for first in range(0, count, size):
         yield np.arange(first, min(count, first + size))
@@ -67,9 +67,9 @@ def _parts(count: int, beside: int) -> Iterator[Ints]:
 def ring_loads(graph: Graph, route: PortRoute, pairs: Pairs, even: Reals) -> RingLoads:
     """Return the loads of links and buses if every request is answered once.
 
-    ``pairs``: source, target, requests per unit. ``even``: per terminal the requests that it sends to all
-    others alike, besides; only in networks in which every terminal sends and receives. Of several tables each
-    has its share.
+    ``pairs``: source, target, requests per unit. ``even``: per terminal, the requests that it sends evenly to
+    all others in addition; only for networks in which every terminal sends and receives. Several tables share
+    the load equally.
     """
     if route.turns > 1:
         each = [astuple(ring_loads(graph, table, pairs, even)) for table in route.tables()]
@@ -84,7 +84,7 @@ def ring_loads(graph: Graph, route: PortRoute, pairs: Pairs, even: Reals) -> Rin
 
 
 def _even_flows(graph: Graph, route: PortRoute, even: Reals) -> tuple[Flows, Flows]:
-    """Requests and responses between all terminals."""
+    """Return requests and responses between all terminals."""
     if not np.any(even):
         none = np.zeros(graph.links), np.zeros(graph.links), np.zeros(graph.switches)
         return none, none
@@ -100,10 +100,11 @@ def _sum(flows: Flows, more: Flows) -> Flows:
 
 
 class _Groups:
-    """Terminals by what they have in common.
+    """Terminals grouped by equal paths.
 
-    Packets for another ring go the same way from all terminals between two ports, and to all those between
-    two ports for which all ports have the same entries. Packets that stay on their ring pass all ports.
+    Packets for another ring take the same path from all terminals between two ports. They take the same path
+    to all terminals between two ports for which all ports have the same entries. Packets that stay on their
+    ring pass all ports.
     """
 
     def __init__(self, graph: Graph, route: PortRoute) -> None:
@@ -117,7 +118,7 @@ class _Groups:
         self.target, self.target_stands = _first_of_each(stretch, far, _alike(route, graph.terminals))
 
     def flows(self, sends: Reals, takes: Reals) -> Flows:
-        """Loads if terminal ``s`` sends ``sends[s] * takes[t]`` packets to every other terminal ``t``."""
+        """Return the loads if terminal ``s`` sends ``sends[s] * takes[t]`` packets to each other ``t``."""
         rings = self.rings
         tally = _Tally(rings)
         sent, taken = (np.bincount(self.ring, weights=part, minlength=rings.rings) for part in (sends, takes))
@@ -127,7 +128,7 @@ class _Groups:
         tally.add(self.station, -takes * (sent[self.ring] - sends))
         before = self._sum_before(takes)
         tally.into_first += np.bincount(self.ring, weights=sends * before, minlength=rings.rings)
-        # From the source to the one that stands for its group, and from there to the target.
+        # From the source to the representative of its group, and from there to the target.
         stands, ends = self.station[self.source_stands], self.station[self.target_stands]
         tally.arcs(self.station, stands, leave)
         tally.arcs(ends, self.station, come)
@@ -139,7 +140,7 @@ class _Groups:
         return flows
 
     def _sum_before(self, values: Reals) -> Reals:
-        """Per terminal: the sum over the terminals before it on its ring."""
+        """Return, per terminal, the sum over the terminals before it on its ring."""
         sorted_values, ring = values[self.order], self.ring[self.order]
         total = np.cumsum(sorted_values) - sorted_values
         starts = np.searchsorted(ring, ring, side="left")
@@ -148,7 +149,7 @@ class _Groups:
         return found
 
     def _between(self, sends: Reals, takes: Reals) -> Iterator[Flows]:
-        """Loads of the packets for other rings, from one terminal of each group to one of each."""
+        """Yield the loads of the packets for other rings, from one terminal of each group to one of each."""
         count = len(self.ring)
         sent = np.bincount(self.source_stands, weights=sends, minlength=count)
         taken = np.bincount(self.target_stands, weights=takes, minlength=count)
@@ -161,15 +162,14 @@ class _Groups:
 
 
 def _stretches(rings: Rings, station: Ints) -> tuple[Ints, Ints]:
-    """Per terminal: a number for the stations between two ports in which its own is, and how far on it is in
-    them."""
+    """Return, per terminal, the number of its stretch of stations between two ports, and its place in it."""
     is_port = np.zeros(rings.stations, bool)
     is_port[rings.port_station] = True
     first = np.searchsorted(rings.station_ring, np.arange(rings.rings))
     size = np.bincount(rings.station_ring, minlength=rings.rings)
     last_port = np.maximum.accumulate(np.where(is_port, np.arange(rings.stations), -1))
     behind = last_port >= first[rings.station_ring]
-    # What stands before the first port of a ring is behind its last one.
+    # Stations before the first port of a ring follow its last port.
     last = last_port[first + size - 1]
     around = np.where(last >= first, last, first)[rings.station_ring]
     start = np.where(behind, last_port, around)
@@ -178,7 +178,7 @@ def _stretches(rings: Rings, station: Ints) -> tuple[Ints, Ints]:
 
 
 def _alike(route: PortRoute, terminals: int) -> Ints:
-    """Per terminal a number, equal for two of one block for which all ports have the same entries."""
+    """Return, per terminal, a number that is equal for terminals with equal entries in all ports."""
     found = np.empty(terminals, np.int64)
     for block in range(-(-terminals // BLOCK)):
         first, last = block * BLOCK, min(terminals, (block + 1) * BLOCK)
@@ -188,7 +188,7 @@ def _alike(route: PortRoute, terminals: int) -> Ints:
 
 
 def _first_of_each(stretch: Ints, far: Ints, alike: Ints | None = None) -> tuple[Ints, Ints]:
-    """The terminal of every group that is least far, and per terminal the one that stands for its group."""
+    """Return the first terminal of every group and, per terminal, the representative of its group."""
     alike = np.zeros_like(stretch) if alike is None else alike
     order = np.lexsort((far, alike, stretch))
     new = np.ones(len(order), bool)
@@ -200,20 +200,20 @@ def _first_of_each(stretch: Ints, far: Ints, alike: Ints | None = None) -> tuple
 
 
 class _Tally:
-    """Arcs of rings as what changes at their two ends."""
+    """Arcs of rings, stored as changes at their two ends."""
 
     def __init__(self, rings: Rings) -> None:
         self.rings = rings
         self.change = np.zeros(rings.stations)
         self.into_first = np.zeros(rings.rings)
-        """Per ring: packets on the link into its first station."""
+        """Per ring: packets on the link to its first station."""
 
     def add(self, station: Ints, rate: Reals) -> None:
-        """Packets that begin at stations, or end there if there are less than none."""
+        """Add packets that begin at stations; negative numbers end there."""
         self.change += np.bincount(station, weights=rate, minlength=self.rings.stations)
 
     def arcs(self, start: Ints, end: Ints, rate: Reals) -> None:
-        """Packets from station to station; none where both are one."""
+        """Add packets from station to station; none if both are the same."""
         self.add(start, rate)
         self.add(end, -rate)
         ring = self.rings.station_ring[start]
@@ -221,7 +221,7 @@ class _Tally:
         self.into_first += np.bincount(ring, weights=over, minlength=self.rings.rings)
 
     def packets(self) -> Reals:
-        """Packets per link."""
+        """Return the packets per link."""
         total, ring = np.cumsum(self.change), self.rings.station_ring
         first = np.searchsorted(ring, np.arange(self.rings.rings))
         before = (total - self.change)[first]

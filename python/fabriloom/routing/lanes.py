@@ -1,4 +1,4 @@
-"""Which lanes a packet may take: from groups of links to groups of lanes."""
+"""Which lanes a packet may take: turns groups of links into groups of lanes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "escape")
 Ints = NDArray[np.int64]
 
 _BEFORE, _BEHIND, _ALL = 0, 1, 2
-"""Lanes of a packet that has the dateline ahead, of one that has not, and where there is no ring."""
+"""Lanes of a packet that has the dateline ahead, of one that has not, and outside rings."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Links of a table, and per switch and class which set of lanes goes with them."""
+    """Links of a table and, per switch and class, the set of lanes that belongs to them."""
 
     table: RouteTable
     sets: list[Ints]
@@ -31,14 +31,14 @@ class _Part:
 def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = None) -> RouteTable:
     """Return the table with groups of lanes; lane ``v`` of link ``l`` has the number ``l * lanes + v``.
 
-    * ``any``: all lanes of the links of a group, or those that a table of one's own names.
-    * ``destination``: of each link one lane, the number of the destination modulo ``lanes``.
-    * ``dateline``: in the rings of a torus, the lower half of the lanes as long as the way to the destination
-      leads over the link that closes the ring, else the upper half (W. J. Dally and C. L. Seitz, IEEE
+    * ``any``: all lanes of the links of a group, or those that a user's table names.
+    * ``destination``: one lane of each link, the number of the destination modulo ``lanes``.
+    * ``dateline``: in the rings of a torus, the lower half of the lanes while the path to the destination
+      still crosses the link that closes the ring, then the upper half (W. J. Dally and C. L. Seitz, IEEE
       Transactions on Computers C-36, 1987).
-    * ``wide-dateline``: the same, and all lanes of the links behind the dateline up to where packets come in
-      again that have it ahead; no circle is closed there.
-    * ``escape``: the lowest lane, or the two lowest with a dateline, as in dimension order; the others on
+    * ``wide-dateline``: the same, but all lanes of the links after the dateline, up to the switch where
+      packets that have the dateline ahead enter again; no cycle can form there.
+    * ``escape``: the lowest lane, or the two lowest with a dateline, in dimension order; the other lanes on
       every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4, 1993).
 
     Lanes are listed before links, so that the first choice fills lane 0 of all parallel links first.
@@ -67,12 +67,12 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
 
 
 def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> RouteTable:
-    """Return the lanes of ``escape`` that packets wait for in dimension order, without the others."""
+    """Return the escape lanes that packets wait for in dimension order, without the other lanes."""
     return _regrouped([_ordered(graph, table, _escapes(graph, table, lanes))], lanes)
 
 
 def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
-    """A table with a group for all links and sets of lanes that go together somewhere."""
+    """Return a table with a group for every combination of links and lanes that occurs."""
     table = parts[-1].table
     used = table.route != NONE
     key = np.zeros(int(used.sum()), np.int64)
@@ -94,7 +94,7 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
 
 
 def _members(parts: list[_Part], sizes: list[int], key: int, lanes: int) -> Ints:
-    """The lanes of a group that is made of one group and set of every part."""
+    """Return the lanes of a group that combines one group and one set of lanes of every part."""
     found = []
     for part, size in zip(reversed(parts), reversed(sizes), strict=True):
         key, own = divmod(key, size)
@@ -111,7 +111,7 @@ def _members(parts: list[_Part], sizes: list[int], key: int, lanes: int) -> Ints
 
 
 def _ends(graph: Graph, table: RouteTable) -> tuple[Ints, Ints]:
-    """Per class the switch that it leads to, and its number among terminals or intermediates."""
+    """Return, per class, the switch that it leads to, and its number among terminals or intermediates."""
     into = np.zeros(graph.terminals, np.int64)
     of_terminal = graph.link_target >= graph.switches
     into[graph.link_target[of_terminal] - graph.switches] = graph.link_source[of_terminal]
@@ -141,7 +141,7 @@ def _check_order(what: str, table: RouteTable) -> None:
 
 
 def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
-    """How many lanes are to escape by: two where there are rings, else one."""
+    """Return the number of escape lanes: two if there are rings, otherwise one."""
     _check_order("an escape lane", table)
     if len(table.via_switch):
         raise RoutingError("an escape lane does not go with universal routing", "lane_choice")
@@ -153,7 +153,7 @@ def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
 
 
 def _ordered(graph: Graph, table: RouteTable, lanes: int, wide: bool = False) -> _Part:
-    """The first ``lanes`` lanes in dimension order, divided by the dateline where there are rings."""
+    """Return the first ``lanes`` lanes in dimension order, divided by the dateline if there are rings."""
     if not _has_rings(graph):
         return _Part(table, [np.arange(lanes)], np.zeros(table.route.shape, np.int64))
     half = lanes // 2
@@ -162,7 +162,7 @@ def _ordered(graph: Graph, table: RouteTable, lanes: int, wide: bool = False) ->
 
 
 def _sides(graph: Graph, table: RouteTable, wide: bool) -> Ints:
-    """Per switch and class: which lanes, as dimension order leads in one dimension at a time."""
+    """Return, per switch and class, the set of lanes; dimension order follows one dimension at a time."""
     shape = np.asarray(graph.layout["shape"], np.int64)
     places = np.asarray(graph.layout["coordinates"], np.int64)
     first = table.group_links[table.group_start[:-1]]
@@ -172,7 +172,7 @@ def _sides(graph: Graph, table: RouteTable, wide: bool) -> Ints:
     dimension = np.argmax(step != 0, axis=1)
     rows = np.arange(len(first))
     side = shape[dimension]
-    # Switches of a dimension of two have no ring: the cable between them is there once.
+    # A dimension of two switches is no ring: there is only one edge between them.
     ringed = inside & (side > 2)
     upward = step[rows, dimension] % side == 1
     here = places[source, dimension]
@@ -190,8 +190,11 @@ def _sides(graph: Graph, table: RouteTable, wide: bool) -> Ints:
 
 
 def _opened(table: RouteTable, before: NDArray[np.bool_], ways: Ints) -> NDArray[np.bool_]:
-    """Per switch and class: whether no packet with the dateline ahead leaves in the same direction, there or
-    at the next switch of the ring. ``ways`` has switch, next switch and direction of each group."""
+    """Return, per switch and class, whether the next links are free of packets that have the dateline ahead.
+
+    No such packet may leave in the same direction, at this switch or at the next switch of the ring. ``ways``
+    has switch, next switch and direction of each group.
+    """
     used = np.where(table.route == NONE, 0, table.route >> 1)
     crossing = np.zeros(ways.shape[1], bool)
     crossing[used[before & (table.route != NONE)]] = True

@@ -1,4 +1,4 @@
-"""The way to the compiled core and back: arrays down, tables and named errors up."""
+"""Calls of the compiled core: pass arrays, return tables and named errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def numbers(values: ArrayLike) -> NDArray[np.uint32]:
 
 
 class Core:
-    """The compiled core holding one graph; its errors name the graph's switches, terminals and links."""
+    """The compiled core with one graph; its errors name the graph's switches, terminals and links."""
 
     def __init__(self, graph: Graph, parameter: str | None = "kind") -> None:
         from .._native import RouteNetwork
@@ -58,8 +58,7 @@ class Core:
     def table(
         self, rule: str, arguments: tuple[Any, ...], spread: str, via: ArrayLike, kind: str
     ) -> RouteTable:
-        """Build a table by one of the core's rules; class ``t`` leads to terminal ``t``, then come the
-        ``via``."""
+        """Build a table by a rule of the core; classes are those of the terminals, then of ``via``."""
         via_switch = numbers(via)
         check_size(self.graph.switches, self.graph.terminals + len(via_switch), self.parameter)
         made = getattr(self, rule)(*arguments, spread, via_switch)
@@ -78,7 +77,7 @@ class Core:
 
 
 class RingCore(Core):
-    """The compiled core holding a network of rings."""
+    """The compiled core with a ring network."""
 
     def __init__(self, graph: Graph, parameter: str | None = "kind") -> None:
         from .._native import RingNetwork

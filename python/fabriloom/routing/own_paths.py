@@ -1,8 +1,8 @@
 """Routes by path addresses: a CSV file with the columns source, target and path, as export writes it.
 
-``path`` has the ports by which a packet leaves the routers on its way, separated by spaces. A table knows
-the terminal to which a packet goes, not where it came from, so two paths to one terminal that meet go on
-together. Terminals that no path leads to, or not from everywhere, are reached by another rule.
+``path`` lists the ports by which a packet leaves the routers of its path, separated by spaces. A table knows
+a packet's destination, not its source, so two paths to one terminal that meet continue together. Terminals
+that no path reaches, or not from everywhere, use another rule.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ HEADINGS = ["source", "target", "path"]
 
 
 def own_paths(graph: Graph, path: str | Path, others: RouteTable) -> RouteTable:
-    """Read the paths, and take the other routes from ``others``, of which each has one link.
+    """Read the paths, and take the other routes from ``others``, one link each.
 
-    Raises ``RoutingError`` with the line at fault.
+    Raises ``RoutingError`` with the line.
     """
     maker = _Maker(graph)
     for line, cells in rows_of(path, HEADINGS):
@@ -40,7 +40,7 @@ def own_paths(graph: Graph, path: str | Path, others: RouteTable) -> RouteTable:
 
 
 class _Maker:
-    """The links of paths as they are found."""
+    """The links of the paths read so far."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -50,7 +50,7 @@ class _Maker:
             if port:
                 self.by_port[int(graph.link_source[link])][port] = link
         self.found: dict[tuple[int, int], tuple[int, int]] = {}
-        """By switch and terminal: a link, and the line that says so."""
+        """By switch and terminal: a link, and the line that gives it."""
 
     def row(self, line: int, source: str, target: str, path: str) -> None:
         """Follow one path."""
@@ -97,7 +97,7 @@ class _Maker:
         return [int(word) for word in words]
 
     def over(self, others: RouteTable) -> RouteTable:
-        """The other table with these links instead of its own."""
+        """Return the other table with these links instead of its own."""
         route = np.array(others.route, np.uint32)
         switches, links = list(others.group_switch), list(others.group_links)
         starts = list(others.group_start)

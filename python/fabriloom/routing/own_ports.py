@@ -1,9 +1,9 @@
-"""A user's own ways through rings: a CSV file with the columns switch, ring, terminal and to.
+"""A user's own routes through rings: a CSV file with the columns switch, ring, terminal and to.
 
-Each row says that what comes to a switch on a ring, for a terminal, crosses to another ring of the switch.
-What no row names passes the switch and stays on its ring. ``terminal`` may also be a ring, which stands for
-all terminals on it; a row for a terminal itself goes before such a row. Where a switch is on one ring several
-times, the link that it sends on says which of these ports is meant, instead of the ring.
+Each row makes packets for a terminal, arriving at a switch on a ring, cross to another ring of the switch.
+Packets that no row names pass the switch and stay on their ring. ``terminal`` may also be a ring, which means
+all terminals on it; a row for a terminal itself has precedence. If a switch is on one ring several times, the
+link on which the port sends replaces the ring and identifies the port.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PAIRS_AT_ONCE = 2**20
 
 
 def own_ports(graph: Graph, path: str | Path) -> PortRoute:
-    """Read the table and check that every packet arrives. Raises ``RoutingError`` with the line at fault."""
+    """Read the table and check that every packet arrives. Raises ``RoutingError`` with the line."""
     rings = rings_of(graph)
     check_size(rings.ports, graph.terminals, "path")
     maker = _Maker(graph, rings)
@@ -46,13 +46,13 @@ def own_ports(graph: Graph, path: str | Path) -> PortRoute:
 
 
 def _in_blocks(entries: np.ndarray) -> PortRoute:
-    """Keep equal blocks of entries once."""
+    """Store equal blocks of entries once."""
     blocks, which = np.unique(entries.reshape(-1, BLOCK), axis=0, return_inverse=True)
     return PortRoute(which.reshape(len(entries), -1).astype(np.uint32), np.ascontiguousarray(blocks))
 
 
 class _Maker:
-    """Names of a network of rings, and the rows of a table as numbers."""
+    """Converts names of a ring network to numbers, row by row."""
 
     def __init__(self, graph: Graph, rings: Rings) -> None:
         self.graph, self.rings = graph, rings
@@ -80,11 +80,11 @@ class _Maker:
         return line, port, target, onward - first
 
     def targets(self, name: str) -> np.ndarray:
-        """Terminals of a name."""
+        """Return the terminals of a name."""
         return self.terminals_on[name] if name in self.terminals_on else np.array([self.terminals[name]])
 
     def _port(self, line: int, switch: int, name: str) -> int:
-        """The port of a switch on a ring, or the one that sends on a link."""
+        """Return the port of a switch on a ring, or the one that sends on a link."""
         rings, graph = self.rings, self.graph
         ports = range(int(rings.port_start[switch]), int(rings.port_start[switch + 1]))
         stations = {port: int(rings.port_station[port]) for port in ports}

@@ -1,10 +1,9 @@
 """A user's own table: a CSV file with the columns switch, terminal and links.
 
-Each row says by which links packets for a terminal leave a switch. ``terminal`` may also be a switch, which
-stands for all terminals that receive from it; a row for a terminal itself goes before such a row. ``links``
-are separated by spaces, in order of preference; a neighbour's name stands for all links to it. Behind a
-slash stands a lane, ``s1>s2/0``, if only that one of the link's lanes may be taken. Links from a
-switch to its own terminals need no row.
+Each row lists the links by which packets for a terminal leave a switch. ``terminal`` may also be a switch,
+which means all terminals that receive from it; a row for a terminal itself has precedence. ``links`` are
+separated by spaces, in order of preference; a neighbour's name means all links to it. A lane after a slash,
+``s1>s2/0``, allows only this lane of the link. Links from a switch to its own terminals need no row.
 """
 
 from __future__ import annotations
@@ -25,14 +24,13 @@ MOST_BYTES = 1 << 30
 HEADINGS = ["switch", "terminal", "links"]
 
 Ways = tuple[tuple[int, int], ...]
-"""Links, each with the one lane of it that may be taken, or -1."""
+"""Links, each with its only allowed lane, or -1."""
 
 
 def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int = 1) -> RouteTable:
     """Read the table and check that every packet arrives.
 
-    With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line at
-    fault.
+    With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line.
     """
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
@@ -55,7 +53,7 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
 
 
 def _placed(error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, Ways]]) -> RoutingError:
-    """An error of the whole table at the rows that lead there, as far as there are any."""
+    """Return an error of the whole table with the place of the rows that cause it, if there are any."""
     terminal = next((number for kind, number in error.named if kind == "terminal"), None)
     if terminal is None:
         return error
@@ -72,12 +70,12 @@ def _placed(error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, 
 
 
 def fault(line: int, message: str) -> RoutingError:
-    """The error at a line of a table of routes."""
+    """Return the error at a line of a table of routes."""
     return RoutingError(f"line {line}: {message}", "path")
 
 
 def rows_of(path: str | Path, columns: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells, in the order of ``columns``, of every row of a table of routes."""
+    """Yield line and cells, in the order of ``columns``, of every row of a table of routes."""
     file = Path(path)
     try:
         content = reading.content(
@@ -98,7 +96,7 @@ def _unreadable(file: Path, error: ReadError) -> RoutingError:
 
 
 class _Maker:
-    """The table as it grows: groups by their links, entries by switch and terminal."""
+    """The table under construction: groups by their links, entries by switch and terminal."""
 
     def __init__(self, graph: Graph, adaptive: bool, lanes: int) -> None:
         self.graph = graph
@@ -132,7 +130,7 @@ class _Maker:
         return line, switch, target, links if self.adaptive else links[:1]
 
     def _named(self, line: int, switch: int, word: str) -> list[tuple[int, int]]:
-        """Links and their lanes, -1 for any, that a word stands for."""
+        """Return the links that a word names, with their lanes; -1: any lane."""
         name, slash, lane = word.rpartition("/")
         if not slash or word in self.links or word in self.vertices or not lane.isdecimal():
             return [(link, -1) for link in self._links(line, switch, word)]
@@ -161,7 +159,7 @@ class _Maker:
             self.route[switch, self.home == target] = group * 2
 
     def deliver(self) -> None:
-        """Enter the links from switches to their own terminals where the file says nothing."""
+        """Enter the links from switches to their own terminals where the file has no row."""
         for terminal, switch in enumerate(self.home.tolist()):
             if self.route[switch, terminal] == NONE:
                 links = self.between[switch, self.graph.switches + terminal]

@@ -1,4 +1,4 @@
-"""The tables of several planes as one."""
+"""Combine the tables of several planes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> RouteTable:
-    """One table of those of the planes of a graph, ``lanes`` being those of a link if groups are of lanes.
+    """Return one table for all planes of a graph; ``lanes`` is the number per link if groups are of lanes.
 
-    Ports of one class in different planes keep it: a header is the same in each. Raises ``RoutingError`` if
+    Ports of one class keep it in every plane, so a header is the same in each. Raises ``RoutingError`` if
     planes have different numbers of intermediate switches.
     """
     planes = graph.planes

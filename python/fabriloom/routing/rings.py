@@ -81,12 +81,12 @@ class RingLoads:
     """Per switch: responses over its buses."""
 
     def link_time(self, request: float, request_echo: float, response: float, response_echo: float) -> Reals:
-        """Return per link the time (or symbols) that it is busy, from that of one unit of each kind."""
+        """Return, per link, the time (or symbols) that it is busy, from the time of one unit of each kind."""
         packets = request * self.requests + response * self.responses
         return packets + request_echo * self.request_echoes + response_echo * self.response_echoes
 
     def bus_time(self, request: float, response: float) -> Reals:
-        """Return per switch the time that its buses are busy, all together, from that of one transfer."""
+        """Return, per switch, the total time that its buses are busy, from the time of one transfer."""
         return request * self.bus_requests + response * self.bus_responses
 
 
@@ -123,7 +123,7 @@ def _table(graph: Graph, turn: int) -> PortRoute:
 
 
 def _dealt_out(graph: Graph, route: PortRoute) -> PortRoute:
-    """Distribute the targets over the controllers of a port, of which the first would otherwise take all."""
+    """Distribute the targets over the controllers of a port; else the first would get all of them."""
     rings = rings_of(graph)
     assert rings.part_of is not None
     order = np.argsort(rings.port_station)

@@ -1,7 +1,7 @@
-"""Routing tables as routers take them: ports by logical address, and paths as the bytes that name ports.
+"""Routing tables in the form of routers: ports by logical address, and paths as port bytes.
 
-Ports and logical addresses are those of the graph file. What it does not give is numbered in the order of
-the file: the cables of a switch from port 1, the terminals from address 32.
+Ports and logical addresses are those of the graph file. Missing ones are numbered in file order: the cables
+of a switch from port 1, the terminals from address 32.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .table import NONE, RouteTable, RoutingError
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a router sends packets with a logical address."""
+    """The ports to which a router sends packets with a logical address."""
 
     address: int
     terminal: str
     ports: tuple[int, ...]
-    """Any free one is taken; in order of preference."""
+    """A packet takes any free one; in order of preference."""
     high: bool = False
-    """Whether its packets go before others."""
+    """Whether its packets have priority."""
     all: bool = False
-    """Whether a packet goes to all of these ports, not to any free one."""
+    """Whether a packet goes to all of these ports instead of a free one."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Router:
 
 
 def ports(graph: Graph) -> list[int]:
-    """Per link the port of its switch, 0 where it leaves a terminal. Raises RoutingError."""
+    """Return, per link, the port of its switch; 0 if it leaves a terminal. Raises RoutingError."""
     given = graph.attributes.get("source_port", np.full(graph.links, np.nan))
     taken: dict[int, set[int]] = {}
     for link, port in enumerate(given.tolist()):
@@ -67,7 +67,7 @@ def ports(graph: Graph) -> list[int]:
 
 
 def addresses(graph: Graph, spread: Sequence[Distribution] = ()) -> list[int]:
-    """Per terminal, then per distribution, its logical address. Raises RoutingError."""
+    """Return the logical address of each terminal, then of each distribution. Raises RoutingError."""
     own: dict[int, int] = graph.layout.get("addresses", {})
     given = [*(own.get(terminal) for terminal in range(graph.terminals)), *(one.address for one in spread)]
     free = iter(sorted(set(range(FIRST_ADDRESS, LAST_ADDRESS + 1)) - set(given)))
@@ -85,8 +85,10 @@ def addresses(graph: Graph, spread: Sequence[Distribution] = ()) -> list[int]:
 def routers(
     graph: Graph, table: RouteTable, high: Collection[int] = (), spread: Sequence[Distribution] = ()
 ) -> list[Router]:
-    """The routing table of every switch, by logical address; ``high``: terminals whose packets go before
-    others; ``spread``: addresses for several terminals. Raises RoutingError.
+    """Return the routing table of every switch, by logical address.
+
+    ``high``: terminals whose packets have priority; ``spread``: addresses of several terminals. Raises
+    RoutingError.
     """
     port, address = ports(graph), addresses(graph, spread)
     found = []
@@ -106,15 +108,20 @@ def routers(
 
 
 def path_bytes(graph: Graph, table: RouteTable, source: int, target: int) -> list[int]:
-    """The path address from one terminal to another: a port for each router on the way, of the links that are
-    preferred. Raises RoutingError."""
+    """Return the path address from one terminal to another: one port per router, of the preferred links.
+
+    Raises RoutingError.
+    """
     port = ports(graph)
     return [port[link] for link in path(graph, table, source, target)[1:]]
 
 
 def as_csv(found: Iterable[Router]) -> str:
-    """Lines of router, logical_address, terminal and ports, and of priority where any is high, and of take
-    where packets go to all ports of an entry."""
+    """Return lines of router, logical_address, terminal and ports.
+
+    There is a column for priority if any address has it, and a column ``take`` if packets go to all ports of
+    an entry.
+    """
     found = list(found)
     ranked = any(entry.high for router in found for entry in router.entries)
     spread = any(entry.all for router in found for entry in router.entries)
@@ -131,7 +138,7 @@ def as_csv(found: Iterable[Router]) -> str:
 
 
 def paths_as_csv(graph: Graph, table: RouteTable, pairs: Iterable[tuple[int, int]]) -> str:
-    """Lines of source, target and path, the port bytes of a path address separated by spaces."""
+    """Return lines of source, target and path, the port bytes of a path address separated by spaces."""
     lines = ["source,target,path"]
     for source, target in pairs:
         names = (_cell(graph.terminal_names[end]) for end in (source, target))
@@ -141,7 +148,7 @@ def paths_as_csv(graph: Graph, table: RouteTable, pairs: Iterable[tuple[int, int
 
 
 def as_c(found: Iterable[Router], about: str) -> str:
-    """C99: per router an array of port masks by logical address."""
+    """Return C99 code: per router, an array of port masks by logical address."""
     lines = [
         f"/* {_comment(about)}",
         " * Routing tables by logical address: if bit n of an entry is set, packets may leave by port n;",

@@ -1,4 +1,4 @@
-"""Shortest paths on any graph, and the only paths of self-routing ones."""
+"""Shortest paths on any graph, and the unique paths of self-routing networks."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def shortest_path(graph: Graph, spread: str, via: Sequence[int], next_hops: str 
 
 
 def self_routing(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
-    """Return the only path to every destination; raises ``RoutingError`` if a switch has two."""
+    """Return the unique path to every destination. Raises ``RoutingError`` if a switch has two."""
     return Core(graph).table("self_routing", (), spread, via, "self-routing")

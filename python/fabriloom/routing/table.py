@@ -55,7 +55,7 @@ class RouteTable:
     via_class: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Per entry of ``via_switch``: class of the header that leads there."""
     group_lanes: NDArray[np.int64] | None = None
-    """Per entry of ``group_links``: the only lane that may be taken, or -1 for any; None: any everywhere."""
+    """Per entry of ``group_links``: the only allowed lane, or -1 for any; None: any lane everywhere."""
     kind: str = ""
     """The rule of the table; "auto" is replaced by the chosen one."""
 
@@ -74,7 +74,7 @@ class RouteTable:
         return self.group_links[self.group_start[group] : self.group_start[group + 1]]
 
     def lanes_of(self, group: int) -> NDArray[np.int64]:
-        """Return, per link of a group, the only lane that may be taken, or -1 for any."""
+        """Return, per link of a group, the only allowed lane, or -1 for any."""
         if self.group_lanes is None:
             return np.full(len(self.group(group)), -1)
         return self.group_lanes[self.group_start[group] : self.group_start[group + 1]]

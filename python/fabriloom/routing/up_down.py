@@ -1,4 +1,4 @@
-"""Up, then down: folded Clos networks and trees by their stages, any graph below a root."""
+"""Up, then down: folded Clos networks and trees by their stages, any graph by distances from a root."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def up_down(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
 def up_star_down_star(
     graph: Graph, spread: str, via: Sequence[int], root: int | str | None = None
 ) -> RouteTable:
-    """Up*/down* on any graph of two-way cables: heights are the distances from ``root``.
+    """Route up*/down* on any graph of two-way cables: heights are the distances from ``root``.
 
-    ``root``: number or name of a switch; default is the one with most links to other switches, the lowest of
+    ``root``: number or name of a switch; default: the one with most links to other switches, the lowest of
     equals.
     """
     if one_way(graph):

@@ -1,15 +1,15 @@
-"""One-way multistage networks in which exactly one path leads from a terminal to another.
+"""One-way multistage networks with exactly one path from each terminal to each other terminal.
 
-``n`` stages of ``base`` x ``base`` switches join base^n terminals. A terminal sends into the first stage and
-receives from the last. Lines are numbered 0 … base^n - 1 between stages; line ``x`` meets switch ``x //
-base`` at port ``x % base``. The variants differ in how the lines are permuted before each stage and behind
+``n`` stages of ``base`` x ``base`` switches join base^n terminals. A terminal sends to the first stage and
+receives from the last. Lines are numbered 0 … base^n - 1 between stages; line ``x`` connects to switch ``x //
+base`` at port ``x % base``. The variants differ in the permutation of the lines before each stage and after
 the last one (digits of a line number are counted from 0, the least significant):
 
 =================  ======================================================================================
-omega              every stage preceded by a perfect shuffle (digits rotate up by one)
-flip               the omega network backwards: every stage followed by the inverse shuffle
+omega              a perfect shuffle before every stage (digits rotate up by one)
+flip               the omega network reversed: the inverse shuffle after every stage
 butterfly          digits 0 and s swapped before stage s
-baseline           blocks of lines split in ``base`` halves by the inverse shuffle, ever smaller blocks
+baseline           blocks of lines split into ``base`` parts by the inverse shuffle, with ever smaller blocks
 indirect-cube      stage s exchanges lines that differ in digit s (Pease's indirect binary n-cube)
 generalized-cube   the same from the highest digit down (Siegel)
 =================  ======================================================================================
@@ -64,8 +64,8 @@ def banyan(
         targets.append((stage + 1) * per_stage + before[stage + 1] // base)
         ports.append(line % base)
     source, target = np.concatenate(sources), np.concatenate(targets)
-    # One path joins a pair of terminals, so no two links join the same pair of switches: names need no
-    # number.
+    # One path joins a pair of terminals, so no two links join the same pair of switches and link names need
+    # no number.
     switch_names = [f"s({stage},{number})" for stage in range(stages) for number in range(per_stage)]
     terminal_names = [f"t.{number}" for number in range(terminals)]
     names = [*switch_names, *terminal_names]
@@ -96,7 +96,7 @@ def banyan(
 
 
 def lines_before(terminals: int, variant: str, base: int) -> list[Ints]:
-    """Return, per stage and behind the last one, where each line goes before it. Checks the parameters."""
+    """Return, per stage and after the last, the permutation before it. Checks the parameters."""
     if variant not in VARIANTS:
         raise GraphError(f"variant is {variant!r}; it must be one of {', '.join(VARIANTS)}", "variant")
     stages = _stages(terminals, base)
@@ -124,7 +124,7 @@ def _stages(terminals: int, base: int) -> int:
 
 
 def _permute(variant: str, stage: int, line: Ints, base: int, stages: int) -> Ints:
-    """Return where each line goes before ``stage`` (``stages``: behind the last one)."""
+    """Return the permutation of the lines before ``stage`` (``stages``: after the last one)."""
     last = stage == stages
     if variant == "omega":
         return line if last else _rotate_up(line, base, stages)
@@ -167,7 +167,7 @@ def _swap(line: Ints, digit: int, base: int) -> Ints:
 
 
 def inverse(permutation: Ints) -> Ints:
-    """Return the permutation backwards."""
+    """Return the inverse permutation."""
     back = np.empty_like(permutation)
     back[permutation] = np.arange(len(permutation))
     return back

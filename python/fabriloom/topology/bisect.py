@@ -1,9 +1,9 @@
-"""The cut of a network into two halves with as many terminals each, in number of links.
+"""The cut of a network into two halves with equal numbers of terminals, in links.
 
-A cut counts every link that leads from one half into the other, both directions; terminals' links count too,
-so the cut never has more links than terminals (rounded up to even). Times the rate of a link it is the
-bidirectional data rate that can pass between the halves: 256 links for a Clos of 256 terminals, 32 for a 4 x
-4 grid with 4 cables per edge.
+A cut counts every link from one half to the other, in both directions, including terminals' links, so it
+never has more links than terminals (rounded up to even). Multiplied by the link rate, it is the bidirectional
+data rate between the halves: 256 links for a Clos of 256 terminals, 32 for a 4 x 4 grid with 4 cables per
+edge.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_FLOW_SWITCHES = 3000
 
 
 def bisection(graph: Graph) -> Bisection:
-    """Return the narrowest known cut of the graph into halves of the terminals."""
+    """Return the smallest known cut of the graph into halves of the terminals."""
     if not graph.switches:
         return Bisection(graph.links, "the cable", True)
     family = FAMILIES.get(graph.family)
@@ -29,12 +29,11 @@ def bisection(graph: Graph) -> Bisection:
 
 
 def searched(graph: Graph) -> Bisection:
-    """Look for a narrow cut in any graph: several orders of the terminals, then for each the least cut
-    between halves.
+    """Search for a small cut in any graph: for several orders of the terminals, find the smallest cut between
+    halves.
 
-    The orders are the numbers of the terminals and those of the slowest modes of the graph (Fiedler
-    vectors). Given the halves of the terminals, where each switch belongs is decided exactly, by maximum
-    flow.
+    The orders are the terminal numbers and the slowest modes of the graph (Fiedler vectors). For given halves
+    of the terminals, maximum flow finds the best half for each switch exactly.
     """
     weight = _switch_weights(graph)
     best, method = graph.terminals // 2 * 2, "the terminals' own cables"
@@ -52,7 +51,7 @@ def searched(graph: Graph) -> Bisection:
 
 
 def _switch_weights(graph: Graph) -> tuple[Ints, Ints, Ints]:
-    """Return the pairs of switches that are joined (lower, higher) and by how many links, both directions."""
+    """Return the pairs of joined switches (lower, higher) and their number of links, both directions."""
     links = graph.switch_links
     a, b = graph.link_source[links], graph.link_target[links]
     pairs, count = np.unique(np.minimum(a, b) * graph.switches + np.maximum(a, b), return_counts=True)
@@ -60,7 +59,7 @@ def _switch_weights(graph: Graph) -> tuple[Ints, Ints, Ints]:
 
 
 def _orders(graph: Graph, weight: tuple[Ints, Ints, Ints]) -> list[tuple[str, Ints]]:
-    """Return named orders of the terminals whose first half may be a good half."""
+    """Return named orders of the terminals whose first half may give a small cut."""
     number = np.arange(graph.terminals)
     home = graph.terminal_entry_switches
     found = [("terminals by number", number)]
@@ -70,14 +69,14 @@ def _orders(graph: Graph, weight: tuple[Ints, Ints, Ints]) -> list[tuple[str, In
         np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
         modes = np.linalg.eigh(laplacian)[1]
         for mode in range(1, min(4, graph.switches)):
-            # Rounding keeps equal components equal, so that the order does not depend on the last bit.
+            # Rounding makes equal components equal, so that the order does not depend on the last bit.
             value = np.round(modes[:, mode], 9)
             found.append(("spectral halves", np.lexsort((number, home, value[home]))))
     return found
 
 
 def _least_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
-    """Return the links between the given half of the terminals and the other, switches placed at best."""
+    """Return the links between a half of the terminals and the other, with every switch at its best."""
     if graph.switches > MAX_FLOW_SWITCHES:
         return _placed_cut(graph, half)
     import networkx
@@ -95,8 +94,7 @@ def _least_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
 
 
 def _placed_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
-    """Count the links of a cut in which every switch goes with most of its terminals, or of its
-    neighbours."""
+    """Count the links of a cut in which every switch joins most of its terminals or neighbours."""
     lean = np.zeros(graph.switches)
     np.add.at(lean, graph.terminal_entry_switches, np.where(half, 1.0, -1.0))
     a, b, count = _switch_weights(graph)

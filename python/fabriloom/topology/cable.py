@@ -10,7 +10,7 @@ from .graph import Graph
 
 @family("cable", "Two terminals joined by one cable, without a switch.")
 def cable() -> Graph:
-    """Join the terminals ``t.0`` and ``t.1`` by one cable: what a link does by itself."""
+    """Join the terminals ``t.0`` and ``t.1`` by one cable, to measure a link alone."""
     return Graph(
         switch_names=[],
         terminal_names=["t.0", "t.1"],

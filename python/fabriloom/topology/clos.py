@@ -22,7 +22,7 @@ SwitchPorts = Annotated[Count, Field(description="Ports of a switch")]
 
 
 def _cut(graph: Graph) -> Bisection:
-    """Cut every centre switch's cables in halves, however the terminal switches are divided."""
+    """Cut half of every centre switch's cables, independently of the division of the terminal switches."""
     parameters = graph.layout["parameters"]
     up = parameters["centre_switches"] * parameters["links_per_pair"]
     edges = graph.terminals // parameters["terminals_per_switch"]
@@ -30,9 +30,9 @@ def _cut(graph: Graph) -> Bisection:
         return limited(
             graph, edges // 2 * up, "half of the terminal switches and of the centre switches each"
         )
-    # The odd switch stays on one side and half of its terminals' cables are cut: both terms of the cost are
-    # linear in the number of switches on a side, so nothing between this and cutting all terminals' cables
-    # is narrower.
+    # The odd switch stays on one side and half of its terminals' cables are cut. Both terms of the cost are
+    # linear in the number of switches on a side, so no cut between this one and cutting all terminals' cables
+    # is smaller.
     cables = (edges - 1) // 2 * up + parameters["terminals_per_switch"] // 2
     return limited(graph, cables, "half of the switches, one terminal switch's terminals divided")
 
@@ -60,8 +60,11 @@ def clos(
     """Build a folded Clos of switches ``edge(i)`` and ``centre(j)`` with terminals ``t(i).k``.
 
     Half of a terminal switch's ports are for terminals unless ``terminals_per_switch`` is given. The centre
-    has as few switches as give every terminal switch as many cables up as it has terminals, spread evenly.
-    Raises ``GraphError`` with the nearest legal sizes where the ports do not suffice.
+    has the smallest number of switches that gives every terminal switch one cable up per terminal, spread
+    evenly.
+
+    Raises:
+        GraphError: there are too few ports; the message names the nearest legal sizes.
     """
     if not isinstance(terminals, bool) and isinstance(terminals, int):
         check_size(terminals, 2 * terminals, "terminals")
@@ -103,8 +106,10 @@ def clos(
 
 
 def terminal_switches(terminals: int, per_switch: int, switch_ports: int) -> int:
-    """Return how many terminal switches a three-stage Clos of this size has, or raise naming the legal sizes
-    near."""
+    """Return the number of terminal switches of a three-stage Clos.
+
+    Raises GraphError that names the nearest legal sizes.
+    """
     whole(terminals, "terminals", 1, MAX_TERMINALS, "the number of terminals")
     most = per_switch * switch_ports
     if terminals % per_switch == 0 and 2 * per_switch <= terminals <= most:
@@ -130,8 +135,7 @@ def terminal_switches(terminals: int, per_switch: int, switch_ports: int) -> int
 
 
 def even_centre(low: int, up: int, switch_ports: int) -> tuple[int, int]:
-    """Return the fewest centre switches, and cables per pair, that give ``low`` switches ``up`` cables
-    each."""
+    """Return the fewest centre switches, and cables per pair, that give ``low`` switches ``up`` cables."""
     for centres in range(1, up + 1):
         if up % centres == 0 and low * (up // centres) <= switch_ports:
             return centres, up // centres
@@ -143,7 +147,7 @@ def even_centre(low: int, up: int, switch_ports: int) -> tuple[int, int]:
 def _centre(
     edges: int, per_switch: int, switch_ports: int, centres: int | None, parallel: int | None
 ) -> tuple[int, int]:
-    """Fill in what is not given of the centre switches and the cables per pair, and count the ports."""
+    """Compute the centre switches and the cables per pair that are not given, and count the ports."""
     room = switch_ports - per_switch
     up = min(per_switch, room)
     if centres is None and parallel is None:

@@ -29,9 +29,9 @@ def clos5(
 ) -> Graph:
     """Build a five-stage folded Clos of switches ``edge(p,i)``, ``middle(p,j)`` and ``centre(g,c)``.
 
-    Terminals are ``t(p,i).k``; half of each terminal and middle switch's ports lead down, half up. A pod has
-    as many terminal switches as divide ``terminals`` evenly (a divisor of half the ports, the largest that
-    fits).
+    Terminals are ``t(p,i).k``. Half of the ports of each terminal and middle switch lead down, half up. The
+    number of terminal switches per pod is the largest divisor of half the ports that divides ``terminals``
+    evenly.
     """
     if not isinstance(terminals, bool) and isinstance(terminals, int):
         check_size(terminals, 3 * terminals, "terminals")

@@ -1,4 +1,4 @@
-"""The narrowest cut of a network into halves, where its family has a formula; else see ``bisect.py``."""
+"""The smallest cut of a network into halves by the formula of its family; otherwise see ``bisect.py``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Bisection:
     method: str
     """How the cut was found."""
     exact: bool
-    """True if no cut into halves has fewer links; false if this is the best cut found, an upper bound."""
+    """Whether no cut into halves has fewer links; if not, this is the best cut found, an upper bound."""
 
 
 Cut = Callable[[Graph], Bisection | None]
-"""A family's formula; none where it does not hold for a member."""
+"""A family's formula; it returns None for members that it does not apply to."""
 
 
 def limited(graph: Graph, cables: int, method: str, exact: bool = True) -> Bisection:
-    """Take the terminals' own cables where they are fewer than the family's cut."""
+    """Return the smaller of the family's cut and the terminals' own cables."""
     own = graph.terminals // 2
     if own < cables:
         return Bisection(2 * own, "the terminals' own cables are the narrowest place", exact)
@@ -33,6 +33,5 @@ def limited(graph: Graph, cables: int, method: str, exact: bool = True) -> Bisec
 
 
 def as_wide_as_terminals(graph: Graph) -> Bisection:
-    """Every stage of these has as many cables as there are terminals: no cut is narrower than the terminals'
-    own."""
+    """Return the cut of the terminals' own cables: every stage has at least one cable per terminal."""
     return Bisection(2 * (graph.terminals // 2), "as many cables upwards on every level as terminals", True)

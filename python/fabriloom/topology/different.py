@@ -1,4 +1,4 @@
-"""Networks of different kinds, joined by the terminals that have a port in several of them."""
+"""Networks of different kinds, joined by terminals that have a port in several of them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from .joined import MOST_PORTS, Member, join
 
 
 def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:
-    """Build each network and join those of its terminals that have one name.
+    """Build each network, and join the terminals that have the same name.
 
-    A plane is a table of ``name``, ``network``, which is ``kind`` and its parameters, and if wanted
-    ``terminals``, the names of the terminals in their order, ``ports_per_terminal``, how many terminals of
-    the network, one behind the other, are ports of one, and ``link_rate_bits_per_s``. The terminals of a
-    graph file keep their names if none are given, those of another kind are t0, t1, …
+    A plane is a table of ``name`` and ``network``, which has ``kind`` and its parameters. Optional keys are
+    ``terminals``, the names of the terminals in order; ``ports_per_terminal``, how many consecutive terminals
+    of the network are ports of one terminal; and ``link_rate_bits_per_s``. Without names, the terminals of a
+    graph file keep theirs; those of another kind are t0, t1, …
 
-    Raises ``GraphError`` with the place of what is wrong, such as ``planes.1.network.shape``.
+    Raises:
+        GraphError: with the place of the error, such as ``planes.1.network.shape``.
     """
     graphs, names = [], []
     for place, plane in enumerate(planes):
@@ -48,7 +49,7 @@ def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:
 
 
 def _built(plane: Mapping[str, Any], place: int) -> Graph:
-    """One network alone, its links at the rate of the plane."""
+    """Return one network alone, with links at the rate of the plane."""
     from . import build
 
     try:
@@ -69,7 +70,7 @@ def _built(plane: Mapping[str, Any], place: int) -> Graph:
 
 
 def _names(plane: Mapping[str, Any], graph: Graph, place: int) -> list[str]:
-    """The terminals whose ports those of a network are."""
+    """Return, for each terminal of a network, the terminal whose port it is."""
     given, per = plane.get("terminals"), plane.get("ports_per_terminal", 1)
     count, left = divmod(graph.terminals, per)
     if left:
@@ -86,7 +87,7 @@ def _names(plane: Mapping[str, Any], graph: Graph, place: int) -> list[str]:
 
 
 def _nth(names: list[str]) -> np.ndarray:
-    """Per terminal of a network: how many before it have the same name."""
+    """Return, per terminal of a network, how many before it have the same name."""
     seen: dict[str, int] = {}
     found = []
     for name in names:
@@ -96,7 +97,7 @@ def _nth(names: list[str]) -> np.ndarray:
 
 
 def _renamed(graph: Graph, names: list[str]) -> Graph:
-    """The same network with these names of terminals, also in those of its links, if each is there once."""
+    """Return the network with these terminal names, also in link names, if each occurs once."""
     if len(set(names)) < len(names):
         return graph
     links = list(graph.link_names)
@@ -108,7 +109,7 @@ def _renamed(graph: Graph, names: list[str]) -> Graph:
 
 
 def _counted(members: Sequence[Member], names: list[str]) -> None:
-    """Raise GraphError for a terminal of too many ports."""
+    """Raise GraphError for a terminal with too many ports."""
     ports = np.bincount(np.concatenate([member.terminal for member in members]))
     most = int(ports.argmax())
     if ports[most] > MOST_PORTS:

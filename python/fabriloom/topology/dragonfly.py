@@ -25,8 +25,8 @@ def dragonfly(
 ) -> Graph:
     """Build groups of switches ``s(group,number)`` with terminals ``t(group,number).k``.
 
-    The ``a × h`` cables of a group that lead out go round the other groups in order, as often as they suffice
-    for all of them; those that remain are left out.
+    The ``a × h`` outgoing cables of a group are assigned to the other groups in turn, for as many whole
+    rounds as they suffice; the remaining cables are left out.
     """
     a = whole(switches_per_group, "switches_per_group", 2, MAX_TERMINALS, "the switches of a group")
     h = whole(global_links, "global_links", 1, MAX_TERMINALS, "the cables of a switch to other groups")
@@ -61,16 +61,17 @@ def dragonfly(
 
 
 def _within(groups: int, a: int) -> tuple[Ints, Ints]:
-    """The ends of the cables within groups: every pair of switches of each."""
+    """Return the ends of the cables within groups: every pair of switches of each."""
     low, high = np.triu_indices(a, 1)
     first = a * np.arange(groups)[:, None]
     return (first + low).ravel(), (first + high).ravel()
 
 
 def _between(groups: int, a: int, h: int) -> tuple[Ints, Ints, Ints]:
-    """The ends of the edges between groups, the lower group first, and how many parallel cables each is.
+    """Return the ends of the edges between groups, lower group first, and the number of parallel cables of
+    each.
 
-    Cable ``k`` of a group is at switch ``k // h`` and leads ``1 + k % (groups - 1)`` groups further.
+    Cable ``k`` of a group is at switch ``k // h`` and leads to the group ``1 + k % (groups - 1)`` further on.
     """
     others = groups - 1
     copies = a * h // others
@@ -83,7 +84,7 @@ def _between(groups: int, a: int, h: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _positions(groups: int, a: int) -> NDArray[np.float64]:
-    """Groups on a circle, the switches of each on a circle of its own."""
+    """Return positions: groups on a circle, the switches of each group on a smaller circle."""
     angle = 2 * np.pi * np.arange(a) / a
     own = max(a / (2 * np.pi), 0.6) * np.column_stack([np.sin(angle), -np.cos(angle)])
     turn = 2 * np.pi * np.arange(groups) / groups

@@ -20,7 +20,7 @@ Count = Annotated[int, Field(ge=1, le=2**20)]
 Several = Annotated[int, Field(ge=2, le=2**20)]
 """A number from 2 to 2^20."""
 Depth = Annotated[int, Field(ge=1, le=20)]
-"""Dimensions or levels, which multiply."""
+"""A number of dimensions or levels; sizes grow exponentially with it."""
 TerminalsPerSwitch = Annotated[Count, Field(description="Terminals at each switch")]
 LinksPerEdge = Annotated[Count, Field(description="Parallel cables between neighbouring switches")]
 
@@ -52,7 +52,7 @@ def name_of(build: Callable[..., Graph]) -> str:
 
 
 def kind_of(name: str) -> str:
-    """What a network is made of, by the name of its family: "links" or "rings"."""
+    """Return the links of a family's networks: "links" or "rings"."""
     return "rings" if name.startswith("sci-") else "links"
 
 

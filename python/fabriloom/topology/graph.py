@@ -53,8 +53,8 @@ MAX_LINKS = 1 << 22
 class GraphError(ValueError):
     """A graph that cannot be built.
 
-    ``parameter`` names the argument at fault, if one is. For a file that cannot be read: ``message`` without
-    the place, ``hint`` and ``place`` are apart.
+    ``parameter`` names the wrong argument, if there is one. For an unreadable file, ``message``, ``hint`` and
+    ``place`` are separate.
     """
 
     def __init__(self, message: str, parameter: str | None = None) -> None:
@@ -137,7 +137,7 @@ class Graph:
 
     @property
     def kind(self) -> str:
-        """What it is made of: "links" or "rings"."""
+        """Return "links" or "rings"."""
         return "links" if self.rings is None else "rings"
 
     @property
@@ -169,8 +169,11 @@ class Graph:
 
     @cached_property
     def face(self) -> Graph:
-        """The network as sources see it, with one port of each terminal: the first plane if that has all
-        terminals in order, else the first ports."""
+        """Return the network as sources see it, with one port per terminal.
+
+        This is the first plane if it has all terminals in order, otherwise the whole network with the first
+        ports.
+        """
         if self.several is None:
             return self
         first = self.planes[0].graph
@@ -243,8 +246,7 @@ class Graph:
 
 
 def whole(value: object, parameter: str, low: int, high: int, what: str, hint: str = "") -> int:
-    """Check a whole number of a family's parameters; ``what`` says what it counts, ``hint`` why it is
-    limited."""
+    """Check a whole number among a family's parameters; ``what`` it counts, ``hint`` for its limits."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise GraphError(f"{parameter} ({what}) must be a whole number, not {value!r}", parameter)
     if not low <= value <= high:
@@ -256,9 +258,9 @@ def whole(value: object, parameter: str, low: int, high: int, what: str, hint: s
 
 
 def check_size(terminals: int, cables: int, parameter: str) -> None:
-    """Refuse absurd sizes before any memory is touched.
+    """Refuse absurd sizes before allocating memory.
 
-    ``terminals`` and ``cables`` (all, terminals' included) are Python integers and may be of any size.
+    ``terminals`` and ``cables`` (all cables, those of terminals included) are Python integers of any size.
     """
     if terminals > MAX_TERMINALS:
         raise GraphError(
@@ -276,7 +278,7 @@ def check_size(terminals: int, cables: int, parameter: str) -> None:
 
 
 def counted(value: int) -> str:
-    """Write a number that may be absurdly large."""
+    """Format a number that may be very large."""
     if abs(value) < 10**15:
         return f"{value:,}" if value >= 10_000 else str(value)
     return f"about 10^{int(abs(value).bit_length() * 0.30103)}"
@@ -292,12 +294,11 @@ def assemble(
     layout: dict[str, Any],
     positions: NDArray[np.float64],
 ) -> Graph:
-    """Make a graph whose cables all carry both directions.
+    """Build a graph in which every cable has two directions.
 
-    ``terminal_switch``: per terminal its switch, terminals of one switch next to each other.
-    ``terminal_name(switch name, number within the switch)`` names a terminal.
-    ``edges``: two arrays of the switches at the ends of each edge; every edge becomes ``parallel`` cables
-    (one number, or one per edge).
+    ``terminal_switch``: per terminal its switch; terminals of one switch are consecutive.
+    ``terminal_name(switch name, number within the switch)`` names a terminal. ``edges``: two arrays of the
+    switches at the ends of each edge; every edge becomes ``parallel`` cables (one number, or one per edge).
     """
     switches = len(switch_names)
     counts = np.broadcast_to(np.asarray(parallel, np.int64), edges[0].shape)

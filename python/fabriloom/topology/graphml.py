@@ -1,7 +1,7 @@
 """Graphs as GraphML, as graph editors and networkx write it.
 
-Nodes and edges carry the attributes of :mod:`.attributes`. An undirected edge is a cable, two links; directed
-edges are paired as in JSON. What editors draw (data that yEd marks as its own) is passed over.
+Nodes and edges have the attributes of :mod:`.attributes`. An undirected edge is a cable, two links; directed
+edges are paired as in JSON. Drawing data (which yEd marks as its own) are ignored.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .graph import Graph, GraphError
 from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family
 
 XML = {"node": ("id",), "edge": ("id", "source", "target", "directed", "sourceport", "targetport")}
-"""What GraphML itself says of an element; anything else belongs into ``<data>``."""
+"""The attributes that GraphML itself defines per element; all others belong in ``<data>``."""
 
 
 class _Reader:
-    """Follows the elements of a GraphML file and fills a raw graph."""
+    """Reads the elements of a GraphML file into a raw graph."""
 
     def __init__(self, raw: RawGraph) -> None:
         self.raw = raw
@@ -100,7 +100,7 @@ class _Reader:
         attributes.add_links(self.raw, given["source"], given["target"], values, where, one_way=one_way)
 
     def only(self, element: str, given: dict[str, str], where: str) -> None:
-        """Refuse attributes in the tag of an element that are none of GraphML's."""
+        """Refuse attributes in the tag of an element that GraphML does not define."""
         for name in given:
             if name not in XML[element] and " " not in name and not name.startswith("parse."):
                 self.raw.fail(
@@ -110,7 +110,7 @@ class _Reader:
 
 
 def read(raw: RawGraph, content: bytes) -> None:
-    """Fill ``raw`` from the bytes of a GraphML file; raises ``GraphError`` with the line at fault."""
+    """Fill ``raw`` from the bytes of a GraphML file. Raises ``GraphError`` with the line."""
     reader = _Reader(raw)
     try:
         reader.parser.Parse(content, True)
@@ -119,7 +119,7 @@ def read(raw: RawGraph, content: bytes) -> None:
     except GraphError:
         raise
     except (LookupError, ValueError) as error:
-        # The parser asks Python for the encoding that the first line names.
+        # The parser asks Python for the encoding named in the first line.
         raw.fail(f"its text cannot be read: {error}", "line 1")
     if not reader.graphs:
         raw.fail("there is no <graph> in the file")

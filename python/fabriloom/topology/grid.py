@@ -1,8 +1,8 @@
 """Grid, torus, ring and hypercube: switches at the points of an n-dimensional lattice.
 
-Switch numbers run with the last coordinate fastest. A wrap-around cable exists only in dimensions of three
-switches or more: with two switches it would double the edge that is there already (use ``links_per_edge``
-for that).
+Switches are numbered with the last coordinate fastest. Only dimensions of three or more switches have
+wrap-around cables: with two switches such a cable would double the existing edge (use ``links_per_edge`` for
+that).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Shape = Annotated[
 
 
 def _cut(graph: Graph) -> Bisection | None:
-    """Cut across the longest side: exact if it is even, for then shortest paths load no other cables more."""
+    """Cut across the longest side: exact if it is even, as shortest paths load no other cables more."""
     longest = max(graph.layout["shape"])
     if longest % 2 or longest == 1:
         return None
@@ -54,7 +54,7 @@ def grid(
 def torus(
     shape: Shape, terminals_per_switch: TerminalsPerSwitch = 1, links_per_edge: LinksPerEdge = 1
 ) -> Graph:
-    """Build a grid whose last and first switch of every dimension of three or more are neighbours too."""
+    """Build a grid; in dimensions of three or more switches the last and first are neighbours too."""
     return _lattice("torus", shape, terminals_per_switch, links_per_edge, wrap=True)
 
 
@@ -127,7 +127,7 @@ def _lattice(
 
 
 def checked_shape(shape: Sequence[int], terminals_per_switch: int) -> tuple[int, ...]:
-    """Return the sides of a lattice, refusing what is none and what is too large."""
+    """Return the sides of a lattice; refuse other values and sizes that are too large."""
     if isinstance(shape, str | bytes) or not isinstance(shape, Sequence | np.ndarray) or not len(shape):
         raise GraphError(f"shape must be a list of whole numbers such as [8, 8], not {shape!r}", "shape")
     if len(shape) > MAX_DIMENSIONS:
@@ -165,11 +165,10 @@ def _edges(coordinates: Ints, sides: tuple[int, ...], wrap: bool) -> tuple[Ints,
 
 
 def lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return positions: rows and columns; a third dimension leans; further ones repeat the picture beside,
-    below."""
+    """Return positions: rows and columns; a third dimension is slanted; further ones repeat the picture."""
     position = np.zeros((len(coordinates), 2))
     reach = np.zeros(2)
-    # The deeper the third dimension leans, the further apart rows and columns must be.
+    # The deeper the slanted third dimension, the larger the distance of rows and columns.
     stretch = max(1.0, 0.42 * sides[-3]) if len(sides) > 2 else 1.0
     for rank, dimension in enumerate(reversed(range(len(sides)))):
         if rank == 2:
@@ -184,8 +183,7 @@ def lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.f
 
 
 def _corners(coordinates: Ints) -> NDArray[np.float64]:
-    """Return positions of a hypercube's corners, every dimension in a direction of its own so that no cables
-    coincide."""
+    """Return positions of a hypercube's corners, with one direction per dimension."""
     steps = [(1.6, 0.0), (0.0, 1.6), (0.62, 0.5), (3.6, -0.85), (0.5, 4.6)]
     position = np.zeros((len(coordinates), 2))
     for rank, dimension in enumerate(reversed(range(coordinates.shape[1]))):
@@ -199,7 +197,7 @@ def _corners(coordinates: Ints) -> NDArray[np.float64]:
 
 
 def _with(graph: Graph, positions: NDArray[np.float64], own: dict[str, Any]) -> Graph:
-    """Replace the lattice's ``shape`` among the parameters by the family's own and set the positions."""
+    """Set the positions, and replace the lattice's ``shape`` among the parameters by the family's own."""
     parameters = own | {key: value for key, value in graph.layout["parameters"].items() if key != "shape"}
     graph.layout["parameters"] = parameters
     return Graph(

@@ -1,4 +1,4 @@
-"""Terminals of several ports: networks that are joined by nothing but the terminals they have in common."""
+"""Terminals with several ports: networks that share only their terminals."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 from .graph import MAX_LINKS, Graph, GraphError, Ints, Plane, Ports, counted
 
 MOST_PORTS = 8
-"""Ports that a terminal may have; see ``crates/engine/src/fabric``."""
+"""Limit of the ports of a terminal; see ``crates/engine/src/fabric``."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A network that is to be joined with others."""
+    """A network to be joined with others."""
 
     name: str
     graph: Graph
     terminal: Ints
-    """Per terminal of ``graph``: the number, among all, of the terminal whose port it is."""
+    """Per terminal of ``graph``: the number of the terminal whose port it is, in the whole network."""
     port: Ints
-    """Per terminal of ``graph``: a number by which the ports of one terminal are in order."""
+    """Per terminal of ``graph``: a number that orders the ports of one terminal."""
 
 
 def replicate(graph: Graph, planes: int) -> Graph:
-    """The same network several times: each terminal has a port in each, in order.
+    """Return several copies of a network; each terminal has one port in each, in order.
 
-    One plane is the network itself. Raises ``GraphError`` if that is too large.
+    One plane is the network itself. Raises ``GraphError`` if the result is too large.
     """
     if planes == 1:
         return graph
@@ -50,9 +50,9 @@ def replicate(graph: Graph, planes: int) -> Graph:
 
 
 def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = True) -> Graph:
-    """One graph of several networks: switches and links plane by plane, ports terminal by terminal.
+    """Return one graph of several networks: switches and links plane by plane, ports terminal by terminal.
 
-    ``prefix``: switches and links have the name of their network in front, so that no two have the same name.
+    ``prefix``: put the name of the network in front of switch and link names, so that they are unique.
     """
     terminal = np.concatenate([member.terminal for member in members])
     order = np.lexsort((np.concatenate([member.port for member in members]), terminal))
@@ -96,12 +96,12 @@ def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = Tr
 
 
 def _vertices(plane: Plane, switches: int) -> Ints:
-    """Per vertex of a plane: its number in the whole."""
+    """Return, per vertex of a plane, its number in the whole network."""
     return np.concatenate([plane.first_switch + np.arange(plane.graph.switches), switches + plane.port])
 
 
 def _attributes(planes: Sequence[Plane]) -> dict[str, NDArray[np.float64]]:
-    """Attributes of links, NaN where a plane gives none."""
+    """Return the attributes of links, NaN where a plane gives none."""
     names = {name for plane in planes for name in plane.graph.attributes}
     return {
         name: np.concatenate(

@@ -114,8 +114,7 @@ def _lattice_distances(graph: Graph, per_switch: int) -> Distances:
 
 
 def _pairs_by_distance(graph: Graph, entering: Ints, leaving: Ints) -> dict[int, int]:
-    """Return, per distance in switches, how many ordered pairs of terminals are that far apart, own pairs
-    included."""
+    """Return, per distance in switches, the number of ordered pairs of terminals, own pairs included."""
     starts = np.flatnonzero(entering)
     links = graph.switch_links
     order = links[np.argsort(graph.link_target[links], kind="stable")]
@@ -143,7 +142,7 @@ def _pairs_by_distance(graph: Graph, entering: Ints, leaving: Ints) -> dict[int,
 
 
 def _masks(weights: Ints, words: int) -> list[tuple[int, NDArray[np.uint64]]]:
-    """Return for every number of terminals on a switch the bits of the starts that have this number."""
+    """Return, for every number of terminals on a switch, the bits of the starts with this number."""
     masks = []
     for weight in np.unique(weights).tolist():
         bits = np.zeros(words * 64, bool)
@@ -154,8 +153,7 @@ def _masks(weights: Ints, words: int) -> list[tuple[int, NDArray[np.uint64]]]:
 
 
 def _own_pairs(graph: Graph) -> dict[int, int]:
-    """Return, per distance, how many terminals are that far from themselves: 1, or in one-way networks
-    more."""
+    """Return, per distance, how many terminals are that far from themselves: 1, or more if one-way."""
     entry, leave = graph.terminal_entry_switches, graph.terminal_exit_switches
     if np.array_equal(entry, leave):
         return {1: graph.terminals}

@@ -1,9 +1,9 @@
 """Graphs as JSON in the node-link form: ``{"nodes": [{"id": …}], "links": [{"source": …, "target": …}]}``.
 
-With ``"directed": false`` (or nothing) every entry of ``links`` is a cable, two links. With
-``"directed": true`` an entry is one link; two with the same ``cable`` are the two directions of a cable;
-where no entry has a ``cable``, opposite links are paired in order and what remains is one-way. The attributes
-of nodes and links are those of :mod:`.attributes`.
+With ``"directed": false`` (or without it) every entry of ``links`` is a cable, two links. With ``"directed":
+true`` an entry is one link; two entries with the same ``cable`` are the two directions of a cable. If no
+entry has a ``cable``, opposite links are paired in order and the remaining ones are one-way. Nodes and links
+have the attributes of :mod:`.attributes`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ KEYS = ("nodes", "links", "edges", "directed", "multigraph", "graph")
 
 
 def read(raw: RawGraph, text: str) -> None:
-    """Fill ``raw`` from JSON text; raises ``GraphError`` with the line of a syntax error or the entry at
-    fault."""
+    """Fill ``raw`` from JSON text. Raises ``GraphError`` with the line or the wrong entry."""
     data = reading.json_data(text, raw.origin)
     if not isinstance(data, dict):
         raw.fail('the file must be an object with "nodes" and "links"')
@@ -57,13 +56,13 @@ def _read_link(raw: RawGraph, entry: Any, directed: bool, where: str) -> None:
     for key in ("source", "target"):
         if not isinstance(entry.get(key), str | int):
             raw.fail(f'"{key}" is missing or is not the id of a node', where)
-    # networkx writes the key of an edge between the same two nodes, which is no attribute of it.
+    # networkx writes the key of an edge between the same two nodes; it is not an attribute of the edge.
     values = {key: value for key, value in entry.items() if key not in ("source", "target", "key")}
     attributes.add_links(raw, str(entry["source"]), str(entry["target"]), values, where, one_way=directed)
 
 
 def write(graph: Graph) -> str:
-    """Return the graph as JSON text, one node or link a line; reading it gives the same graph."""
+    """Return the graph as JSON text, one node or link per line; reading it gives the same graph."""
     family = family_line(graph)
     about = f'{{"fabriloom": {family}}}' if family else "{}"
     nodes = []

@@ -1,4 +1,4 @@
-"""A graph as a list of named parts, which every file format is read into."""
+"""A graph as a list of named parts; every reader of a file format produces it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PORTS = ("source_port", "target_port")
 ATTRIBUTES = ("rate_bits_per_s", "length_m", *PORTS)
 """Numbers that a file may give per link."""
 FIRST_PORT, LAST_PORT = 1, 31
-"""Ports that a path address of SpaceWire can name; 0 is the configuration of a router."""
+"""Ports that a path address of SpaceWire can name; 0 is the configuration port of a router."""
 FIRST_ADDRESS, LAST_ADDRESS = 32, 254
-"""Logical addresses of SpaceWire; below are ports, and 255 is reserved (ECSS-E-ST-50-12C)."""
+"""Logical addresses of SpaceWire; smaller numbers are ports, and 255 is reserved (ECSS-E-ST-50-12C)."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 10**12
@@ -56,7 +56,7 @@ class RawLink:
     where: str
     numbers: dict[str, float] = field(default_factory=dict)
     index: float | None = None
-    """Place in the order of links, where the format does not keep it."""
+    """Place in the order of links, for formats that do not keep it."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class RawGraph:
     vertices: dict[str, RawVertex] = field(default_factory=dict)
     links: list[RawLink] = field(default_factory=list)
     cables: int = 0
-    """Cables numbered so far; the numbers, in a tuple, cannot be mistaken for ids of a file."""
+    """Number of cables so far; a tuple with this number cannot equal an id of a file."""
     family: str | None = None
     parameters: dict[str, Any] | None = None
 
@@ -114,8 +114,7 @@ class RawGraph:
         self.fail(f"parallel cables cannot share {what}; leave it out or give each its own line", where)
 
     def pair_links(self) -> None:
-        """Make cables of one-way links that nothing pairs: the first a to b with the first b to a, and so
-        on."""
+        """Pair one-way links without a partner into cables, a to b with b to a, in order."""
         if any(link.cable is not None for link in self.links):
             return
         waiting: dict[tuple[str, str], list[RawLink]] = {}
@@ -128,7 +127,7 @@ class RawGraph:
                 waiting.setdefault((link.source, link.target), []).append(link)
 
     def to_graph(self, terminals_per_switch: int = 0) -> Graph:
-        """Check the content and make the graph. Raises GraphError."""
+        """Check the content and build the graph. Raises GraphError."""
         if all(link.index is not None for link in self.links):
             self.links.sort(key=lambda link: link.index or 0.0)
         self._hang_terminals(terminals_per_switch)
@@ -165,7 +164,7 @@ class RawGraph:
         return self._as_family(graph)
 
     def _cables(self, graph: Graph) -> list[list[tuple[int, int]]]:
-        """Per terminal the link out and the link in of each of its cables, in order of the file."""
+        """Return, per terminal, the outgoing and incoming link of each of its cables, in file order."""
         found: list[list[tuple[int, int]]] = [[] for _ in graph.terminal_names]
         first, waiting = graph.switches, dict[int, list[int]]()
         for link, vertex in enumerate(graph.link_target.tolist()):
@@ -224,8 +223,7 @@ class RawGraph:
                 self.fail(f'a link leads from "{link.source}" to itself', link.where)
 
     def _check_joined_terminals(self, terminals: int) -> None:
-        """Two terminals and the cable between them are a network; in a larger one there is no way on from a
-        terminal."""
+        """Refuse cables between two terminals in a larger network: packets cannot pass through a terminal."""
         for link in self.links:
             joined = self.vertices[link.source].terminal and self.vertices[link.target].terminal
             if joined and (terminals, len(self.vertices)) != (2, 2):
@@ -263,7 +261,7 @@ class RawGraph:
             )
 
     def _check_ports(self) -> None:
-        """A port of a switch has one cable."""
+        """Refuse switch ports with more than one cable."""
         seen: dict[tuple[str, float], RawLink] = {}
         for link in self.links:
             port = link.numbers.get("source_port")
@@ -276,7 +274,7 @@ class RawGraph:
                 )
 
     def _addresses(self, terminals: list[RawVertex]) -> dict[str, dict[int, int]]:
-        """``addresses`` of the layout: logical addresses by terminal, those that are given."""
+        """Return ``addresses`` of the layout: the given logical addresses, by terminal."""
         found: dict[int, int] = {}
         for number, vertex in enumerate(terminals):
             if vertex.address is None:
@@ -327,7 +325,7 @@ class RawGraph:
         return reverse
 
     def _link_names(self) -> list[str]:
-        """Take the given names; name the others ``a>b``, with ``#0``, ``#1``, … where there are several."""
+        """Return the given names; other links are named ``a>b``, parallel ones ``a>b#0``, ``a>b#1``, …"""
         unnamed: dict[tuple[str, str], int] = {}
         for link in self.links:
             if not link.name:
@@ -359,8 +357,7 @@ class RawGraph:
         return found
 
     def _as_family(self, graph: Graph) -> Graph:
-        """Give the graph its family back if it still is what the family builds, so that its routing is
-        known."""
+        """Restore the family, and thereby the routing, if the graph still is what the family builds."""
         if self.family in (None, "file") or self.parameters is None:
             return graph
         from . import build
@@ -384,7 +381,7 @@ class RawGraph:
 
 
 def components(vertices: int, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return for each vertex the smallest vertex it is joined to, directions disregarded."""
+    """Return, for each vertex, the smallest vertex connected to it, ignoring directions."""
     label = np.arange(vertices)
     while True:
         low = np.minimum(label[source], label[target])
@@ -399,7 +396,7 @@ def components(vertices: int, source: np.ndarray, target: np.ndarray) -> np.ndar
 
 
 def read_family(raw: RawGraph, text: str | dict[str, Any] | None) -> None:
-    """Take note of the family and parameters that :func:`family_line` wrote; anything else is passed over."""
+    """Read the family and parameters that :func:`family_line` wrote; ignore anything else."""
     try:
         found = json.loads(text) if isinstance(text, str) else text
     except ValueError:
@@ -409,7 +406,7 @@ def read_family(raw: RawGraph, text: str | dict[str, Any] | None) -> None:
 
 
 def _parts_text(parts: list[list[str]]) -> str:
-    """What to say of a network that is not one; the largest parts, and what is in them."""
+    """Describe a network that is not connected: its largest parts and what they contain."""
     parts = sorted(parts, key=len, reverse=True)
     shown = []
     for names in parts[:_PARTS_SHOWN]:
@@ -422,14 +419,14 @@ def _parts_text(parts: list[list[str]]) -> str:
 
 
 def family_line(graph: Graph) -> str | None:
-    """Return the family and its parameters as one line of JSON, None for a graph without a family."""
+    """Return the family and its parameters as one line of JSON; None for a graph without a family."""
     if graph.family == "file" or "parameters" not in graph.layout:
         return None
     return json.dumps({"family": graph.family, "parameters": graph.layout["parameters"]})
 
 
 def numbers_of(graph: Graph, link: int) -> dict[str, float]:
-    """Return the numbers the file gave for a link."""
+    """Return the numbers that the file gave for a link."""
     found = {key: float(graph.attributes[key][link]) for key in ATTRIBUTES if key in graph.attributes}
     return {
         key: int(value) if key in PORTS else value for key, value in found.items() if not math.isnan(value)
@@ -437,12 +434,12 @@ def numbers_of(graph: Graph, link: int) -> dict[str, float]:
 
 
 def turned(numbers: dict[str, float]) -> dict[str, float]:
-    """The numbers of a link as those of the way back."""
+    """Return the numbers of a link for its opposite direction."""
     return {PORTS[1 - PORTS.index(key)] if key in PORTS else key: value for key, value in numbers.items()}
 
 
 def place_of(graph: Graph, vertex: int) -> dict[str, float]:
-    """Return where a switch is drawn, as ``x`` and ``y``, and the logical ``address`` of a terminal."""
+    """Return the position of a switch as ``x`` and ``y``, or the logical ``address`` of a terminal."""
     address = graph.layout.get("addresses", {}).get(vertex - graph.switches)
     if address is not None:
         return {"address": address}

@@ -1,4 +1,4 @@
-"""A graph from rings: each ring a list of switches and terminals in the order in which its links lead."""
+"""A graph from rings: each ring lists switches and terminals in the order of its links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTROLLERS = ("shared", "own")
 
 
 def check_stations(stations: int, parameter: str) -> None:
-    """Refuse absurd sizes before any memory is touched; ``stations`` may be a number of any size."""
+    """Refuse absurd sizes before allocating memory; ``stations`` may be a number of any size."""
     if stations > MAX_STATIONS:
         raise GraphError(
             f"{parameter} asks for {counted(stations)} stations; SCI numbers its nodes with 16 bits, so at "
@@ -44,15 +44,21 @@ def ring_graph(
     controllers: str = "shared",
     parameter: str = "rings",
 ) -> Graph:
-    """Make the graph of a ring network.
+    """Build the graph of a ring network.
 
-    ``rings``: per ring its name and its vertices in order. ``switches``: per switch its number of buses;
-    every other name is a terminal. ``terminals``: the order of the terminals, default as the rings name them.
-    ``roles``: per terminal "sender", "receiver" or "both" (default). ``pairs``: terminals that are each
-    other's partner. ``separate_buses``: see :class:`Rings`. ``controllers``: "own" makes of a
-    switch with several buses one per bus, ``s0.0``, ``s0.1``, …, that follow each other on its rings.
-    ``parameter``: the parameter that errors name. Raises ``GraphError`` if the result is not a network of
-    rings.
+    Args:
+        rings: per ring, its name and its vertices in order.
+        switches: per switch, its number of buses; every other name is a terminal.
+        terminals: the order of the terminals; default: as the rings name them.
+        roles: per terminal "sender", "receiver" or "both" (default).
+        pairs: terminals that are each other's partner.
+        separate_buses: see :class:`Rings`.
+        controllers: "own" replaces a switch with several buses by one per bus, ``s0.0``, ``s0.1``, …, that
+            follow each other on its rings.
+        parameter: the parameter that errors name.
+
+    Raises:
+        GraphError: the result is not a ring network.
     """
     if controllers not in CONTROLLERS:
         raise GraphError(
@@ -121,7 +127,7 @@ def _one_per_bus(
     layout: dict[str, Any],
     positions: NDArray[np.float64] | None,
 ) -> tuple[Mapping[str, Sequence[str]], dict[str, Any], NDArray[np.float64] | None]:
-    """Return rings in which a controller for every bus replaces each port, and where they are."""
+    """Return rings in which a controller per bus replaces each port, and the controllers' positions."""
     counts = list(switches.values())
     rings = {
         ring: [one for name in names for one in _controllers(name, switches.get(name, 1))]
@@ -176,7 +182,7 @@ def _check_ports(switches: Sequence[str], count: Ints, parameter: str) -> None:
 
 
 def _link_names(stations: Sequence[str], following: Ints) -> list[str]:
-    """Return from>to per link; of parallel ones with their number too."""
+    """Return ``from>to`` per link, with a number for parallel links."""
     names = [f"{name}>{stations[onward]}" for name, onward in zip(stations, following.tolist(), strict=True)]
     total: dict[str, int] = {}
     for name in names:

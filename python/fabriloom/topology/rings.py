@@ -1,8 +1,7 @@
-"""The ring part of a graph: which links follow each other in a ring, and which stations are ports of which
-switch.
+"""The ring part of a graph: the order of links in rings, and the stations that are ports of switches.
 
-In a ring network (SCI) every link is the output of one **station** and has its number: station ``l`` stands
-at vertex ``link_source[l]`` and sends on link ``l`` to station ``station_next[l]``. A terminal is one
+In a ring network (SCI) every link is the output of one **station** and has its number: station ``l`` belongs
+to vertex ``link_source[l]`` and sends on link ``l`` to station ``station_next[l]``. A terminal is one
 station; a switch is two to eight stations, its **ports**, joined by its buses.
 """
 
@@ -40,10 +39,10 @@ class Rings:
     role: list[str] | None
     """Per terminal "sender", "receiver" or "both"; None: all both."""
     partner: NDArray[np.int64]
-    """Per terminal: the terminal that it shares its ring with in a network of long rings (of ringlets: would
-    share), the other end of local traffic; -1 none."""
+    """Per terminal: its partner for local traffic, -1 for none. In a network of long rings it shares the ring
+    with its partner; in a network of ringlets it would."""
     part_of: NDArray[np.int64] | None = None
-    """Per switch, if there is one for every bus: the switch of several buses that it is a part of."""
+    """If there is one switch per bus: per switch, the switch of several buses that it is a part of."""
     separate_buses: bool = False
     """Whether half of the buses of every switch carry requests and the other half responses."""
 
@@ -81,7 +80,7 @@ class Rings:
         return place
 
     def terminals_of(self, role: str, terminals: int) -> NDArray[np.int64]:
-        """Return the terminals that have a role ("sender" or "receiver"), those that have both included."""
+        """Return the terminals that have a role ("sender" or "receiver"), including those with both."""
         if self.role is None:
             return np.arange(terminals)
         return np.flatnonzero([own in (role, "both") for own in self.role])

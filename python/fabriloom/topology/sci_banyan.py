@@ -120,7 +120,7 @@ def _positions(stages: int, per_stage: int) -> np.ndarray:
 
 
 def _straight_lines(before: list[Ints]) -> list[Ints]:
-    """Return, per stage and behind the last, the line on which the straight way from each input is then."""
+    """Return, per stage and after the last one, the line of the straight path from each input."""
     lines, line = [], np.arange(len(before[0]))
     for permutation in before:
         line = permutation[line]
@@ -145,7 +145,7 @@ def _long_rings(straight: list[Ints], base: int, pairs_per_ring: int) -> dict[st
 
 
 def _ringlets(before: list[Ints], base: int, pairs_per_ring: int) -> dict[str, list[str]]:
-    """Return a ring for every line in front of every stage and behind the last one."""
+    """Return one ring per line before every stage and after the last one."""
     count, stages = len(before[0]), len(before) - 1
     senders, receivers = names_of_pairs(count * pairs_per_ring)
     rings = {}

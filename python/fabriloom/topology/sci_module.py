@@ -1,4 +1,4 @@
-"""The Dolphin D515 switch module, and the switch of 16 ports that is made of six of them.
+"""The Dolphin D515 switch module, and the switch of 16 ports built from six of them.
 
 A module has four user ports at 400 MB/s and four expansion ports at 500 MB/s on two B-Links (Belias and
 others, *Evaluation of Commercial SCI Components* for the ATLAS trigger, section 4): "separate circuitry (Link
@@ -44,9 +44,9 @@ def sci_module(
 ) -> Graph:
     """Build one module with a ring of ``terminals_per_ring`` terminals at each of its four user ports.
 
-    ``terminals_per_expansion_ring``: terminals at each of the four expansion ports; 0: they are left open and
-    are no stations. ``separate_buses``: one of the two buses carries requests and the other responses; False:
-    each carries both.
+    ``terminals_per_expansion_ring``: terminals at each of the four expansion ports; 0: these ports are open
+    and are not stations. ``separate_buses``: one of the two buses carries requests and the other responses;
+    False: each carries both.
     """
     user = whole(terminals_per_ring, "terminals_per_ring", 1, MAX_STATIONS, "the terminals at a user port")
     what = "the terminals at an expansion port"
@@ -78,11 +78,10 @@ def sci_module(
     "The 16-port switch of six D515 modules: four with user ports, two that join them.",
 )
 def sci_switch_16(terminals_per_ring: TerminalsPerRing = 1, separate_buses: SeparateBuses = True) -> Graph:
-    """Build the switch of 16 user ports: four modules ``user(m)`` and two modules ``expansion(x)`` that join
-    them.
+    """Build the switch of 16 user ports: four modules ``user(m)``, joined by two modules ``expansion(x)``.
 
-    A ringlet joins an expansion port of every user module to one of every expansion module. All four ports of
-    the expansion modules are then taken, and two of each user module are open. ``separate_buses``: see
+    A ringlet joins one expansion port of every user module to one of every expansion module. All four ports
+    of the expansion modules are then used, and two of each user module are open. ``separate_buses``: see
     :func:`sci_module`.
     """
     count = whole(terminals_per_ring, "terminals_per_ring", 1, MAX_STATIONS, "the terminals at a user port")
@@ -115,8 +114,10 @@ def sci_switch_16(terminals_per_ring: TerminalsPerRing = 1, separate_buses: Sepa
 def _user_rings(
     switch: str, name: str, ports: range, count: int, first: int = 0
 ) -> tuple[dict[str, list[str]], dict[str, float]]:
-    """Return a ring of ``count`` terminals for every port, and the rates of the rings; terminals are numbered
-    by their port, from ``first``."""
+    """Return one ring of ``count`` terminals per port, and the rates of the rings.
+
+    Terminals are numbered by their port, from ``first``.
+    """
     rings = {
         f"{name}({port})": [switch, *(f"t{first + port * count + number}" for number in range(count))]
         for port in ports

@@ -29,7 +29,7 @@ def sci_bridge(
 ) -> Graph:
     """Build two rings of ``terminals`` terminals each, joined by a switch of two ports.
 
-    The first ring has the terminals ``t0``, ``t1``, …, the second goes on counting.
+    The first ring has the terminals ``t0``, ``t1``, …, the second the following numbers.
     """
     count = whole(terminals, "terminals", 1, MAX_STATIONS // 2 - 1, "the terminals on each ring")
     rings = {

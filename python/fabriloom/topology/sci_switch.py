@@ -29,9 +29,9 @@ def sci_switch(
         ),
     ] = "both",
 ) -> Graph:
-    """Build a switch with a ring of its own at every port.
+    """Build a switch with one ring per port.
 
-    ``roles``: "both", every terminal ``t0``, ``t1``, … sends and receives; "pairs", the first half of the
+    ``roles``: "both": every terminal ``t0``, ``t1``, … sends and receives; "pairs": the first half of the
     ports have senders ``P0``, ``P1``, …, the second half receivers ``M0``, ``M1``, …, and ``Pi`` is the
     partner of ``Mi``.
     """
@@ -73,7 +73,7 @@ def sci_long_rings(
     buses: Buses = 1,
     controllers: Controllers = "shared",
 ) -> Graph:
-    """Build a switch whose every port is passed by a long ring: senders, port, receivers.
+    """Build a switch with one long ring per port: senders, port, receivers.
 
     Senders are ``P0``, ``P1``, …, receivers ``M0``, ``M1``, …, ``pairs_per_ring`` of each on a ring; ``Pi``
     and ``Mi`` are partners and need no bus.
@@ -103,7 +103,7 @@ def sci_long_rings(
 
 
 def names_of_pairs(count: int) -> tuple[list[str], list[str]]:
-    """Return the names of ``count`` senders and of as many receivers."""
+    """Return the names of ``count`` senders and the same number of receivers."""
     return [f"P{number}" for number in range(count)], [f"M{number}" for number in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""Files in which a terminal has several cables: each is a port of it, and planes are what ports join."""
+"""Graph files in which terminals have several cables: each is a port; components form planes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .joined import Member, join
 
 
 def with_ports(graph: Graph, cables: list[list[tuple[int, int]]]) -> Graph:
-    """The same network with a port for each cable of a terminal.
+    """Return the same network with a port for each cable of a terminal.
 
-    ``graph``: the whole, of which the links lead from and to terminals, not ports. ``cables``: per terminal
-    the link out and the link in of each of its ports, in order.
+    ``graph``: the whole network, whose links lead from and to terminals, not ports. ``cables``: per terminal,
+    the outgoing and incoming link of each of its ports, in order.
     """
     terminal = np.repeat(np.arange(graph.terminals), [len(own) for own in cables])
     out, inward = (np.array([pair[way] for own in cables for pair in own], np.int64) for way in (0, 1))
@@ -30,7 +30,7 @@ def with_ports(graph: Graph, cables: list[list[tuple[int, int]]]) -> Graph:
 
 
 def _port_names(graph: Graph, cables: list[list[tuple[int, int]]]) -> list[str]:
-    """A terminal of one port is its port; the others have a number behind their names."""
+    """Return port names: the terminal's name if it has one port, otherwise with a number appended."""
     return [
         f"{name}/{number}" if len(own) > 1 else name
         for name, own in zip(graph.terminal_names, cables, strict=True)
@@ -47,7 +47,7 @@ def _member(
     names: list[str],
     of: Ints,
 ) -> Member:
-    """One plane, alone."""
+    """Return one plane alone."""
     switches = vertices[vertices < graph.switches]
     ports = vertices[len(switches) :] - graph.switches
     place = np.full(graph.switches + len(of), -1)

@@ -1,4 +1,4 @@
-"""Star and tree: switches without a second way."""
+"""Star and tree: networks with one path between two switches."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def star(
     terminals_per_switch: TerminalsPerSwitch = 1,
     links_per_edge: LinksPerEdge = 1,
 ) -> Graph:
-    """Build a switch ``centre`` with ``arms`` switches ``arm(i)`` around it, which carry the terminals
-    ``t(i).k``."""
+    """Build a switch ``centre`` with ``arms`` switches ``arm(i)`` that have the terminals ``t(i).k``."""
     whole(arms, "arms", 2, MAX_TERMINALS, "the switches around the centre")
     whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each arm")
     whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables from an arm to the centre")
@@ -74,8 +73,8 @@ def tree(
 ) -> Graph:
     """Build a tree of switches ``s(level,number)``; level 0 are the leaves with the terminals ``t(i).k``.
 
-    ``depth`` edges lie between the root and a leaf; every switch but the leaves has ``arity`` switches below
-    it.
+    ``depth`` edges lie between the root and a leaf; every switch except the leaves has ``arity`` switches
+    below it.
     """
     whole(arity, "arity", 2, MAX_TERMINALS, "the switches below a switch")
     whole(depth, "depth", 1, 20, "the edges from the root to a leaf")
