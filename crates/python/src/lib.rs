@@ -1,4 +1,4 @@
-//! The Python face of the engine: arrays in, columns out, errors to exceptions.
+//! The Python bindings of the engine: arrays in, columns out, errors as exceptions.
 mod locate;
 mod programs;
 mod rings;

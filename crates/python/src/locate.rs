@@ -1,4 +1,4 @@
-//! Where a value stands in a TOML text, so that an error can point at it.
+//! The place of a value in a TOML text, so that an error can point at it.
 
 use std::ops::Range;
 

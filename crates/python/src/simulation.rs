@@ -23,7 +23,7 @@ pyo3::create_exception!(
     "A run that cannot go on: what happened, its kind if a user can mend it, and two numbers, see RunError::mistake."
 );
 
-/// A scalar of the arrays by name.
+/// Returns a scalar of the arrays by name.
 fn scalar<T>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<T>
 where
     T: for<'a, 'py> FromPyObject<'a, 'py>,
@@ -32,7 +32,7 @@ where
     value.extract().map_err(|_| PyValueError::new_err(format!("{name} is out of range or not a number")))
 }
 
-/// The fabric of a dictionary of arrays; every column must be there, one-dimensional, of its own type.
+/// Returns the fabric of a dictionary of arrays; every column must be there, one-dimensional, and of its type.
 fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
     let mut fabric = Fabric::default();
     macro_rules! take_scalar {
@@ -60,26 +60,27 @@ fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
     Ok(fabric)
 }
 
-/// Names and element types of the array columns, in order.
+/// Returns names and element types of the array columns, in order.
 #[pyfunction]
 fn columns() -> Vec<(&'static str, &'static str)> {
     COLUMNS.to_vec()
 }
 
-/// Names and types of the scalars, in order.
+/// Returns names and types of the scalars, in order.
 #[pyfunction]
 fn scalars() -> Vec<(&'static str, &'static str)> {
     SCALARS.to_vec()
 }
 
-/// What numbers stand for: by the name of each kind its codes by name.
+/// Returns the codes by name, per kind.
 #[pyfunction]
 fn codes() -> HashMap<&'static str, HashMap<&'static str, u8>> {
     CODES.iter().map(|&(kind, codes)| (kind, codes.iter().copied().collect())).collect()
 }
 
-/// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
-/// flows, trace, keep_messages, hops, hops_since, watched, and pairs or sources whose throughput is kept. Raises ValueError for arrays that do not describe a network.
+/// One run of the engine. Options have the engine's names: until, warmup, precision, packets, batch, drain, flows,
+/// trace, keep_messages, hops, hops_since, watched, and pairs or sources whose throughput is kept. Raises ValueError
+/// for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
 
@@ -128,8 +129,8 @@ impl Simulation {
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// Handles at least this many more events, lost arrivals that are counted ahead among them, without holding the
-    /// interpreter; true when the run has ended.
+    /// Handles at least this many further events, including refused arrivals that are counted in advance, without
+    /// holding the interpreter; returns true when the run has ended.
     fn advance(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let end = py.detach(|| self.0.advance(events));
         end.map(|end| end.is_some()).map_err(|error| {
@@ -138,12 +139,12 @@ impl Simulation {
         })
     }
 
-    /// Ticks simulated, events handled, packets delivered, packet-hops.
+    /// Returns ticks simulated, events handled, packets delivered, packet-hops.
     fn progress(&self) -> (Time, u64, u64, u64) {
         (self.0.now(), self.0.run.events, self.0.run.delivered, self.0.packet_hops())
     }
 
-    /// Everything measured, as a dictionary of numbers and arrays (see the results reference).
+    /// Returns all measurements as a dictionary of numbers and arrays (see the results reference).
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
         self.totals(&out)?;
@@ -245,7 +246,7 @@ fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     self::column(out, "share_bytes", shares, |share| share.1)
 }
 
-/// A column of whole numbers, one per row.
+/// Adds a column of whole numbers, one per row.
 fn column<T>(out: &Bound<'_, PyDict>, name: &str, rows: &[T], of: fn(&T) -> u64) -> PyResult<()> {
     out.set_item(name, rows.iter().map(of).collect::<Vec<u64>>().into_pyarray(out.py()))
 }
@@ -282,7 +283,7 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     column(out, "link_timed_out", &losses, |losses| losses.timed_out)
 }
 
-/// What only rings and their buses count; empty and 0 for other networks.
+/// Adds the counts of rings and buses; empty and 0 for other networks.
 fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     let (links, buses): (Vec<ring::Counts>, Vec<ring::BusCounts>) = match network {
         Fabrics::Worms(_) | Fabrics::Lanes(_) => (Vec::new(), Vec::new()),
@@ -304,7 +305,7 @@ fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     out.set_item("timed_out", timed_out)
 }
 
-/// The cells of distributions, those of one behind those of the other, and where each begins.
+/// Adds the cells of distributions, one after the other, and the start of each.
 fn histograms<'a>(
     out: &Bound<'_, PyDict>,
     name: &str,
@@ -322,7 +323,7 @@ fn histograms<'a>(
     column(out, &format!("{name}_counts"), &counts, |&count| count)
 }
 
-/// The delays of the flows that were watched, those of one behind those of the other.
+/// Adds the delays of the watched flows, one after the other.
 fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
     histograms(out, "watched", delays.iter().map(|one| &one.total))?;
     column(out, "watched_packets", delays, |one| one.total.count)?;
@@ -331,7 +332,7 @@ fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
     column(out, "watched_latency_max_ticks", delays, |one| one.latency_max as u64)
 }
 
-/// Time-codes and interrupts: how many each source made, per source and port when they came, and what links did.
+/// Adds time-codes and interrupts: the number per source, arrivals per source and port, and counts of links.
 fn signals(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     let codes = &run.run.codes;
     histograms(out, "code", codes.delays.iter())?;
@@ -352,7 +353,7 @@ fn signals(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     column(out, "link_codes_invalid", links, |counts| counts.invalid)
 }
 
-/// What came by each plane; no rows where terminals have one port each.
+/// Adds the deliveries by plane; no rows if each terminal has one port.
 fn planes(out: &Bound<'_, PyDict>, planes: &Planes) -> PyResult<()> {
     column(out, "plane_packets", &planes.sums, |sum| sum.packets)?;
     column(out, "plane_bytes", &planes.sums, |sum| sum.chars)?;
@@ -372,7 +373,7 @@ fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {
     out.set_item("trace_delivered_ticks", times(|p| p.delivered))
 }
 
-/// When packets were on which links; of worms that still stand there the end is -1.
+/// Adds when packets were on which links; worms still on a link have end -1.
 fn hops(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     let py = out.py();
     let (done, standing) = run.hops();
@@ -389,8 +390,8 @@ fn hops(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     out.set_item("hops_dropped", done.dropped)
 }
 
-/// The slow plain twin on the same arrays, up to and including tick `until`; with `exact`, flow-control
-/// characters of wormhole networks are sent one by one. Gives its totals and, as `trace_*` columns, every delivery.
+/// Runs the slow twin on the same arrays, up to and including tick `until`; with `exact`, it sends flow-control
+/// characters of wormhole networks one by one. Returns its totals and, as `trace_*` columns, every delivery.
 #[pyfunction]
 fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyResult<Bound<'py, PyDict>> {
     let (py, fabric) = (arrays.py(), fabric(arrays)?);
@@ -413,7 +414,7 @@ fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyRes
     Ok(out)
 }
 
-/// What both twins count, offered, refused, in flight and hops, and what they delivered.
+/// Adds the counts of both twins (offered, refused, in flight and hops) and their deliveries.
 fn twin_totals(
     out: &Bound<'_, PyDict>,
     counts: [u64; 4],

@@ -1,15 +1,15 @@
-//! Addresses in front of headers, of which links on the way delete a character each.
+//! Addresses in front of headers; links on the path delete one character each.
 
 use super::{Fabric, NONE};
 
 impl Fabric {
-    /// Whether a character of the address is deleted on entry to a link.
+    /// Whether a link deletes a character of the address on entry.
     #[inline]
     pub fn deletes_address(&self, link: u32) -> bool {
         self.link_deletes_address.get(link as usize).is_some_and(|&deletes| deletes > 0)
     }
 
-    /// Characters of the address with which a packet leaves a port for another one.
+    /// Returns the number of address characters with which a packet leaves one port for another.
     pub fn address_chars(&self, source: u32, target: u32) -> u32 {
         if self.link_deletes_address.is_empty() {
             return 0;
@@ -22,7 +22,7 @@ impl Fabric {
             if entry == NONE {
                 break;
             }
-            // All links of a group lead on over equally many that delete.
+            // All links of a group continue over equal numbers of deleting links.
             let link = self.link_of(self.group(entry >> 1)[0]);
             count += u32::from(self.deletes_address(link));
             vertex = self.link_target[link as usize];

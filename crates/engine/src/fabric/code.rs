@@ -1,4 +1,4 @@
-//! Time-codes and interrupts: characters of no packet, which go everywhere.
+//! Time-codes and interrupts: characters outside packets that go to every port.
 
 use super::Fabric;
 pub use super::words::signal::TIME;
@@ -7,7 +7,7 @@ pub use super::words::signal::TIME;
 pub const CODE_NUMBERS: u8 = 64;
 
 impl Fabric {
-    /// True when there are sources of time-codes or interrupts.
+    /// Whether there are sources of time-codes or interrupts.
     pub fn has_codes(&self) -> bool {
         !self.code_port.is_empty()
     }

@@ -1,19 +1,19 @@
-//! Where packets begin and end: ports of terminals, and distributions, which stand for several.
+//! The ends of paths: ports of terminals, and distributions, which stand for several ports.
 
 use super::Fabric;
 
 impl Fabric {
-    /// Number of ports of all terminals.
+    /// Returns the number of ports of all terminals.
     pub fn ports(&self) -> u32 {
         self.terminal_out_link.len() as u32
     }
 
-    /// True when terminals have several ports.
+    /// Whether terminals have several ports.
     pub fn has_ports(&self) -> bool {
         !self.terminal_ports.is_empty()
     }
 
-    /// The ports of a terminal.
+    /// Returns the ports of a terminal.
     pub fn ports_of(&self, terminal: u32) -> std::ops::Range<u32> {
         match self.terminal_ports.get(terminal as usize..terminal as usize + 2) {
             Some(ends) => ends[0]..ends[1],
@@ -21,23 +21,23 @@ impl Fabric {
         }
     }
 
-    /// Whether packets for a port go before others.
+    /// Whether packets for a port have priority.
     pub fn goes_first(&self, port: u32) -> bool {
         self.port_priority.get(port as usize).is_some_and(|&priority| priority > 0)
     }
 
-    /// Where the routing classes of the packets of a port begin.
+    /// Returns the first routing class of the packets of a port.
     #[inline]
     pub fn own_classes(&self, port: u32) -> u32 {
         self.port_class.get(port as usize).copied().unwrap_or(0)
     }
 
-    /// True when packets are for several ports at once.
+    /// Whether there are packets for several ports at once.
     pub fn has_distributions(&self) -> bool {
         !self.distribution_start.is_empty()
     }
 
-    /// Number of distributions.
+    /// Returns the number of distributions.
     pub fn distributions(&self) -> u32 {
         self.distribution_start.len().saturating_sub(1) as u32
     }
@@ -47,14 +47,14 @@ impl Fabric {
         self.group_all.get(group as usize).is_some_and(|&all| all > 0)
     }
 
-    /// The ports that a distribution is for; of what is a port nothing.
+    /// Returns the ports of a distribution; none for a port.
     pub fn distributed_to(&self, target: u32) -> &[u32] {
         let ends = target.checked_sub(self.ports()).map(|row| row as usize);
         let ends = ends.and_then(|row| self.distribution_start.get(row..row + 2));
         ends.map_or(&[], |ends| &self.distribution_port[ends[0] as usize..ends[1] as usize])
     }
 
-    /// How many copies of a packet are delivered.
+    /// Returns how many copies of a packet are delivered.
     #[inline]
     pub fn copies(&self, target: u32) -> u64 {
         if self.has_distributions() { self.distributed_to(target).len().max(1) as u64 } else { 1 }

@@ -1,8 +1,8 @@
-//! What can be wrong with the arrays. Names travel beside ids in Python, which turns an id into a name.
+//! Errors in the arrays. They contain ids; Python has the names and turns ids into names.
 
 use thiserror::Error;
 
-/// A description that the engine refuses. Nothing has been simulated.
+/// A description that the engine refuses before it simulates anything.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FabricError {
     /// A column has the wrong number of rows.

@@ -1,20 +1,21 @@
-//! The table of the ports of ring networks: in blocks, equal ones once, so that what is looked at stays in a cache.
+//! The table of the ports of ring networks, in blocks; equal blocks are stored once, so that lookups stay in a cache.
 
 use std::collections::HashMap;
 
 use super::Fabric;
 
-/// Terminals whose entries of one port are kept together.
+/// Number of terminals per block of a port's entries.
 pub const ROUTE_BLOCK: usize = 64;
 
 impl Fabric {
-    /// Blocks in the row of a port.
+    /// Returns the number of blocks in a port's row.
     #[inline]
     pub fn port_blocks(&self) -> usize {
         (self.terminals as usize).div_ceil(ROUTE_BLOCK)
     }
 
-    /// The port of its switch by which what a port takes for a terminal leaves, or [`super::PASS`]: by one of the tables.
+    /// Returns the port of its switch by which a port forwards packets for a terminal, or [`super::PASS`], in one of
+    /// the tables.
     #[inline]
     pub fn exit(&self, turn: u32, port: u32, terminal: u32) -> u8 {
         let row = (turn as usize * self.port_station.len() + port as usize) * self.port_blocks();
@@ -23,22 +24,22 @@ impl Fabric {
     }
 }
 
-/// The rows of the table in chunks of blocks, equal ones once: the rows of large networks are far longer than they are
-/// different.
+/// The rows of the table in chunks of blocks; equal chunks are stored once, because rows of large networks differ
+/// little.
 #[derive(Clone, Debug)]
 pub struct Exits {
     /// Per table and port: its chunks.
     rows: Vec<u32>,
-    /// Chunks in a row.
+    /// Chunks per row.
     width: usize,
-    /// Blocks in a chunk, as a power of two: about as many as there are chunks in a row.
+    /// Blocks per chunk, as a power of two: about as many as chunks per row.
     shift: u32,
-    /// Chunk by chunk: numbers of blocks.
+    /// Per chunk: numbers of blocks.
     chunks: Vec<u32>,
 }
 
 impl Exits {
-    /// The rows of a fabric.
+    /// Returns the rows of a fabric.
     pub fn new(fabric: &Fabric) -> Self {
         let blocks = fabric.port_blocks();
         let shift = blocks.isqrt().next_power_of_two().ilog2();
@@ -57,13 +58,14 @@ impl Exits {
         Self { rows, width: blocks.div_ceil(1 << shift), shift, chunks }
     }
 
-    /// The chunk of a port's row in which a terminal is. The rows of further tables are those of further ports.
+    /// Returns the chunk of a port's row that contains a terminal. The rows of further tables follow as those of
+    /// further ports.
     #[inline]
     pub fn row(&self, port: u32, terminal: u32) -> u32 {
         self.rows[port as usize * self.width + ((terminal as usize / ROUTE_BLOCK) >> self.shift)]
     }
 
-    /// What [`Fabric::exit`] says.
+    /// Returns the same as [`Fabric::exit`].
     #[inline]
     pub fn exit(&self, fabric: &Fabric, port: u32, terminal: u32) -> u8 {
         let place = (terminal as usize / ROUTE_BLOCK) & ((1 << self.shift) - 1);

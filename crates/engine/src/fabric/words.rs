@@ -1,4 +1,4 @@
-//! What numbers stand for in the columns that hold kinds of things; Python reads them from [`CODES`].
+//! The codes in columns that hold kinds; Python reads them from [`CODES`].
 
 use crate::kernel::Time;
 
@@ -9,13 +9,13 @@ macro_rules! codes {
             pub mod $kind {
                 $($(#[$doc])* pub const $name: u8 = $code;)*
 
-                /// The code named last, for checks of columns.
+                /// The last code, for checks of columns.
                 #[allow(dead_code, reason = "not every kind is checked by it")]
                 pub const LAST: u8 = [$($code),*][[$($code),*].len() - 1];
             }
         )*
 
-        /// By the name of each kind the names of its codes.
+        /// Per kind: the names and values of its codes.
         pub const CODES: &[(&str, &[(&str, u8)])] = &[
             $((stringify!($kind), &[$((stringify!($name), $kind::$name),)*]),)*
         ];
@@ -23,7 +23,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// How a switch orders the heads that wait for one group of links.
+    /// The order in which a switch serves the heads that wait for one group of links.
     arbiter {
         /// The longest waiting head first; equal times by input link number.
         FIFO = 0,
@@ -33,35 +33,35 @@ codes! {
         FIXED = 2,
         /// Any waiting head with equal probability.
         RANDOM = 3,
-        /// The packet first that its source made first; equal times by input link number.
+        /// The packet that was created first; equal times by input link number.
         OLDEST_FIRST = 4,
     }
 
-    /// How a head chooses among the free links of its group.
+    /// The choice of a head among the free links of its group.
     choice {
         /// The first free link in the order of the group.
         FIRST = 0,
-        /// The free link that was granted longest ago; equal times by order in the group.
+        /// The free link that was granted least recently; equal times by order in the group.
         LEAST_RECENT = 1,
         /// Any free link with equal probability.
         RANDOM = 2,
     }
 
-    /// In what portions the lanes of a link share its wire.
+    /// How the lanes of a link share its wire.
     sharing {
-        /// Characters of several packets follow each other.
+        /// Characters of several packets alternate.
         CHARACTER = 0,
         /// A packet is sent from its first character to its end.
         PACKET = 1,
     }
 
-    /// What stands instead of the number of an interrupt.
+    /// What replaces the number of an interrupt.
     signal {
         /// A source of time-codes.
         TIME = 255,
     }
 
-    /// When a terminal makes its packets.
+    /// When a terminal creates packets.
     arrival {
         /// Never.
         SILENT = 0,
@@ -71,84 +71,84 @@ codes! {
         CONSTANT = 2,
         /// Poisson, mean interval `source_interval_grains`.
         POISSON = 3,
-        /// `source_interval_grains` after the previous packet has gone.
+        /// `source_interval_grains` after the previous packet has left.
         WAIT = 4,
-        /// Exponential wait of mean `source_interval_grains` after the previous packet has gone.
+        /// Exponential wait with mean `source_interval_grains` after the previous packet has left.
         RANDOM_WAIT = 5,
-        /// Bursts: geometric number of packets of mean `source_burst`, `source_interval_grains` apart,
-        /// then an exponential silence of mean `source_gap_grains`.
+        /// Bursts: a geometric number of packets with mean `source_burst`, `source_interval_grains` apart, then an
+        /// exponential gap with mean `source_gap_grains`.
         ON_OFF = 6,
-        /// The terminal's descriptor list: destination, length, wait after the packet has gone.
+        /// The terminal's descriptor list: destination, length, wait after the packet has left.
         LIST = 7,
-        /// One every `source_interval_grains`, the first at tick 0, so that all such sources are in step.
+        /// One every `source_interval_grains`, the first at tick 0; all such sources are synchronous.
         TOGETHER = 8,
-        /// In each slot of `source_gap_grains`, the first at tick 0, one with a probability that makes the mean interval
-        /// `source_interval_grains`.
+        /// In each slot of `source_gap_grains`, the first at tick 0, a packet with the probability that gives the mean
+        /// interval `source_interval_grains`.
         BERNOULLI = 9,
-        /// `source_burst` packets at once at grain `source_first_grains` and every `source_gap_grains` from then on; 0: only
-        /// there. `source_interval_grains` is their mean interval.
+        /// `source_burst` packets at once at grain `source_first_grains`, and again every `source_gap_grains`; 0: only
+        /// once. `source_interval_grains` is their mean interval.
         BURSTS = 10,
         /// The terminal's flows (`flow_*`); `source_interval_grains` is the mean interval of their packets.
         FLOWS = 11,
     }
 
-    /// What a packet of a ring network asks its target for.
+    /// What a packet of a ring network requests.
     transaction {
-        /// To store its payload and to answer.
+        /// Store its payload and answer.
         WRITE = 0,
-        /// To store its payload without an answer.
+        /// Store its payload without an answer.
         MOVE = 1,
-        /// To answer with the payload.
+        /// Answer with the payload.
         READ = 2,
-        /// To work on 16 B that come with it, and to answer with 16 B.
+        /// Process 16 B of the request, and answer with 16 B.
         LOCK = 3,
     }
 
-    /// How the delay grows after which a busied packet is sent again.
+    /// How the delay before a busied packet is sent again grows.
     retry {
         /// Always `ring_retry_delay_ticks`.
         CONSTANT = 0,
-        /// That times the number of times it has been busied.
+        /// That delay times the number of busy echoes.
         LINEAR = 1,
         /// Twice as long each time.
         EXPONENTIAL = 2,
     }
 
-    /// What a terminal's program does next.
+    /// An operation of a terminal's program.
     operation {
         /// Sends a message of `op_bytes` to `op_peer`.
         SEND = 0,
-        /// Takes a message from `op_peer` that has been received.
+        /// Takes a received message from `op_peer`.
         RECEIVE = 1,
-        /// Lets `op_ticks` pass.
+        /// Waits `op_ticks`.
         WAIT = 2,
         /// Waits for the tick `op_ticks`.
         UNTIL = 3,
-        /// Does what follows, up to its end, `op_ticks` times; 0: for ever.
+        /// Repeats the operations up to its end `op_ticks` times; 0: for ever.
         REPEAT = 4,
-        /// The end of what is repeated.
+        /// The end of a repeat.
         END = 5,
-        /// Waits until every terminal with a barrier left has come to one.
+        /// Waits until every terminal with remaining barriers has reached one.
         BARRIER = 6,
-        /// Notes the tick, with `op_tag`.
+        /// Records the tick, with `op_tag`.
         MARK = 7,
-        /// Fetches `op_bytes` from the memory of `op_peer`; on rings only.
+        /// Reads `op_bytes` from the memory of `op_peer`; on rings only.
         READ = 8,
         /// Waits until every message handed over has been sent.
         FLUSH = 9,
     }
 
-    /// What tells the sender of a packet of a message that it has come.
+    /// How the sender of a message's packet learns of its arrival.
     acknowledge {
-        /// Nothing.
+        /// It does not.
         NONE = 0,
-        /// A packet of its own.
+        /// By an acknowledgement packet.
         PACKET = 1,
-        /// The end of the transaction; on rings only.
+        /// By the end of the transaction; on rings only.
         RESPONSE = 2,
     }
 
-    /// Where a terminal sends its packets.
+    /// The destinations of a terminal's packets.
     target {
         /// Any other terminal with equal probability.
         UNIFORM = 0,
@@ -158,25 +158,25 @@ codes! {
         WEIGHTED = 2,
         /// `target_fixed` with probability `target_share`, otherwise any other terminal.
         HOT_SPOT = 3,
-        /// Any terminal with equal probability, itself among them.
+        /// Any terminal with equal probability, including itself.
         ANY = 4,
     }
 
-    /// Which of its ports a terminal sends a packet by, of those that are in a plane of its target.
+    /// The choice of a port for a packet, among those in a plane of its target.
     port_choice {
-        /// The one after that of the packet before, in cyclic order.
+        /// The one after that of the previous packet, cyclically.
         ROUND_ROBIN = 0,
-        /// That of the target's number, counted around.
+        /// The one of the target's number, modulo the number of ports.
         DESTINATION = 1,
-        /// The one with the fewest packets that wait there or are being sent; of several the next in cyclic order.
+        /// The one with the fewest packets waiting or being sent; of equal ones the next, cyclically.
         SHORTEST_QUEUE = 2,
-        /// None before one of them is free; of several the next in cyclic order.
+        /// None before one of them is free; of several the next, cyclically.
         FIRST_FREE = 3,
         /// The first one; the others are in reserve.
         NOMINAL = 4,
     }
 
-    /// How long a packet is.
+    /// The length of packets.
     length {
         /// Always `length_min`.
         FIXED = 0,
@@ -187,14 +187,14 @@ codes! {
     }
 }
 
-/// Whether packets are made at times of their own, however many wait; of one of [`arrival`].
+/// Whether packets are created independently of the number that wait; for one of [`arrival`].
 pub fn is_open(kind: u8) -> bool {
     use arrival::{BERNOULLI, BURSTS, CONSTANT, FLOWS, ON_OFF, POISSON, TOGETHER};
     matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER | BERNOULLI | BURSTS | FLOWS)
 }
 
-/// The lower, the sooner a head is served: one from an input of a group that has served another input last, whose packet
-/// its source has made at some moment. Heads that are served in the order in which they asked, or at random, have none.
+/// Returns the rank of a head; the lowest is served first. The arguments are its input, the input that its group served
+/// last, and when its packet was created. Heads served in order of request, or at random, have no rank.
 pub fn rank(kind: u8, input: u32, served: u32, made: impl FnOnce() -> Time) -> (Time, u32) {
     match kind {
         arbiter::ROUND_ROBIN => (0, input.wrapping_sub(served.wrapping_add(1))),
@@ -203,14 +203,14 @@ pub fn rank(kind: u8, input: u32, served: u32, made: impl FnOnce() -> Time) -> (
     }
 }
 
-/// An entry of `op_peer` or `op_tag`: any, or none.
+/// In `op_peer` or `op_tag`: any, or none.
 pub const ANY: u32 = u32::MAX;
-/// The same as that of the message received last: its sender in `op_peer`, its tag in `op_tag`.
+/// The same field of the message received last: its sender in `op_peer`, its tag in `op_tag`.
 pub const LAST: u32 = u32::MAX - 1;
-/// The other one of the message received last: its tag, as a terminal, in `op_peer`; its sender in `op_tag`.
+/// The other field of the message received last: its tag, as a terminal, in `op_peer`; its sender in `op_tag`.
 pub const CROSS: u32 = u32::MAX - 2;
-/// In `op_tag`: the number of the question that the terminal asked last.
+/// In `op_tag`: the number of the terminal's latest request.
 pub const TURN: u32 = u32::MAX - 3;
 
-/// No way: an entry of `port_exit` for terminals whose packets pass the port.
+/// In `port_exit`: packets for this terminal pass the port.
 pub const PASS: u8 = u8::MAX;

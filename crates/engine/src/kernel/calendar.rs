@@ -1,9 +1,8 @@
-//! Pending events when ticks are much shorter than the time between them: buckets of ticks, each put in order when
-//! its time has come.
+//! Pending events for networks whose ticks are much shorter than the time between events: buckets of ticks, sorted when
+//! their time comes.
 //!
-//! Buckets are made longer or shorter while the calendar runs, so that there are few events in each and few that
-//! are empty, whatever a tick is and however large the network. What is further ahead than there are buckets
-//! stands in a heap.
+//! The length of buckets adapts during a run, so that few events share a bucket and few buckets are empty, for any tick
+//! and any size of network. Events beyond the last bucket are in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,31 +12,31 @@ use super::{NONE, Time};
 /// Fewest and most buckets.
 const LEAST: usize = 1 << 10;
 const MOST: usize = 1 << 16;
-/// After this many events the length of buckets is judged.
+/// Number of events after which the bucket length is reconsidered.
 const TRIAL: u32 = 1 << 12;
-/// A bucket with more events than this takes no more when its time has come; the heap does.
+/// A bucket with more events than this takes no more once its time has come; the heap takes them.
 const CROWD: usize = 64;
-/// From this many pending events on it pays to know some of them ahead: then there are more in a bucket, at
-/// least two to the power of this.
+/// With this many pending events it pays to read some of them ahead; buckets then hold at least two to the power of
+/// this.
 const MANY: usize = 1 << 13;
 const FILL: u32 = 4;
-/// Most events that are given ahead at a time.
+/// Most events that are returned ahead at a time.
 pub const AHEAD: usize = 32;
 /// The longest buckets, as a power of two of ticks.
 const LONGEST: u32 = 32;
 
-/// An event in the order of ticks and, within one, of numbers.
+/// An event, ordered by tick, then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     time: Time,
-    /// What it is.
+    /// The event itself.
     pub number: u32,
 }
 
-/// Events that stand in a line of the cache.
+/// Number of events in a cache line.
 const ROOM: usize = 7;
 
-/// Some of the events of a bucket, or room for them that is free.
+/// Events of a bucket, or a free block.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Block {
@@ -53,34 +52,34 @@ struct Block {
 pub struct Calendar {
     /// Ticks of a bucket, as a power of two.
     shift: u32,
-    /// The bucket whose time has come.
+    /// The current bucket.
     bucket: Time,
-    /// Events of that bucket or before, the next one last.
+    /// Events of this bucket or earlier ones, the next one last.
     due: Vec<Event>,
-    /// How many of them, the last ones in time, have not been given by [`Calendar::ahead`].
+    /// Number of these, the latest ones, that [`Calendar::ahead`] has not returned.
     unread: usize,
-    /// Events that a bucket should have at least, as a power of two.
+    /// Lower limit of the events of a bucket, as a power of two.
     fill: u32,
     /// First block of each bucket.
     heads: Vec<u32>,
-    /// Buckets that are not empty, as bits.
+    /// Non-empty buckets, as bits.
     occupied: Vec<u64>,
     blocks: Vec<Block>,
     /// First free block.
     free: u32,
-    /// Room to put the events of a bucket in order.
+    /// Buffer for sorting the events of a bucket.
     keys: Vec<u64>,
     far: BinaryHeap<Reverse<Event>>,
-    /// The tick of the first of them.
+    /// Tick of the first event in the heap.
     far_first: Time,
-    /// Events that came since `judged`.
+    /// Events added since `judged`.
     given: u32,
-    /// Bucket at which their length was last judged.
+    /// Bucket at which the length was last reconsidered.
     judged: Time,
 }
 
 impl Calendar {
-    /// A calendar with room for about this many events at a time.
+    /// Returns a calendar for about this many simultaneous events.
     pub fn new(events: usize) -> Self {
         let fill = if events < MANY { 0 } else { FILL };
         let buckets = (events >> fill).next_power_of_two().clamp(LEAST, MOST);
@@ -102,7 +101,7 @@ impl Calendar {
         }
     }
 
-    /// Adds an event, at a later tick than that taken last.
+    /// Adds an event, at a later tick than the event taken last.
     #[inline]
     pub fn schedule(&mut self, number: u32, time: Time) {
         let event = Event { time, number };
@@ -154,7 +153,8 @@ impl Calendar {
         self.blocks.push(Block { keys: [key; ROOM], count: 1, next });
     }
 
-    /// Puts an event in its place among those of the present bucket. Apart, so that the usual way needs few registers.
+    /// Inserts an event among those of the current bucket. A separate function, so that the common path needs few
+    /// registers.
     #[inline(never)]
     fn insert(&mut self, event: Event) {
         if self.due.len() < CROWD {
@@ -182,7 +182,7 @@ impl Calendar {
         self.far_first = self.far_first.min(event.time);
     }
 
-    /// The tick of the next event, if there is one.
+    /// Returns the tick of the next event, if any.
     #[inline]
     pub fn next_tick(&mut self) -> Option<Time> {
         if self.due.is_empty() {
@@ -195,32 +195,32 @@ impl Calendar {
         self.bring_near()
     }
 
-    /// Takes the next event in order, if it is one of the next tick, as given by [`Calendar::next_tick`].
+    /// Takes the next event if it is due at the tick that [`Calendar::next_tick`] returned.
     #[inline]
     pub fn pop(&mut self, time: Time) -> Option<u32> {
         self.due.pop_if(|event| event.time == time).map(|event| event.number)
     }
 
-    /// Whether enough events may be pending that it pays to know some of them ahead.
+    /// Whether enough events may be pending for reading ahead to pay.
     #[inline]
     pub fn is_large(&self) -> bool {
         self.fill > 0
     }
 
-    /// Whether the next events that are due have not been given by [`Calendar::ahead`], and are many.
+    /// Whether many of the next due events have not been returned by [`Calendar::ahead`].
     #[inline]
     pub fn has_ahead(&self) -> bool {
         self.unread >= self.due.len().max(1)
     }
 
-    /// The next events that are due, the first one last.
+    /// Returns the next due events, the first one last.
     pub fn ahead(&mut self) -> &[Event] {
         let end = self.due.len();
         self.unread = end.saturating_sub(AHEAD);
         &self.due[self.unread..end]
     }
 
-    /// Puts the first of what is far among what is due; its tick, if there is anything.
+    /// Moves the first event of the heap to the due events; returns its tick, if any.
     #[cold]
     #[inline(never)]
     fn bring_near(&mut self) -> Option<Time> {
@@ -238,7 +238,7 @@ impl Calendar {
         self.due.last().map(|event| event.time)
     }
 
-    /// Goes on to the next bucket that is not empty, or to that of what is far if it comes first.
+    /// Moves on to the next non-empty bucket, or to that of the heap's first event if it is earlier.
     fn turn(&mut self) {
         if self.given >= TRIAL {
             self.judge();
@@ -257,7 +257,7 @@ impl Calendar {
         self.take(bucket);
     }
 
-    /// Puts the events of a bucket among what is due, in order. Nothing is due.
+    /// Sorts the events of a bucket into the empty list of due events.
     #[inline]
     fn take(&mut self, bucket: Time) {
         let slot = bucket as usize & (self.heads.len() - 1);
@@ -284,7 +284,7 @@ impl Calendar {
         }
     }
 
-    /// Collects the keys of some blocks, which are free then.
+    /// Collects the keys of a chain of blocks, and frees the blocks.
     fn gather(&mut self, first: u32) {
         let mut number = first;
         loop {
@@ -298,7 +298,7 @@ impl Calendar {
         }
     }
 
-    /// The first bucket after the present one that is not empty.
+    /// Returns the first non-empty bucket after the current one.
     #[inline]
     fn next_bucket(&self) -> Option<Time> {
         let start = (self.bucket + 1) as usize & (self.heads.len() - 1);
@@ -321,7 +321,7 @@ impl Calendar {
         None
     }
 
-    /// Makes buckets longer if most are empty, shorter if there are many events in each.
+    /// Makes buckets longer if most are empty, shorter if they hold many events.
     #[cold]
     #[inline(never)]
     fn judge(&mut self) {
@@ -342,7 +342,7 @@ impl Calendar {
         self.judged = self.bucket;
     }
 
-    /// Puts all events that are in buckets into buckets of another length. Nothing is due.
+    /// Moves all events to buckets of another length. No event may be due.
     fn rebuild(&mut self, shift: u32) {
         let mut events = Vec::new();
         while let Some(bucket) = self.next_bucket() {
@@ -352,7 +352,7 @@ impl Calendar {
         self.unread = 0;
         self.blocks.clear();
         self.free = NONE;
-        // The end of the last bucket is past; what comes is later.
+        // The last bucket has ended; new events are later.
         self.bucket = (((self.bucket + 1) << self.shift) - 1) >> shift;
         self.shift = shift;
         for event in events {
@@ -367,7 +367,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The calendar gives the events of a binary heap, whatever is scheduled while it runs.
+        /// The calendar returns events in the order of a binary heap, whatever is scheduled meanwhile.
         #[test]
         fn same_as_a_heap(
             delays in prop::collection::vec((1i64..20_000, 0u32..12, 0usize..4), 1..300),

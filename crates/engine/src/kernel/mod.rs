@@ -1,4 +1,4 @@
-//! Time, the order of events and random streams. Knows nothing of packets.
+//! Time, the order of events, and random streams. This module knows nothing of packets.
 
 pub mod calendar;
 pub mod random;
@@ -11,7 +11,7 @@ pub const NONE: u32 = u32::MAX;
 /// A moment or a duration in whole ticks.
 pub type Time = i64;
 
-/// The places of the bits of a set, ascending.
+/// Returns the positions of the bits of a set, in ascending order.
 #[inline(always)]
 pub fn bits(set: u64) -> impl Iterator<Item = u32> {
     let mut rest = set;

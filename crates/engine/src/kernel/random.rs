@@ -1,7 +1,7 @@
-//! One random stream per source, so that no stream depends on what another one drew.
+//! One random stream per source, so that no stream depends on the draws of another.
 //!
-//! Streams of one family are made by successive jumps of 2^128 draws from one seed; families are
-//! 2^192 draws apart. The logarithm is a pure-Rust one, so that every machine draws the same bytes.
+//! Streams of one family start 2^128 draws apart, families 2^192 draws apart, all from one seed. The logarithm is in
+//! pure Rust, so that every machine draws the same numbers.
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
 
-/// Which kind of thing draws: families never share a stream.
+/// The user of a stream: families never share a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Traffic sources, by terminal.
@@ -21,7 +21,7 @@ pub enum Family {
     Program = 2,
 }
 
-/// The first `count` streams of a family.
+/// Returns the first `count` streams of a family.
 pub fn streams(seed: u64, family: Family, count: usize) -> Vec<Stream> {
     let mut state = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..family as usize {
@@ -37,22 +37,22 @@ pub fn streams(seed: u64, family: Family, count: usize) -> Vec<Stream> {
 }
 
 impl Stream {
-    /// Uniform in `0..limit`; `limit` is at least 1. The bias is below `limit` / 2^64.
+    /// Draws uniformly from `0..limit`; `limit` is at least 1. The bias is below `limit` / 2^64.
     pub fn below(&mut self, limit: u32) -> u32 {
         ((u128::from(self.0.next_u64()) * u128::from(limit)) >> 64) as u32
     }
 
-    /// Uniform in [0, 1) on a grid of 2^-53.
+    /// Draws uniformly from [0, 1) on a grid of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Exponential with the given mean.
+    /// Draws from the exponential distribution with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 
-    /// Geometric on 1, 2, 3, … with the given mean, which is at least 1.
+    /// Draws from the geometric distribution on 1, 2, 3, … with the given mean, at least 1.
     pub fn geometric(&mut self, mean: f64) -> f64 {
         if mean <= 1.0 {
             return 1.0;
@@ -60,7 +60,7 @@ impl Stream {
         1.0 + libm::floor(libm::log(1.0 - self.unit()) / libm::log(1.0 - 1.0 / mean))
     }
 
-    /// Index of the first cumulative probability above a uniform draw.
+    /// Draws the index of the first cumulative probability above a uniform number.
     pub fn index(&mut self, cumulative: &[f64]) -> usize {
         let draw = self.unit();
         cumulative.partition_point(|&c| c <= draw).min(cumulative.len() - 1)

@@ -1,10 +1,10 @@
-//! Slabs, and first-in-first-out lists through what they hold.
+//! Slabs, and first-in-first-out lists of their items.
 
 use std::ops::{Index, IndexMut};
 
 use super::NONE;
 
-/// Things with numbers, which are used again.
+/// Items with numbers that are reused.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     items: Vec<T>,
@@ -18,7 +18,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Keeps an item; its number.
+    /// Stores an item and returns its number.
     #[inline]
     pub fn add(&mut self, item: T) -> u32 {
         match self.free.pop() {
@@ -33,24 +33,24 @@ impl<T> Slab<T> {
         }
     }
 
-    /// How many are kept.
+    /// Returns the number of stored items.
     pub fn count(&self) -> usize {
         self.items.len() - self.free.len()
     }
 
-    /// Whether every number has been given back.
+    /// Whether all numbers are free.
     pub fn is_all_free(&self) -> bool {
         self.count() == 0
     }
 
-    /// All that are kept. Goes through everything.
+    /// Iterates over all stored items. Visits every row.
     pub fn kept(&self) -> impl Iterator<Item = &T> {
         let mut open = vec![true; self.items.len()];
         self.free.iter().for_each(|&number| open[number as usize] = false);
         self.items.iter().zip(open).filter(|&(_, open)| open).map(|(item, _)| item)
     }
 
-    /// Gives a number back.
+    /// Removes an item and frees its number.
     #[inline]
     pub fn remove(&mut self, number: u32) {
         self.free.push(number);
@@ -73,9 +73,9 @@ impl<T> IndexMut<u32> for Slab<T> {
     }
 }
 
-/// What can stand in a [`Queue`].
+/// An item that a [`Queue`] can contain.
 pub trait Linked {
-    /// The one behind it, or [`NONE`].
+    /// The item after it, or [`NONE`].
     fn next(&mut self) -> &mut u32;
 }
 
@@ -88,16 +88,16 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// With nothing in it.
+    /// The empty queue.
     pub const EMPTY: Self = Self { head: NONE, tail: NONE };
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head == NONE
     }
 
-    /// Puts an item behind the others.
+    /// Appends an item.
     #[inline]
     pub fn push<T: Linked>(&mut self, slab: &mut Slab<T>, number: u32) {
         *slab[number].next() = NONE;
@@ -109,7 +109,7 @@ impl Queue {
         self.tail = number;
     }
 
-    /// Takes the first item, which there is.
+    /// Takes the first item of a queue that is not empty.
     #[inline]
     pub fn pop<T: Linked>(&mut self, slab: &mut Slab<T>) -> u32 {
         let number = self.head;
@@ -117,7 +117,7 @@ impl Queue {
         number
     }
 
-    /// Takes the item behind `before`, or the first if that is [`NONE`].
+    /// Takes the item after `before`, or the first if that is [`NONE`].
     pub fn take<T: Linked>(&mut self, slab: &mut Slab<T>, before: u32, number: u32) {
         let next = *slab[number].next();
         if before == NONE {
@@ -130,7 +130,8 @@ impl Queue {
         }
     }
 
-    /// Puts an item before the first that has to come after it. Most come last, so that is tried first.
+    /// Inserts an item before the first one that has to follow it. Tries the end first, because most items belong
+    /// there.
     pub fn insert<T: Linked>(&mut self, slab: &mut Slab<T>, number: u32, after: impl Fn(&T, &T) -> bool) {
         if self.head == NONE || !after(&slab[self.tail], &slab[number]) {
             self.push(slab, number);

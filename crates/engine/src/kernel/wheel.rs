@@ -1,15 +1,15 @@
 //! The timing wheel: pending events by tick, with a heap for the far future.
 //!
-//! The events of a tick are a list of cells, and a cell that has been read is the next to be written: most events
-//! are near, so a few cells that stay in the cache do for all, and nothing is allocated per event. Events of one tick
-//! come out together; their order is the caller's business, for it must not depend on when they were scheduled.
+//! The events of a tick are a list of cells. A cell that has been read is the next to be written, so a few cells stay
+//! in the cache and no event needs an allocation. The order of events within a tick is undefined; the caller must not
+//! depend on it, because it depends on when they were scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{NONE, Time};
 
-/// As many ticks as most events are ahead: the end of a packet of 64 characters, where a character is a hundred ticks.
+/// Most events are less than this many ticks ahead: the end of a packet of 64 characters of a hundred ticks each.
 const SLOTS: usize = 8192;
 const WORDS: usize = SLOTS / 64;
 
@@ -27,14 +27,14 @@ pub struct Wheel {
     cells: Vec<Cell>,
     /// First free cell.
     free: u32,
-    /// First cell of the tick being taken.
+    /// First cell of the current tick.
     due: u32,
     heads: Box<[u32; SLOTS]>,
     occupied: [u64; WORDS],
-    /// Which of them have any, in two halves.
+    /// Words that are not empty, in two halves.
     words: [u64; 2],
     far: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The tick of the first of them.
+    /// Tick of the first event in the heap.
     far_first: Time,
 }
 
@@ -56,7 +56,7 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// The tick of the events taken last.
+    /// Returns the tick of the events taken last.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -93,7 +93,7 @@ impl Wheel {
         self.words[slot / (SLOTS / 2)] |= 1 << (slot / 64 % 64);
     }
 
-    /// Inserts an event when no cell is free.
+    /// Adds an event when no cell is free.
     #[cold]
     #[inline(never)]
     fn insert_more(&mut self, event: u32, time: Time) {
@@ -102,7 +102,7 @@ impl Wheel {
         self.insert(event, time);
     }
 
-    /// The tick of the next event, if there is one.
+    /// Returns the tick of the next event, if any.
     #[inline]
     pub fn peek(&self) -> Option<Time> {
         match self.near() {
@@ -111,7 +111,7 @@ impl Wheel {
         }
     }
 
-    /// Goes on to the next tick, as given by [`Wheel::peek`], of which [`Wheel::pop`] then gives the events.
+    /// Moves on to the tick that [`Wheel::peek`] returned; [`Wheel::pop`] then returns its events.
     #[inline]
     pub fn go_to(&mut self, time: Time) {
         debug_assert_eq!(self.peek(), Some(time));
@@ -128,7 +128,7 @@ impl Wheel {
         }
     }
 
-    /// Takes an event of the present tick, if there is one left.
+    /// Takes an event of the current tick, if any is left.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
         let number = self.due;
@@ -138,7 +138,7 @@ impl Wheel {
         Some(cell.event)
     }
 
-    /// Moves events of the far future that have come near into their slots.
+    /// Moves events of the heap that are near now into their slots.
     #[cold]
     fn bring_near(&mut self) {
         while let Some(&Reverse((time, event))) = self.far.peek() {
@@ -152,7 +152,7 @@ impl Wheel {
         self.far_first = Time::MAX;
     }
 
-    /// The next occupied slot after `now`, going round once.
+    /// Returns the next occupied slot after `now`, cyclically.
     #[inline]
     fn near(&self) -> Option<Time> {
         if self.words == [0; 2] {
@@ -171,7 +171,7 @@ impl Wheel {
         Some(self.now + 1 + ahead as Time)
     }
 
-    /// The next word with an event: those after one first, then round to the ones before it and itself.
+    /// Returns the next non-empty word after `word`, cyclically, itself last.
     #[inline]
     fn next_word(&self, word: usize) -> usize {
         let (half, other) = (word / 64, 1 - word / 64);
@@ -192,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The wheel gives the events of a binary heap, whatever is scheduled while it runs.
+        /// The wheel returns events in the order of a binary heap, whatever is scheduled meanwhile.
         #[test]
         fn same_as_a_heap(delays in prop::collection::vec((1i64..20_000, 0usize..4), 1..200)) {
             let mut wheel = Wheel::default();

@@ -1,9 +1,9 @@
-//! Batch means: the run cut into equal stretches of time, for confidence and for the end of warm-up.
+//! Batch means: the run divided into equal intervals, for confidence intervals and for the end of warm-up.
 
 use super::{Delivery, Shares};
 use crate::kernel::Time;
 
-/// Sums over one stretch of time, by the tick of delivery.
+/// Sums over one interval, by the tick of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Packets delivered.
@@ -29,7 +29,7 @@ impl Batch {
     }
 }
 
-/// When there are this many batches, neighbours are joined and batches become twice as long.
+/// With this many batches, neighbours are merged and batches become twice as long.
 pub const MOST: usize = 128;
 
 /// The series of batches.
@@ -42,22 +42,22 @@ pub struct Batches {
     /// Complete batches, in order.
     pub done: Vec<Batch>,
     open: Batch,
-    /// What flows had of them.
+    /// The shares of flows in them.
     pub shares: Shares,
 }
 
 impl Batches {
-    /// No batch yet.
+    /// Returns an empty series.
     pub fn new(start: Time, length: Time, shares: Shares) -> Self {
         Self { start, length: length.max(1), done: Vec::with_capacity(MOST), open: Batch::default(), shares }
     }
 
-    /// First tick after the batch being filled.
+    /// Returns the first tick after the current batch.
     pub fn end_of_open(&self) -> Time {
         self.start + (self.done.len() as Time + 1) * self.length
     }
 
-    /// Adds a delivery to the batch being filled.
+    /// Adds a delivery to the current batch.
     #[inline]
     pub fn record(&mut self, delivery: &Delivery) {
         self.open.packets += 1;
@@ -67,7 +67,7 @@ impl Batches {
         self.shares.record(delivery);
     }
 
-    /// Closes the batch being filled, at its end.
+    /// Closes the current batch at its end.
     pub fn close(&mut self) {
         self.done.push(self.open);
         self.open = Batch::default();
@@ -89,10 +89,10 @@ impl Batches {
     }
 }
 
-/// How many batches to leave out at the start so that the rest looks stationary.
+/// Returns how many batches to omit at the start so that the others look stationary, if any number does.
 ///
-/// The marginal standard error rule (MSER): leave out as many as make the standard error of the mean of the rest
-/// smallest, for latency and for throughput, at most half. Nothing if even half does not suffice.
+/// Uses the marginal standard error rule (MSER): omit the number of batches that minimises the standard error of the
+/// mean of the others, for latency and for throughput, at most half of them.
 pub fn warmup_end(batches: &[Batch]) -> Option<usize> {
     let mut last = 0.0;
     let latency: Vec<f64> = batches
@@ -107,7 +107,7 @@ pub fn warmup_end(batches: &[Batch]) -> Option<usize> {
     (2 * cut <= batches.len()).then_some(cut)
 }
 
-/// Position of the smallest marginal standard error, looking at all but the last eighth.
+/// Returns the position of the smallest marginal standard error among all but the last eighth.
 fn mser(values: &[f64]) -> usize {
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);

@@ -1,40 +1,40 @@
-//! Time-codes and interrupts at the ports to which they have come.
+//! Time-codes and interrupts that ports received.
 
 use super::Spread;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 
-/// A code that was made, or has come to a port that took it.
+/// A code that was created, or that a port accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// By a source.
+    /// A source created it.
     Made {
         /// Its row among the sources.
         source: u32,
     },
-    /// And was taken.
+    /// A port accepted it.
     Taken {
         /// The row of its source.
         source: u32,
-        /// Where it came to.
+        /// The port that accepted it.
         port: u32,
-        /// When it was made.
+        /// When it was created.
         made: Time,
-        /// When it came.
+        /// When it arrived.
         at: Time,
     },
 }
 
-/// What links, or switches and ports, did with codes since the counts were last cleared.
+/// Counts of the codes on links, or at switches and ports, since they were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeCounts {
-    /// Of a link: sent.
+    /// On a link: sent.
     pub sent: u64,
-    /// Of a link: lost on it or in front of it because it was down.
+    /// On a link: lost on it, or before it, because it was down.
     pub lost: u64,
-    /// Come by a link and dropped at its end: the number that was there last, or an interrupt that is held.
+    /// Dropped at the end of a link: the number that arrived last, or an interrupt that is held.
     pub duplicates: u64,
-    /// Come by a link and dropped at its end: time-codes that are not one more than the one before.
+    /// Dropped at the end of a link: time-codes that are not the last one plus one.
     pub invalid: u64,
 }
 
@@ -43,14 +43,14 @@ pub struct CodeCounts {
 pub struct Codes {
     start: Time,
     ports: usize,
-    /// Per source: how many it made.
+    /// Per source: number of codes.
     pub made: Vec<u64>,
     /// Per source and port: from the creation to the end received.
     pub delays: Vec<Spread>,
 }
 
 impl Codes {
-    /// Nothing has come of those made from a tick on.
+    /// Returns empty delays; only codes created from a tick on are counted.
     pub fn new(fabric: &Fabric, start: Time) -> Self {
         let (sources, ports) = (fabric.code_port.len(), fabric.ports() as usize);
         let delays = vec![Spread::default(); sources * ports];

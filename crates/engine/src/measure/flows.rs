@@ -13,7 +13,7 @@ pub struct Flow {
     pub packets: u64,
     /// Their payload characters.
     pub chars: u64,
-    /// Sum of latencies: of packets header on the wire to end received, of messages made to received.
+    /// Sum of latencies; of packets: header on the wire to end received, of messages: creation to receipt.
     pub latency_sum: Time,
     /// The longest latency.
     pub latency_max: Time,
@@ -30,7 +30,7 @@ impl Flow {
     }
 }
 
-/// Spreads pair numbers; the order of the map is never seen.
+/// Hashes pair numbers; nothing depends on the order of the map.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Multiply(u64);
 
@@ -49,30 +49,30 @@ impl Hasher for Multiply {
     }
 }
 
-/// The most pairs that are kept in a plain table.
+/// Limit of the pairs in a plain table.
 const PLAIN: usize = 1 << 16;
 
 /// Sums by pair.
 #[derive(Clone, Debug)]
 enum Pairs {
-    /// Source by target, where that is a small table: no pair has to be looked for.
+    /// By source and target, in a small table without lookup.
     Plain(Vec<Flow>),
-    /// Those that sent something.
+    /// Pairs that sent packets.
     Found(HashMap<u64, Flow, BuildHasherDefault<Multiply>>),
 }
 
-/// All pairs that sent something, up to a limit.
+/// All pairs that sent packets, up to a limit.
 #[derive(Clone, Debug)]
 pub struct Flows {
     pairs: Pairs,
     terminals: usize,
     limit: usize,
-    /// Packets of pairs beyond the limit.
+    /// Packets of the other pairs.
     pub dropped: u64,
 }
 
 impl Flows {
-    /// No pairs of this many terminals yet; at most `limit` are kept.
+    /// Returns an empty table for this many terminals; at most `limit` pairs are kept.
     pub fn new(terminals: u32, limit: usize) -> Self {
         let terminals = terminals as usize;
         let all = terminals.saturating_mul(terminals);
@@ -103,7 +103,7 @@ impl Flows {
         flow.add(delivery);
     }
 
-    /// Forgets everything that was counted.
+    /// Resets all counts.
     pub fn clear(&mut self) {
         match &mut self.pairs {
             Pairs::Plain(flows) => flows.fill(Flow::default()),
@@ -112,7 +112,7 @@ impl Flows {
         self.dropped = 0;
     }
 
-    /// Source, target and sums of every pair, in order of source and target.
+    /// Returns source, target and sums of every pair, ordered by source and target.
     pub fn sorted(&self) -> Vec<(u32, u32, Flow)> {
         let mut rows: Vec<_> = match &self.pairs {
             Pairs::Plain(flows) => {

@@ -1,57 +1,57 @@
-//! The way of every packet: when it was on which link.
+//! The path of every packet: when it was on which link.
 
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// A packet on a link. With its source and its start, which are unique together, the packet is known.
+/// A packet on a link. Source and start together identify the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// Sending terminal; [`NONE`] for an echo whose packet is forgotten.
     pub source: u32,
     /// When the packet started on its source's wire.
     pub started: Time,
-    /// The terminal it goes to; of a transfer over a bus the link of the port it goes to.
+    /// The destination terminal; for a bus transfer, the link of the destination port.
     pub target: u32,
-    /// The link; of a transfer over a bus that of the port it comes from.
+    /// The link; for a bus transfer, that of the source port.
     pub link: u32,
     /// When its first character started on the wire.
     pub begin: Time,
-    /// When the wire was free after it; -1 while that is not known.
+    /// When the wire was free after it; -1 while that is unknown.
     pub end: Time,
     /// One of [`hop_kind`].
     pub kind: u8,
 }
 
-/// What is on a link.
+/// What a stay on a link is.
 pub mod hop_kind {
     /// A packet, or a request on a ring.
     pub const PACKET: u8 = 0;
     /// A response on a ring.
     pub const RESPONSE: u8 = 1;
-    /// The echo of what was accepted.
+    /// The echo of an accepted packet.
     pub const READY: u8 = 2;
-    /// The echo of what has to come again.
+    /// The echo of a packet that was rejected and will be sent again.
     pub const BUSY: u8 = 3;
-    /// Added to a packet or a response that is sent again.
+    /// Added for a packet or response that is sent again.
     pub const AGAIN: u8 = 4;
-    /// Added to a packet or a response that is moved over a bus of a switch.
+    /// Added for a packet or response on a switch's bus.
     pub const BUS: u8 = 8;
-    /// Instead of the others: where and when a packet was cut, discarded or timed out first; its begin is its end.
+    /// Instead of the others: where and when a packet was first cut, discarded or timed out; begin equals end.
     pub const LOST: u8 = 16;
-    /// Instead of the others: a time-code or an interrupt, which started when it was made; its end is when it has come.
+    /// Instead of the others: a time-code or an interrupt. It started when it was created; its end is its arrival.
     pub const CODE: u8 = 32;
 }
 
 /// The newest hops.
 #[derive(Clone, Debug, Default)]
 pub struct Hops {
-    /// In the order in which their ends became known.
+    /// Ordered by when their ends became known.
     pub rows: Vec<Hop>,
-    /// How many may be kept; 0: none are. When there are this many, the older half is dropped.
+    /// Limit of the rows; 0: none are kept. At the limit, the older half is dropped.
     pub limit: usize,
-    /// What had ended before this is not kept.
+    /// Hops that ended before this are not kept.
     pub since: Time,
-    /// How many were dropped.
+    /// Number of dropped hops.
     pub dropped: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept of a run: batches, latency histograms, flows, packet traces.
+//! The measurements of a run: batches, latency histograms, flows, packet traces.
 
 mod batches;
 mod codes;
@@ -32,44 +32,44 @@ pub struct Delivery {
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// When its source made it.
+    /// When its source created it.
     pub created: Time,
     /// When its first character started on its source's wire.
     pub started: Time,
-    /// When its end had been received.
+    /// When its end was received.
     pub delivered: Time,
-    /// The mark that it carried; of a flow of a source in a network of links its row.
+    /// Its mark; in switched networks, the row of its flow for flows of sources.
     pub mark: u32,
 }
 
 impl Delivery {
-    /// Ticks from its first character on the source's wire to its end received.
+    /// Returns the ticks from its first character on the source's wire to its end received.
     pub fn latency(&self) -> Time {
         self.delivered - self.started
     }
 
-    /// Ticks from its creation to its end received.
+    /// Returns the ticks from its creation to its end received.
     pub fn total(&self) -> Time {
         self.delivered - self.created
     }
 }
 
-/// What a link of a switched network did since the counts were last cleared.
+/// Activity of a link of a switched network since the counts were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
-    /// Packets of which the end has been sent.
+    /// Packets whose end was sent.
     pub packets: u64,
     /// Characters sent, headers and ends of packets included.
     pub characters: u64,
-    /// Ticks the wire was sending them.
+    /// Ticks in which the wire was sending.
     pub busy_ticks: u64,
-    /// Ticks it was not, between a packet's first character on the wire and its last, of whichever lane.
+    /// Ticks in which the wire was idle between the first and the last character of a packet on any lane.
     pub stalled_ticks: u64,
-    /// Ticks heads waited before they were granted this link or one of its lanes.
+    /// Ticks that heads waited for this link or one of its lanes.
     pub wait_ticks: u64,
 }
 
-/// The longest time in which nothing was delivered anywhere.
+/// The longest interval without a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     since: Time,
@@ -86,14 +86,14 @@ impl Pause {
         self.since = now;
     }
 
-    /// When the longest one up to now began, and its length.
+    /// Returns when the longest interval up to now began, and its length.
     pub fn longest(mut self, now: Time) -> (Time, Time) {
         self.end(now);
         (self.longest_from, self.longest)
     }
 }
 
-/// Everything measured since the measurement began.
+/// All measurements since the measurement began.
 #[derive(Clone, Debug)]
 pub struct Measure {
     /// Tick at which it began.
@@ -122,14 +122,14 @@ pub struct Measure {
     pub total_max: Time,
     /// Series for confidence and warm-up.
     pub batches: Batches,
-    /// Per pair of terminals, when asked for.
+    /// Per pair of terminals, if requested.
     pub flows: Option<Flows>,
-    /// Single flows of sources, those that were asked for.
+    /// Single flows of sources that were requested.
     pub watched: Watched,
 }
 
 impl Measure {
-    /// Nothing measured yet, from this tick on.
+    /// Returns an empty measurement from this tick on.
     pub fn new(start: Time, batch: Time, flows: Option<Flows>, watched: Watched, rows: &Rows) -> Self {
         Self {
             start,
@@ -172,14 +172,14 @@ impl Measure {
     }
 }
 
-/// Three significant figures, growing as needed.
+/// Returns a histogram of three significant figures that grows as needed.
 fn histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new(3).expect("three figures are allowed");
     histogram.auto(true);
     histogram
 }
 
-/// Values and counts of a histogram's occupied cells; a value stands for its cell's middle.
+/// Returns values and counts of a histogram's non-empty cells; a value is the middle of its cell.
 pub fn cells(histogram: &Histogram<u64>) -> (Vec<u64>, Vec<u64>) {
     histogram
         .iter_recorded()
@@ -224,9 +224,9 @@ impl Spread {
 pub struct Trace {
     /// Deliveries in order.
     pub packets: Vec<Delivery>,
-    /// How many may be kept.
+    /// Limit of the kept packets.
     pub limit: usize,
-    /// How many more there were.
+    /// Number of further packets.
     pub dropped: u64,
 }
 

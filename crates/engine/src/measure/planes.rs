@@ -1,4 +1,4 @@
-//! Sums per plane, where terminals have several ports, and how often packets of one pair overtook each other.
+//! Sums per plane for terminals with several ports, and how often packets of one pair overtook each other.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -6,15 +6,15 @@ use std::hash::BuildHasherDefault;
 use super::{Delivery, Flow, Multiply};
 use crate::kernel::Time;
 
-/// What came by each plane since the measurement began.
+/// Deliveries by plane since the measurement began.
 #[derive(Clone, Debug, Default)]
 pub struct Planes {
-    /// Per plane: what was delivered.
+    /// Per plane: its deliveries.
     pub sums: Vec<Flow>,
 }
 
 impl Planes {
-    /// Nothing has come yet.
+    /// Returns empty sums.
     pub fn new(planes: u32) -> Self {
         Self { sums: vec![Flow::default(); planes as usize] }
     }
@@ -24,33 +24,33 @@ impl Planes {
         self.sums[plane as usize].add(delivery);
     }
 
-    /// Forgets what was counted.
+    /// Resets the counts.
     pub fn clear(&mut self) {
         self.sums.fill(Flow::default());
     }
 }
 
-/// What has come of a pair.
+/// The newest arrival of a pair.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
-    /// The number of the newest.
+    /// Its number.
     number: u32,
-    /// The tick in which one came last, and the newest before it: what comes in one tick comes together.
+    /// The tick of the last arrival, and the newest before it: arrivals in one tick are simultaneous.
     now: Time,
     before: u32,
 }
 
-/// How often what comes is overtaken, packets or messages.
+/// Counts overtaking, of packets or of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
-    /// What came behind a later one of the same pair of terminals, since the measurement began.
+    /// Arrivals after a later one of the same pair of terminals, since the measurement began.
     pub overtaken: u64,
     /// Per pair, from tick 0 on.
     newest: HashMap<u64, Newest, BuildHasherDefault<Multiply>>,
 }
 
 impl Order {
-    /// Looks at one that comes, whose mark says how many had been made before it.
+    /// Counts an arrival; its mark is the number of those created before it.
     pub fn record(&mut self, delivery: &Delivery) {
         let pair = u64::from(delivery.source) << 32 | u64::from(delivery.target);
         let (number, now) = (delivery.mark, delivery.delivered);
@@ -58,13 +58,13 @@ impl Order {
         if at.now != now {
             (at.now, at.before) = (now, at.number);
         }
-        // The numbers go around.
+        // The numbers wrap around.
         let is_ahead = |other: u32| number.wrapping_sub(other) as i32 >= 0;
         self.overtaken += u64::from(!is_ahead(at.before));
         at.number = if is_ahead(at.number) { number } else { at.number };
     }
 
-    /// Forgets what was counted, not who came last.
+    /// Resets the count, but keeps the newest arrivals.
     pub fn clear(&mut self) {
         self.overtaken = 0;
     }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!((order.overtaken, planes.sums[0].packets), (0, 0));
         order.record(&of(1, 3));
         assert_eq!(order.overtaken, 1);
-        // Together with one that is newer, and not behind any that came before.
+        // Simultaneous with a newer one, and after none that came before.
         order.record(&of(9, 0));
         let newer = of(9, 2);
         order.record(&newer);

@@ -1,35 +1,35 @@
-//! How well the means of a run are known: batch means, and whether batches are still correlated.
+//! Precision of the means of a run: batch means, and whether batches are still correlated.
 //!
-//! The same as `results/statistics.py` computes for the results; `docs/background/statistics.md` says why.
+//! This is the computation of `results/statistics.py`; `docs/background/statistics.md` explains it.
 
 use super::Batch;
 
-/// Batches are merged as long as at least this many remain.
+/// Batches are merged while at least this many remain.
 const FEWEST: usize = 20;
 
-/// The normal quantile that independent batches exceed once in ten times.
+/// Normal quantile that independent batches exceed once in ten times.
 const ONE_IN_TEN: f64 = 1.281_551_565_5;
 
-/// Half-width of a 95 % interval in standard errors, of very many batches.
+/// Half-width of a 95 % interval in standard errors, for very many batches.
 const Z95: f64 = 1.959_963_984_5;
 
-/// What is known of one mean.
+/// The precision of one mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
     /// Its relative 95 % half-width.
     pub half_width: f64,
-    /// Whether neighbouring batches look independent, so that the half-width can be believed.
+    /// Whether neighbouring batches look independent, so that the half-width is valid.
     pub independent: bool,
 }
 
 impl Known {
-    /// Whether it is known to within a fraction.
+    /// Whether the mean is known to within a fraction.
     pub fn within(&self, precision: f64) -> bool {
         self.independent && self.half_width <= precision
     }
 }
 
-/// The three means that are watched.
+/// The three means that are monitored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Accepted throughput.
@@ -40,7 +40,7 @@ pub struct Precision {
     pub total: Known,
 }
 
-/// What is known after this many batches; nothing of fewer than 16, or if nothing was delivered.
+/// Returns the precision after these batches; None for fewer than 16, or without deliveries.
 pub fn precision(batches: &[Batch]) -> Option<Precision> {
     if batches.len() < 16 {
         return None;
@@ -54,7 +54,7 @@ pub fn precision(batches: &[Batch]) -> Option<Precision> {
     })
 }
 
-/// The mean Σ `top` / Σ `bottom` by the ratio estimator over merged batches.
+/// Estimates the mean Σ `top` / Σ `bottom` by the ratio estimator over merged batches.
 fn known(top: &[f64], bottom: &[f64]) -> Option<Known> {
     let (top, bottom) = (merged(top), merged(bottom));
     let (above, below) = (top.iter().sum::<f64>(), bottom.iter().sum::<f64>());
@@ -69,7 +69,7 @@ fn known(top: &[f64], bottom: &[f64]) -> Option<Known> {
     Some(Known { half_width, independent: hang_together(&ratios) <= ONE_IN_TEN })
 }
 
-/// Sums of neighbours, so that 20 to 39 remain; what is left over goes to the last.
+/// Sums neighbours so that 20 to 39 values remain; the remainder is added to the last.
 fn merged(values: &[f64]) -> Vec<f64> {
     let together = (values.len() / FEWEST).max(1);
     let count = values.len() / together;
@@ -77,7 +77,7 @@ fn merged(values: &[f64]) -> Vec<f64> {
     (0..count).map(|n| values[n * together..end(n)].iter().sum()).collect()
 }
 
-/// Von Neumann's ratio as a standard normal value: large if neighbours are alike, 0 for all equal values.
+/// Returns von Neumann's ratio as a standard normal value: large if neighbours are similar, 0 for equal values.
 fn hang_together(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     if count < 3.0 {
@@ -92,7 +92,8 @@ fn hang_together(values: &[f64]) -> f64 {
     (1.0 - steps / (2.0 * spread)) * ((count * count - 1.0) / (count - 2.0)).sqrt()
 }
 
-/// Student's t of a two-sided 95 % interval, good to 0.001 from 15 degrees of freedom on (Abramowitz and Stegun 26.7.5).
+/// Returns Student's t of a two-sided 95 % interval, accurate to 0.001 from 15 degrees of freedom on (Abramowitz and
+/// Stegun 26.7.5).
 fn student_t95(freedom: f64) -> f64 {
     let z = Z95;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * freedom * freedom);

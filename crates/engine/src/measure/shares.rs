@@ -1,16 +1,16 @@
-//! What flows carried in each batch: of pairs of terminals, of terminals, or of some of them together.
+//! The throughput of flows in each batch: of pairs of terminals, of terminals, or of groups of terminals.
 
 use super::Delivery;
 
-/// Whose packets are counted together.
+/// Which packets are counted together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Rows {
-    /// Nothing is counted.
+    /// No flows are counted.
     #[default]
     None,
-    /// Each of these pairs, ascending; no others.
+    /// Each of these pairs, in ascending order; no others.
     Pairs(Vec<(u32, u32)>),
-    /// Per terminal that sends: its row.
+    /// Per sending terminal: its row.
     Sources(Vec<u32>),
 }
 
@@ -39,19 +39,19 @@ pub type Share = (u64, u64);
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
     rows: Rows,
-    /// Of the batch being filled.
+    /// Of the current batch.
     open: Vec<Share>,
-    /// Of complete batches, one behind the other.
+    /// Of complete batches, in order.
     done: Vec<Share>,
 }
 
 impl Shares {
-    /// Nothing yet.
+    /// Returns empty shares.
     pub fn new(rows: &Rows) -> Self {
         Self { rows: rows.clone(), open: vec![Share::default(); rows.count()], done: Vec::new() }
     }
 
-    /// Counts a delivery in the batch being filled.
+    /// Counts a delivery in the current batch.
     #[inline]
     pub fn record(&mut self, delivery: &Delivery) {
         if let Some(row) = self.rows.of(delivery) {
@@ -60,13 +60,13 @@ impl Shares {
         }
     }
 
-    /// The batch being filled is complete.
+    /// Closes the current batch.
     pub fn close(&mut self) {
         self.done.extend_from_slice(&self.open);
         self.open.fill(Share::default());
     }
 
-    /// Joins neighbouring batches.
+    /// Merges neighbouring batches.
     pub fn halve(&mut self) {
         let rows = self.open.len();
         if rows == 0 {
@@ -78,7 +78,7 @@ impl Shares {
         self.done = joined;
     }
 
-    /// Rows of all complete batches, one batch behind the other.
+    /// Returns the rows of all complete batches, batch by batch.
     pub fn done(&self) -> &[Share] {
         &self.done
     }

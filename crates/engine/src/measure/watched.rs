@@ -1,10 +1,10 @@
-//! Delays of single flows of sources, in full: those that have something to keep.
+//! Complete delays of the flows of sources that have a requirement.
 
 use super::{Delivery, Spread};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// What is kept of one flow.
+/// The delays of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// From the creation of its packets to their ends received.
@@ -16,14 +16,14 @@ pub struct Delays {
 /// Flows by their row in the columns `flow_*`.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// By row: the place in `delays`, or [`NONE`].
+    /// By row: the index in `delays`, or [`NONE`].
     places: Vec<u32>,
-    /// In the order in which they were asked for.
+    /// In the order of the request.
     pub delays: Vec<Delays>,
 }
 
 impl Watched {
-    /// Nothing seen yet of the flows of these rows.
+    /// Returns empty delays of the flows of these rows.
     pub fn new(rows: &[u32]) -> Self {
         let mut places = vec![NONE; rows.iter().max().map_or(0, |&last| last as usize + 1)];
         for (place, &row) in rows.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Checks of addresses that become shorter on the way.
+//! Checks of addresses that are deleted on the path.
 
 use super::{Checked, Shapes, fail, known};
 use crate::fabric::{Fabric, NONE};
 
-/// Refuses ways to a terminal on which unequally many characters are deleted, and what is not defined beside that.
+/// Refuses paths to a terminal that delete different numbers of characters, and unsupported combinations.
 pub fn check(f: &Fabric) -> Checked {
     known("link_deletes_address", &f.link_deletes_address, 1)?;
     if f.link_deletes_address.is_empty() {
@@ -22,7 +22,7 @@ pub fn check(f: &Fabric) -> Checked {
     (0..f.classes).try_for_each(|class| alike(f, class))
 }
 
-/// Of the columns of addresses.
+/// Returns the shapes of the columns of addresses.
 pub fn shapes(f: &Fabric) -> Shapes {
     let links = if f.link_deletes_address.is_empty() { 0 } else { f.links() };
     vec![("link_deletes_address", f.link_deletes_address.len(), links)]
@@ -32,13 +32,13 @@ pub fn shapes(f: &Fabric) -> Shapes {
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,
-    /// It is on the way that is being followed.
+    /// It is on the current path.
     Followed,
-    /// Characters that are deleted from here on.
+    /// Number of characters that are deleted from here on.
     Deleted(u32),
 }
 
-/// Refuses a class for which a switch has ways that delete more and fewer characters, and a circle.
+/// Refuses a class with a cycle, or with a switch whose paths delete different numbers of characters.
 fn alike(f: &Fabric, class: u32) -> Checked {
     let mut known = vec![Known::Nothing; f.switches as usize];
     for first in 0..f.switches {
@@ -68,7 +68,7 @@ fn alike(f: &Fabric, class: u32) -> Checked {
     Ok(())
 }
 
-/// Characters deleted by each of several links and behind them.
+/// Returns the number of characters that several links, and the paths after them, delete.
 fn deleted(f: &Fabric, ends: &[(u32, Known)]) -> Result<u32, crate::fabric::FabricError> {
     let mut count = None;
     for &(link, rest) in ends {
@@ -82,7 +82,7 @@ fn deleted(f: &Fabric, ends: &[(u32, Known)]) -> Result<u32, crate::fabric::Fabr
     Ok(count.unwrap_or(0))
 }
 
-/// The links by which packets of a class may leave a switch.
+/// Returns the links by which packets of a class may leave a switch.
 fn links_for(f: &Fabric, switch: u32, class: u32) -> Vec<u32> {
     let entry = f.entry(0, switch, class);
     if entry == NONE {

@@ -3,7 +3,7 @@
 use super::{Checked, MOST_TICKS, Shapes, below, between, fail};
 use crate::fabric::{CODE_NUMBERS, Fabric, NEVER, TIME};
 
-/// Refuses sources that are not there, and codes that take no time.
+/// Refuses sources that do not exist, and codes that take no time.
 pub fn check(f: &Fabric) -> Checked {
     below("code_port", &f.code_port, f.ports() as usize, "a port")?;
     between("link_code_ticks", &f.link_code_ticks, 1, MOST_TICKS, "a positive duration")?;
@@ -27,7 +27,7 @@ pub fn check(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Of the columns of codes.
+/// Returns the shapes of the columns of codes.
 pub fn shapes(f: &Fabric) -> Shapes {
     let sources = f.code_port.len();
     let of = |count: usize| if f.has_codes() { count } else { 0 };

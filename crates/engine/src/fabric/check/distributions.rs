@@ -3,7 +3,7 @@
 use super::{Checked, Shapes, ascending, below, fail, known};
 use crate::fabric::{Fabric, NONE};
 
-/// Refuses distributions that do not end at their ports, and what they are not for.
+/// Refuses distributions that do not end at their ports, and unsupported combinations.
 pub fn check(f: &Fabric) -> Checked {
     known("group_all", &f.group_all, 1)?;
     if !f.has_distributions() {
@@ -18,13 +18,13 @@ pub fn check(f: &Fabric) -> Checked {
     targets.into_iter().try_for_each(|target| leads_to_its_ports(f, target))
 }
 
-/// Of the columns of distributions.
+/// Returns the shapes of the columns of distributions.
 pub fn shapes(f: &Fabric) -> Shapes {
     let groups = if f.group_all.is_empty() { 0 } else { f.groups() };
     vec![("group_all", f.group_all.len(), groups)]
 }
 
-/// Refuses what is not defined beside them.
+/// Refuses features that distributions do not support.
 fn alone(f: &Fabric) -> Checked {
     let others = [
         ("lanes", f.lanes > 1 || f.whole_packet_credit > 0 || f.output_queues > 0),
@@ -41,13 +41,13 @@ fn alone(f: &Fabric) -> Checked {
     }
 }
 
-/// Refuses a circle of switches, and an end at a port that the distribution is not for.
+/// Refuses a cycle of switches, and an end at a port that is not in the distribution.
 fn leads_to_its_ports(f: &Fabric, target: u32) -> Checked {
     let row = (target - f.ports()) as usize;
     let class = f.terminal_class[target as usize] as usize;
     let to = f.distributed_to(target);
     let entry = |switch: u32| f.route[switch as usize * f.classes as usize + class];
-    // A switch is done when nothing unfinished leads to it: what is left over is a circle.
+    // A switch is finished when no unfinished one leads to it; the remaining switches form a cycle.
     let mut leading = vec![0_u32; f.switches as usize];
     let next = |switch: u32| {
         let links = if entry(switch) == NONE { &[] } else { f.group(entry(switch) >> 1) };

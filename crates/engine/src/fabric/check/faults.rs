@@ -3,7 +3,7 @@
 use super::{Checked, Shapes, below, fail, known};
 use crate::fabric::{Fabric, NEVER};
 
-/// Refuses faults of links that are not there, out of order, or one within another.
+/// Refuses faults of links that do not exist, are out of order, or overlap.
 pub fn check(f: &Fabric) -> Checked {
     below("fault_link", &f.fault_link, f.links(), "a link")?;
     known("fault_stuck", &f.fault_stuck, 1)?;
@@ -18,7 +18,7 @@ pub fn check(f: &Fabric) -> Checked {
         if down < last {
             return fail("fault_down_ticks", row, down, "not before the fault of the row before");
         }
-        // On rings what stops a station has nothing to do with the link.
+        // On rings, a fault that stops a station does not affect its link.
         let what = if f.has_rings() { usize::from(f.fault_stuck[row]) } else { 0 };
         if down < runs_from[link as usize][what] {
             return fail("fault_down_ticks", row, down, "not before the link runs again");
@@ -37,7 +37,7 @@ pub fn check(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Refuses tables that replace others out of order, or do not exist.
+/// Refuses replacements of tables that are out of order or do not exist.
 fn tables(f: &Fabric) -> Checked {
     if f.has_tables() && (f.output_queues == 1 || f.has_distributions()) {
         return fail("table_ticks", 0, f.table_ticks[0], "nothing with output_queues or distributions");
@@ -60,7 +60,7 @@ fn tables(f: &Fabric) -> Checked {
     below("table_number", &f.table_number, f.table_route.len() / rows + 1, "a table")
 }
 
-/// Of the columns of faults.
+/// Returns the shapes of the columns of faults.
 pub fn shapes(f: &Fabric) -> Shapes {
     let faults = f.fault_link.len();
     let timeouts = if f.switch_timeout_ticks.is_empty() { 0 } else { f.switches as usize };

@@ -1,4 +1,4 @@
-//! Checks that make every later index safe: shapes first, then indices, then ranges.
+//! Checks that make all later indexing safe: shapes first, then indices, then ranges.
 
 mod addresses;
 mod codes;
@@ -14,7 +14,7 @@ use super::{Fabric, FabricError};
 
 type Checked = Result<(), FabricError>;
 
-/// Refuses arrays that do not describe a network, naming the column and the row.
+/// Refuses arrays that do not describe a network; the error names the column and the row.
 pub fn check(fabric: &Fabric) -> Checked {
     scalars(fabric)?;
     let rings = fabric.has_rings();
@@ -77,7 +77,7 @@ fn scalars(f: &Fabric) -> Checked {
 /// Name, rows found and rows expected of columns.
 type Shapes = Vec<(&'static str, usize, usize)>;
 
-/// Refuses columns of wrong length; those of the other kind of network have to be empty.
+/// Refuses columns of wrong length; those of the other kind of network must be empty.
 fn rows(shapes: &Shapes, used: bool) -> Checked {
     for &(column, rows, full) in shapes {
         let expected = if used { full } else { 0 };
@@ -88,7 +88,7 @@ fn rows(shapes: &Shapes, used: bool) -> Checked {
     Ok(())
 }
 
-/// Of the columns that every network has.
+/// Returns the shapes of the columns that every network has.
 fn shapes(f: &Fabric) -> Shapes {
     let (terminals, ports, links) = (f.terminals as usize, ports::count(f), f.links());
     let optional = |rows: usize, full: usize| if rows == 0 { 0 } else { full };
@@ -152,7 +152,7 @@ fn known(column: &'static str, values: &[u8], most: u8) -> Checked {
     }
 }
 
-/// The longest duration or buffer of one character's path; keeps every sum far inside 64 bits.
+/// Limit of a duration or buffer on the path of a character; keeps every sum far inside 64 bits.
 const MOST_TICKS: u32 = 1 << 30;
 
 fn links(f: &Fabric) -> Checked {

@@ -1,14 +1,14 @@
-//! Checks of terminals of several ports.
+//! Checks of terminals with several ports.
 
 use super::{Checked, ascending, below, fail, known};
 use crate::fabric::{Fabric, FabricError, MOST_PORTS, port_choice};
 
-/// Ports of all terminals, as the columns say that have to agree with all others.
+/// Returns the number of ports of all terminals, from the column with which all others must agree.
 pub fn count(f: &Fabric) -> usize {
     f.terminal_ports.last().map_or(f.terminals, |&last| last) as usize
 }
 
-/// Refuses ports that belong to no terminal, or are in no plane.
+/// Refuses ports without a terminal or a plane.
 pub fn check(f: &Fabric) -> Checked {
     let (terminals, ports) = (f.terminals as usize, count(f));
     let given = if f.has_ports() { [terminals + 1, terminals, ports] } else { [0; 3] };

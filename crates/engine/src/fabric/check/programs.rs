@@ -1,22 +1,22 @@
-//! Checks of programs and of the protocol below them.
+//! Checks of programs and of their protocol.
 
 use std::ops::Range;
 
 use super::{Checked, Shapes, ascending, fail, known};
 use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, acknowledge, arrival, operation, transaction};
 
-/// How deep repeats may be within each other.
+/// Maximum nesting of repeats.
 const DEPTH: usize = 4;
 /// The longest message.
 const MOST_BYTES: u32 = 1 << 31;
 /// The longest packet.
 const MOST_PACKET: u32 = 1 << 24;
-/// The longest duration, and the latest moment.
+/// The longest duration, and the latest tick.
 const MOST_TICKS: u64 = 1 << 50;
-/// Rounds of what takes no time.
+/// Limit of rounds that take no time.
 const MOST_STEPS: u64 = 1 << 24;
 
-/// Rows of the columns of programs.
+/// Returns the shapes of the columns of programs.
 pub(super) fn shapes(f: &Fabric) -> Shapes {
     let operations = f.op_kind.len();
     let start = if f.program_start.is_empty() { 0 } else { f.terminals as usize + 1 };
@@ -34,7 +34,7 @@ pub(super) fn shapes(f: &Fabric) -> Shapes {
     ]
 }
 
-/// Refuses programs that make no sense.
+/// Refuses programs that are inconsistent.
 pub(super) fn check(f: &Fabric) -> Checked {
     if !f.has_programs() {
         return match f.op_kind.len() {
@@ -136,7 +136,7 @@ fn protocol(f: &Fabric) -> Checked {
     known("message_end_carries_data", &[f.message_end_carries_data], 1)
 }
 
-/// Messages over several ports.
+/// Checks messages over several ports.
 fn spread(f: &Fabric) -> Checked {
     let spread = f.message_port_per_packet;
     if spread > 0 && (!f.has_ports() || f.message_check_ticks > 0) {
@@ -150,7 +150,7 @@ fn spread(f: &Fabric) -> Checked {
     known("message_port_per_packet", &[spread], 1)
 }
 
-/// Packets that are sent again.
+/// Checks packets that are sent again.
 fn resends(f: &Fabric) -> Checked {
     let (ticks, limit, backoff) = (f.message_resend_ticks, f.message_resend_limit, f.message_resend_backoff);
     if ticks == 0 {
@@ -173,7 +173,7 @@ fn resends(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Times by the size of a message.
+/// Checks times by message size.
 fn costs(f: &Fabric) -> Checked {
     if let Some(row) = f.cost_bytes.windows(2).position(|pair| pair[0] >= pair[1]) {
         return fail("cost_bytes", row + 1, f.cost_bytes[row + 1], "more than the row before");
@@ -222,7 +222,7 @@ fn operation(f: &Fabric, terminal: u32, row: usize) -> Checked {
     Ok(())
 }
 
-/// Receives with time-outs stand behind the sends that they do again, and are the only ones of their program.
+/// Checks that receives with time-outs follow the sends that they repeat, and are the only ones of their program.
 fn asks(f: &Fabric, program: &Range<usize>) -> Checked {
     let receives = |row: &usize| f.op_kind[*row] == operation::RECEIVE;
     let timed = |row: &usize| receives(row) && f.op_ticks[*row] > 0;
@@ -254,7 +254,7 @@ fn asks(f: &Fabric, program: &Range<usize>) -> Checked {
     }
 }
 
-/// A repeat that is being looked at.
+/// The repeat under inspection.
 struct Open {
     row: usize,
     steps: u64,
@@ -262,7 +262,7 @@ struct Open {
     waits: bool,
 }
 
-/// Repeats have ends, are not too deep, and do not go round for ever without any time passing.
+/// Checks that repeats have ends, are not nested too deep, and do not loop for ever without time passing.
 fn rounds(f: &Fabric, program: Range<usize>) -> Checked {
     let last = program.end;
     let mut open: Vec<Open> = vec![Open { row: program.start, steps: 0, waits: false }];
@@ -305,7 +305,7 @@ fn rounds(f: &Fabric, program: Range<usize>) -> Checked {
     }
 }
 
-/// Whether time passes in an operation however often it is done.
+/// Whether time passes in an operation, however often it is executed.
 fn takes_time(f: &Fabric, row: usize) -> bool {
     match f.op_kind[row] {
         operation::RECEIVE | operation::READ => true,
@@ -315,12 +315,12 @@ fn takes_time(f: &Fabric, row: usize) -> bool {
     }
 }
 
-/// The host's time to send a message of this many bytes.
+/// Returns the host's time to send a message of this many bytes.
 fn send_ticks(f: &Fabric, bytes: u32) -> u64 {
     f.cost_bytes.binary_search(&bytes).map_or(f.message_send_ticks, |row| f.cost_send_ticks[row])
 }
 
-/// Every receive has something sent that it could take.
+/// Checks that for every receive a matching message is sent.
 fn answered(f: &Fabric) -> Checked {
     let mut wanted: Vec<[u32; 3]> = Vec::new();
     let anyone = |value: u32| if by_message(value) || value == TURN { ANY } else { value };

@@ -3,17 +3,17 @@
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, transaction};
 
-/// The most places of a queue, and the most of other things that are counted one by one.
+/// Limit of the places of a queue, and of other things that are counted one by one.
 const MOST_PLACES: u32 = 1 << 16;
 const PLACES: &str = "from 1 to 2^16";
 /// The most ports of a switch and the most buses.
 const MOST_PORTS: usize = 64;
-/// The most tables of the ports: transactions have as many numbers (IEEE 1596).
+/// Limit of the tables of the ports: the number of transaction identifiers (IEEE 1596).
 const MOST_TURNS: u32 = 64;
 /// The longest delays; keeps every sum far inside 64 bits.
 const MOST_DELAY_TICKS: u64 = 1 << 40;
 
-/// Refuses what is not a network of rings.
+/// Refuses arrays that do not describe a network of rings.
 pub fn check(f: &Fabric) -> Checked {
     protocol(f)?;
     durations(f)?;
@@ -23,7 +23,7 @@ pub fn check(f: &Fabric) -> Checked {
     routes(f)
 }
 
-/// Of the columns that only ring networks have.
+/// Returns the shapes of the columns that only ring networks have.
 pub fn shapes(f: &Fabric) -> Shapes {
     let (switches, terminals, stations) = (f.switches as usize, f.terminals as usize, f.links());
     let ports = f.port_station.len();
@@ -148,7 +148,7 @@ fn capacities(f: &Fabric) -> Checked {
     between("bus_encapsulation_bytes", &f.bus_encapsulation_bytes, 0, 1024, "at most 1024 bytes")
 }
 
-/// Every ring is one circle of at least two stations, at one speed.
+/// Checks that every ring is one cycle of at least two stations of one speed.
 fn rings(f: &Fabric) -> Checked {
     let stations = f.links();
     below("station_next", &f.station_next, stations, "a station")?;
@@ -178,7 +178,7 @@ fn rings(f: &Fabric) -> Checked {
     closed(f, &size)
 }
 
-/// Following `station_next` from a station leads past every other of its ring.
+/// Checks that `station_next` leads from a station past all others of its ring.
 fn closed(f: &Fabric, size: &[u32]) -> Checked {
     let mut seen = vec![false; f.links()];
     for first in 0..f.links() {
@@ -198,7 +198,7 @@ fn closed(f: &Fabric, size: &[u32]) -> Checked {
     Ok(())
 }
 
-/// Every station is a port of its switch, or the only one of its terminal.
+/// Checks that every station is a port of its switch, or the only station of its terminal.
 fn ports(f: &Fabric) -> Checked {
     ascending("port_start", &f.port_start, f.port_station.len())?;
     below("port_station", &f.port_station, f.links(), "a station")?;

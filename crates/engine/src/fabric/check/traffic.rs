@@ -3,10 +3,10 @@
 use super::{Checked, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, arrival, is_open, length, target};
 
-/// The longest wait of a list: with the moment at which it begins it is still a time.
+/// The longest wait of a list; added to the tick at which it begins, it is still a valid time.
 const MOST_WAIT: u64 = 1 << 60;
 
-/// Refuses sources that make no sense.
+/// Refuses sources that are inconsistent.
 pub fn check(f: &Fabric) -> Checked {
     known("source_arrival", &f.source_arrival, arrival::LAST)?;
     known("source_target", &f.source_target, target::LAST)?;
@@ -70,10 +70,10 @@ fn flow(f: &Fabric, row: usize) -> Checked {
     between("flow_packets", &f.flow_packets[row..=row], 1, 1 << 24, "from 1 to 2^24")
 }
 
-/// Packets of a burst: they are all drawn at its moment, also those that find no place.
+/// Limit of the packets of a burst: all are drawn at once, including those that find no place.
 const MOST_AT_ONCE: f64 = 1e9;
 
-/// What sources of slots, bursts and flows have besides.
+/// Checks the further settings of sources with slots, bursts and flows.
 fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
     let gap = f.source_gap_grains[terminal];
     match kind {

@@ -3,7 +3,7 @@
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, MOST_LANES, NONE, arbiter, choice, length, sharing};
 
-/// Refuses what is no wormhole network.
+/// Refuses arrays that do not describe a wormhole network.
 pub fn check(fabric: &Fabric) -> Checked {
     lanes(fabric)?;
     links(fabric)?;
@@ -19,7 +19,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Of the columns that only wormhole networks have.
+/// Returns the shapes of the columns that only wormhole networks have.
 pub fn shapes(f: &Fabric) -> Shapes {
     let (switches, ports, links, groups) = (f.switches as usize, f.ports() as usize, f.links(), f.groups());
     vec![
@@ -84,7 +84,8 @@ fn links(f: &Fabric) -> Checked {
     let header = f.header_chars.max(f.via_header_chars);
     for link in 0..f.links() {
         let (buffer, quantum) = (f.link_input_buffer[link], f.link_quantum[link]);
-        // Otherwise a header that ends in the next quantum waits for ever: its beginning keeps that from being promised.
+        // Otherwise a header that ends in the next quantum waits for ever, because its beginning keeps the buffer from
+        // promising that quantum.
         if buffer < quantum + header.saturating_sub(1) || buffer > 1 << 20 {
             return fail(
                 "link_input_buffer",
@@ -144,7 +145,8 @@ fn routes(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Refuses input buffers that do not hold a whole packet and a started quantum, where packets wait for credit for all of them.
+/// Refuses input buffers that cannot hold a whole packet and a started quantum, if packets wait for credit for all of
+/// them.
 pub fn whole_packets(f: &Fabric) -> Checked {
     if f.whole_packet_credit == 0 {
         return Ok(());
@@ -162,7 +164,7 @@ pub fn whole_packets(f: &Fabric) -> Checked {
     }
 }
 
-/// Payload characters of the longest packet that any source or program may send.
+/// Returns the payload characters of the longest packet that any source or program may send.
 fn longest_payload(f: &Fabric) -> u32 {
     let rows = 0..f.source_length.len();
     let own =
