@@ -1,22 +1,22 @@
-//! Which head gets which lane, decided once per tick after everything else of that tick, and what a tick decides besides.
+//! The grants of lanes to heads, decided once per tick after all events, and the other decisions of a tick.
 
 use super::state::{Header, Network, Outgoing, UNKNOWN};
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
 impl Network {
-    /// Queues the head of this queue, which asks in the present tick.
+    /// Queues the head of this queue, whose request is due in this tick.
     pub fn request(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         if at.asks_at != self.now {
-            // The head that was to ask now has been lost.
+            // The head that had to request now has been lost.
             return;
         }
         at.asks_at = UNKNOWN;
         let (lane, packet, left) = (at.lane, at.packets[0].packet, at.packets[0].left);
         let (switch, (header, class)) = (self.switch_at(lane), self.front_header(packet));
         if left <= header {
-            // A header that was cut short leads nowhere.
+            // A truncated header has no route.
             return self.spill(queue);
         }
         let entry = self.fabric.entry(self.faults.table, switch, class);
@@ -41,7 +41,7 @@ impl Network {
         self.touch(group);
     }
 
-    /// Makes a lane free in the present tick.
+    /// Frees a lane in this tick.
     pub fn release(&mut self, lane: u32) {
         self.lanes[lane as usize].holder = NONE;
         for place in 0..self.groups_of[lane as usize].len() {
@@ -60,7 +60,7 @@ impl Network {
         }
     }
 
-    /// All that is decided in a tick: grants, to one lane and then to several, then crossings, then starts on wires.
+    /// Makes all decisions of a tick: grants of single lanes, grants of several lanes, crossings, then starts on wires.
     ///
     /// # Errors
     /// A switch and a class for which it has no route.
@@ -89,7 +89,7 @@ impl Network {
         Ok(())
     }
 
-    /// Grants lanes of a group until no head waits for which one is free.
+    /// Grants lanes of a group until no waiting head finds a free one.
     fn serve(&mut self, group: u32) {
         self.groups[group as usize].touched = false;
         while self.groups[group as usize].waiting.iter().any(|&head| self.is_able(group, head)) {
@@ -99,7 +99,7 @@ impl Network {
         }
     }
 
-    /// The lanes of a group that a head can be granted.
+    /// Returns the lanes of a group that a head can be granted.
     fn free(&self, group: u32, head: (Time, u32)) -> impl Iterator<Item = u32> {
         let lanes = self.fabric.group(group).iter().copied();
         let is_free = |lane: u32| self.lanes[lane as usize].holder == NONE && !self.is_down(lane);
@@ -110,7 +110,7 @@ impl Network {
         self.free(group, head).next().is_some()
     }
 
-    /// Takes the head that is served next out of those that wait and can be.
+    /// Takes the head that is served next from those that wait and can be served.
     fn choose_head(&mut self, group: u32) -> (Time, u32) {
         let switch = self.fabric.group_switch[group as usize];
         let chosen = match self.fabric.switch_arbiter[switch as usize] {
@@ -137,13 +137,13 @@ impl Network {
         head
     }
 
-    /// The heads of the highest priority among those that wait and can be granted a lane, with their places.
+    /// Returns the heads of the highest priority that wait and can be granted a lane, with their indices.
     fn heads(&self, group: u32) -> impl Iterator<Item = (usize, (Time, u32))> {
         let goes_first = |head: (Time, u32)| {
             let packet = self.queues[head.1 as usize].packets[0].packet;
             self.fabric.goes_first(self.packets[packet].target)
         };
-        // Without distributions a lane that is free is so for all heads.
+        // Without distributions a free lane is free for all heads.
         let all = self.distributions.is_none();
         let waiting = (0..).zip(self.groups[group as usize].waiting.iter().copied());
         let able = waiting.filter(move |&(_, head)| all || self.is_able(group, head));
@@ -166,7 +166,7 @@ impl Network {
         chosen.expect("a lane is free")
     }
 
-    /// Gives the head of a queue its lane, at the present tick.
+    /// Grants a lane to the head of a queue in this tick.
     pub(super) fn grant(&mut self, queue: u32, output: u32) {
         self.grants += 1;
         let link = self.fabric.link_of(output);
@@ -197,7 +197,7 @@ impl Network {
         self.watch_from_grant(queue);
     }
 
-    /// The packet at the front of a queue holds a lane from now on.
+    /// Makes the packet at the front of a queue hold a lane.
     pub(super) fn hold(&mut self, output: u32, queue: u32, since: Time, packet: Outgoing) {
         let link = self.fabric.link_of(output);
         self.links[link as usize].counts.wait_ticks += (self.now - since) as u64;
@@ -206,7 +206,7 @@ impl Network {
         to.outgoing.push_back(packet);
     }
 
-    /// The one of several, ascending, that goes first on what lanes share; the last one again if it is `amid` a packet.
+    /// Returns which of several lanes, in ascending order, sends next; the last one again if it is `amid` a packet.
     pub(super) fn in_turn(
         &self,
         able: impl Iterator<Item = u32> + Clone,
@@ -221,7 +221,7 @@ impl Network {
         behind.or_else(|| able.next())
     }
 
-    /// The earlier of a time and one that may not be known.
+    /// Returns the earlier of a time and one that may be unknown.
     pub(super) fn earlier(time: Time, other: Option<Time>) -> Time {
         other.map_or(time, |other| time.min(other))
     }

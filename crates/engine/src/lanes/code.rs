@@ -1,7 +1,7 @@
 //! Time-codes and interrupts: sent before characters of packets, and passed on to all sides.
 //!
-//! The model is the section on codes of `docs/background/wormhole-model.md`. Codes are few: what happens to them waits
-//! in a heap of its own, in the order that the page gives to a tick.
+//! The model is the section on codes of `docs/background/wormhole-model.md`. Codes are rare: their events are in a heap
+//! of their own, in the order that the page defines for a tick.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,7 +11,7 @@ use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
 use crate::kernel::Time;
 use crate::measure::{Code as Seen, CodeCounts, Hop, hop_kind};
 
-/// A time-code or an interrupt on its way.
+/// A time-code or an interrupt under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Code {
     is_interrupt: bool,
@@ -20,32 +20,32 @@ pub(super) struct Code {
     made: Time,
 }
 
-/// What happens to codes, in the order of one tick.
+/// The events of codes, in their order within a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
-    /// A source makes its next one.
+    /// A source creates its next one.
     Make { source: u32, left: u64 },
-    /// It has come by a link.
+    /// It has arrived on a link.
     Arrive { link: u32, code: Code },
     /// It is ready for the wire of a link.
     Ready { link: u32, code: Code },
 }
 
-/// What a switch or a port remembers.
+/// The memory of a switch or a port.
 #[derive(Clone, Debug)]
 struct Register {
     /// The last time-code.
     time: u8,
-    /// Per interrupt: from when on it is taken again.
+    /// Per interrupt: when it is accepted again.
     free_at: [Time; CODE_NUMBERS as usize],
 }
 
-/// All that concerns codes.
+/// The state of all codes.
 #[derive(Clone, Debug)]
 pub(super) struct Codes {
     turns: BinaryHeap<Reverse<(Time, Turn)>>,
     registers: Vec<Register>,
-    /// Per link: those that are ready, in the order in which they are sent.
+    /// Per link: the codes that are ready, in order of sending.
     waiting: Vec<VecDeque<(bool, Time, Code)>>,
     /// Per switch: the links out of it.
     outputs: Vec<Vec<u32>>,
@@ -53,7 +53,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// What there is of a network with codes.
+    /// Returns the state of a network with codes; None for others.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
         fabric.has_codes().then(|| {
             let turns = (0..).zip(&fabric.code_first_ticks).zip(&fabric.code_count);
@@ -77,7 +77,7 @@ impl Codes {
         })
     }
 
-    /// The tick of the next thing that happens to a code.
+    /// Returns the tick of the next event of a code.
     pub fn next(&self) -> Option<Time> {
         self.turns.peek().map(|turn| turn.0.0)
     }
@@ -93,7 +93,7 @@ impl Codes {
 }
 
 impl Network {
-    /// All that happens to codes in the present tick, before the network decides; how much that is.
+    /// Handles all events of codes in this tick, before the network decides; returns their number.
     pub fn pass_codes(&mut self, seen: &mut Vec<Seen>) -> u64 {
         let Some(mut codes) = self.codes.take() else { return 0 };
         let mut count = 0;
@@ -139,7 +139,7 @@ impl Network {
         codes.enter(self.now, Turn::Ready { link: self.fabric.terminal_out_link[port as usize], code });
     }
 
-    /// A code has come by a link: the switch or port at its end drops it, or takes it and passes it on.
+    /// Handles the arrival of a code: the switch or port drops it, or accepts it and passes it on.
     fn arrive(&mut self, codes: &mut Codes, link: u32, code: Code, seen: &mut Vec<Seen>) {
         let vertex = self.fabric.link_target[link as usize];
         let register = &mut codes.registers[vertex as usize];
@@ -170,7 +170,7 @@ impl Network {
         codes.outputs[vertex as usize] = outputs;
     }
 
-    /// Sends the code that waits for a wire that is free, if there is one.
+    /// Sends the code that waits for a free wire, if any; returns whether it did.
     pub(super) fn send_code(&mut self, link: u32) -> bool {
         let Some(code) = self.codes.as_mut().and_then(|codes| codes.take(link)) else { return false };
         let row = link as usize;
@@ -198,7 +198,7 @@ impl Network {
         true
     }
 
-    /// Loses the codes that are on a link which fails, or wait for it.
+    /// Discards the codes on a link that fails, or that wait for it.
     pub(super) fn lose_codes(&mut self, link: u32) {
         let Some(codes) = &mut self.codes else { return };
         let before = codes.turns.len();
@@ -207,18 +207,18 @@ impl Network {
         codes.counts[link as usize].lost += (before - codes.turns.len() + waiting) as u64;
     }
 
-    /// Whether nothing is to happen but codes, and faults while no packet is there.
+    /// Whether only codes, and faults without packets, are still to happen.
     pub fn is_idle(&self) -> bool {
         self.wheel.peek().is_none() && (self.faults.next().is_none() || self.packets.count() == 0)
     }
 
-    /// What every link did with codes; nothing where there are none.
+    /// Returns the code counts of every link; empty if there are no codes.
     pub fn code_counts(&self) -> &[CodeCounts] {
         self.codes.as_ref().map_or(&[], |codes| &codes.counts)
     }
 }
 
-/// Takes an interrupt and holds its number, unless that is held already.
+/// Accepts an interrupt and holds its number, unless it is held already; returns whether it did.
 fn hold(register: &mut Register, number: u8, now: Time, ticks: u64) -> bool {
     let free_at = &mut register.free_at[number as usize];
     let is_free = *free_at <= now;

@@ -1,18 +1,19 @@
-//! Which packets can never move again, and the cycle of who waits for whom.
+//! The packets that can never move again, and the cycle in which they wait.
 //!
-//! A queue moves if its head can ask, or a lane that it waits for will be free, or the lane it was granted sends; a lane sends if its
-//! receiver moves, and what it has to send comes. What this marks, beginning with what can move at once, is all that will ever move.
+//! A queue moves if its head can request, if a lane that it waits for will be free, or if its granted lane sends. A
+//! lane sends if its receiver moves and the characters to send arrive. Marking starts with what can move now; what
+//! remains unmarked never moves.
 
 use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 
-/// Who may move.
+/// What can move.
 struct Marks {
     queues: Vec<bool>,
     lanes: Vec<bool>,
 }
 
-/// Links at whose ends packets wait for each other in a circle, in order; empty if nothing is deadlocked.
+/// Returns links at whose ends packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
 pub fn deadlock(network: &Network) -> Vec<u32> {
     let mut marks =
         Marks { queues: vec![false; network.queues.len()], lanes: vec![false; network.lanes.len()] };
@@ -40,7 +41,7 @@ pub fn deadlock(network: &Network) -> Vec<u32> {
     }
 }
 
-/// Something that waits.
+/// A queue or a lane that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     Queue(u32),
@@ -75,8 +76,8 @@ impl Network {
         is_there && (at.delete > 0 || enters(at.output) && at.copies.iter().all(|&lane| enters(lane)))
     }
 
-    /// The queues whose heads have to go before that of a queue can take a lane: the one that holds it, and one for which
-    /// it is kept.
+    /// Returns the queues whose heads go before that of a queue can take a lane: the one that holds it, and one for
+    /// which it is reserved.
     fn obstacles(&self, queue: u32, lane: u32) -> impl Iterator<Item = u32> {
         let holder = Some(self.lanes[lane as usize].holder).filter(|&holder| holder != NONE);
         let at = &self.queues[queue as usize];
@@ -89,7 +90,7 @@ impl Network {
         holder.into_iter().chain(kept)
     }
 
-    /// Whether a place in the output buffer of a lane is free or becomes free without anything being sent.
+    /// Whether the output buffer of a lane has a free place, or gets one without anything being sent.
     fn has_place(&self, lane: u32) -> bool {
         let buffer = self.fabric.link_output_buffer[self.fabric.link_of(lane) as usize];
         (self.lanes[lane as usize].ready.len() as u32) < buffer
@@ -102,7 +103,7 @@ impl Network {
             && self.has_credit(lane, marks)
     }
 
-    /// The lane that keeps the wire from another one until its packet has been sent.
+    /// Returns the lane that keeps the wire from another one until its packet has been sent.
     fn held_by(&self, lane: u32) -> Option<u32> {
         let last = self.links[self.fabric.link_of(lane) as usize].last;
         let holds = self.by_packet && last != NONE && last != lane && self.lanes[last as usize].is_amid();
@@ -128,7 +129,7 @@ impl Network {
         there || self.filled(lane).any(|queue| marks.queues[queue as usize])
     }
 
-    /// Queues of a lane with packets.
+    /// Returns the queues of a lane that contain packets.
     fn filled(&self, lane: u32) -> impl Iterator<Item = u32> {
         let first = self.lanes[lane as usize].first_queue as usize;
         let rest = (first as u32..).zip(&self.queues[first..]);
@@ -136,7 +137,7 @@ impl Network {
         own.filter(|(_, queue)| !queue.packets.is_empty()).map(|(number, _)| number)
     }
 
-    /// Follows what each waits for, of what cannot move, until something comes again; the links of its queues.
+    /// Follows the waits of what cannot move until one repeats; returns the links of the queues in the cycle.
     fn cycle(&self, start: u32, marks: &Marks) -> Vec<u32> {
         let (mut path, mut at) = (Vec::new(), Waiting::Queue(start));
         while !path.contains(&at) {

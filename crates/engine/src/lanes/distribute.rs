@@ -1,17 +1,17 @@
-//! Packets that go to several links at once: heads that wait for all of them, what these keep, and the copies.
+//! Packets that go to several links at once: heads that wait for all of them, lanes reserved for them, and the copies.
 
 use super::state::{Network, Outgoing};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 
-/// What networks have in which packets are distributed.
+/// The state of packet distribution in a network.
 #[derive(Clone, Debug)]
 pub(super) struct Distributions {
     /// Per switch: the heads that wait to be distributed, by (tick of the request, queue).
     waiting: Vec<Vec<(Time, u32)>>,
-    /// Switches at which the first of them may be granted its lanes in this tick.
+    /// Switches whose first such head may be granted its lanes in this tick.
     touched: Vec<u32>,
-    /// Copies that have not been made yet of packets on their way.
+    /// Copies of packets under way that are not made yet.
     pub unmade: u64,
 }
 
@@ -23,7 +23,7 @@ impl Distributions {
 }
 
 impl Network {
-    /// Queues a head that is to be distributed.
+    /// Queues a head that waits for all its lanes.
     pub(super) fn wait_for_all(&mut self, switch: u32, queue: u32) {
         let Some(at) = &mut self.distributions else { return };
         let waiting = &mut at.waiting[switch as usize];
@@ -32,7 +32,7 @@ impl Network {
         at.touched.push(switch);
     }
 
-    /// A lane of a group has become free, all of which the first head may wait for.
+    /// Marks the switch of a group when a lane of it becomes free.
     pub(super) fn touch_all(&mut self, group: u32) {
         let switch = self.fabric.group_switch[group as usize];
         if let Some(at) = &mut self.distributions
@@ -42,12 +42,12 @@ impl Network {
         }
     }
 
-    /// The first head that waits to be distributed at a switch.
+    /// Returns the first head that waits to be distributed at a switch.
     pub(super) fn first_to_all(&self, switch: u32) -> Option<(Time, u32)> {
         self.distributions.as_ref()?.waiting[switch as usize].first().copied()
     }
 
-    /// The head for which a lane is kept from a head that asked at a tick at the front of a queue.
+    /// Returns the head for which a lane is reserved against a head that requested at a given tick and queue.
     #[inline]
     pub(super) fn kept_for(&self, lane: u32, head: (Time, u32)) -> Option<u32> {
         self.distributions.as_ref()?;
@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// The packet becomes one for each lane of a group, and each holds its own.
+    /// Makes one packet per lane of a group, each of which holds its lane.
     fn grant_all(&mut self, switch: u32, queue: u32, group: u32) {
         let lanes = self.fabric.group(group).to_vec();
         if let Some(at) = &mut self.distributions {

@@ -1,15 +1,15 @@
-//! What may happen later.
+//! The events of a network with lanes.
 
 /// A pending event and what it concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head of this queue asks for its group.
+    /// The head of this queue requests its group.
     Request(u32),
     /// This lane is free again.
     Release(u32),
     /// The end of a packet has been received by the terminal at the end of this lane.
     Deliver(u32),
-    /// The first character of a packet has come to the terminal at the end of this lane.
+    /// The first character of a packet has arrived at the terminal at the end of this lane.
     Head(u32),
     /// This terminal's link is free, or the dispatch of its next packet is due.
     Source(u32),
@@ -17,12 +17,12 @@ pub enum Event {
     Cross(u32),
     /// Something may start on the wire of this link.
     Wire(u32),
-    /// The packet at the front of this queue may not have moved for too long.
+    /// The packet at the front of this queue may have been still for too long.
     Watch(u32),
 }
 
 impl Event {
-    /// The number under which the wheel knows it.
+    /// Returns its number in the wheel.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Request(queue) => queue << 3,
@@ -36,7 +36,7 @@ impl Event {
         }
     }
 
-    /// The event of a number.
+    /// Returns the event of a number.
     pub fn of(number: u32) -> Self {
         let what = number >> 3;
         match number & 7 {

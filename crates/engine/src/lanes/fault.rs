@@ -1,8 +1,8 @@
-//! Links that fail: what is cut, spilled and discarded.
+//! Links that fail: packets that are cut, spilled and discarded.
 //!
-//! The model is the section on faults of `docs/background/wormhole-model.md`. A cut shortens a packet from where it is cut
-//! onwards: the lengths that links and buffers further on were told are corrected at once, and the error end is noted as
-//! arriving when it will.
+//! The model is the section on faults of `docs/background/wormhole-model.md`. A cut shortens a packet from there on:
+//! the lengths known to the following links and buffers are corrected immediately, and the arrival of the error end is
+//! recorded in advance.
 
 use super::state::{Network, Outgoing, Packet, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE};
@@ -14,13 +14,13 @@ use crate::measure::{Hop, hop_kind};
 pub struct Losses {
     /// Cut when the link failed.
     pub cut: u64,
-    /// Discarded at its end, because all links failed by which they could have gone on.
+    /// Discarded at its end, because all links for the next hop had failed.
     pub discarded: u64,
-    /// Ended because they held it and did not move.
+    /// Ended by a time-out because they did not move.
     pub timed_out: u64,
 }
 
-/// What happens to a link.
+/// An event of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Up,
@@ -29,22 +29,22 @@ enum Turn {
     Stuck,
 }
 
-/// What is still to happen, and what was lost so far.
+/// The future events and the losses so far.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    /// The last one is the next.
+    /// In descending order: the last one is the next.
     turns: Vec<(Time, Turn, u32)>,
-    /// When routing tables are replaced and by which, the last one being the next, and the table in force.
+    /// When routing tables are replaced and by which, the last one being the next; and the current table.
     tables: Vec<(Time, u32)>,
     pub table: u32,
     /// Per link: whether it never runs again.
     for_good: Vec<bool>,
-    /// Packets lost of which something is still on its way.
+    /// Lost packets of which something is still under way.
     pub remains: u64,
     /// Packets lost since the beginning.
     pub lost: u64,
     pub losses: Vec<Losses>,
-    /// Marks of packets lost in this tick, if programs want to know them.
+    /// Marks of packets lost in this tick, if programs need them.
     pub marks: Option<Vec<u32>>,
 }
 
@@ -63,7 +63,7 @@ impl Faults {
                 turns.push((fabric.fault_up_ticks[row] as Time, runs, link));
             }
         }
-        // In a tick links come back before others fail.
+        // In a tick, links are repaired before others fail.
         turns.sort_unstable_by_key(|&(time, turn, link)| {
             std::cmp::Reverse((time, !matches!(turn, Turn::Up | Turn::Free), link))
         });
@@ -81,7 +81,7 @@ impl Faults {
         }
     }
 
-    /// The tick of the next thing that happens to a link.
+    /// Returns the tick of the next event of a link.
     pub fn next(&self) -> Option<Time> {
         let turn = self.turns.last().map(|turn| turn.0);
         turn.into_iter().chain(self.tables.last().map(|table| table.0)).min()
@@ -93,8 +93,8 @@ impl Faults {
 }
 
 impl Network {
-    /// What happens to links in the present tick, before all else; how much that is, and the terminals whose packets were cut
-    /// while they sent them.
+    /// Handles the events of links in this tick, before all others; returns their number. Collects the terminals whose
+    /// packets were cut while they sent them.
     pub fn fail(&mut self, asking: &mut Vec<u32>) -> u64 {
         let mut count = 0;
         while let Some((_, turn, link)) = self.faults.turns.pop_if(|turn| turn.0 == self.now) {
@@ -119,24 +119,24 @@ impl Network {
         count
     }
 
-    /// Packets lost on every link.
+    /// Returns the packets lost on every link.
     pub fn losses(&self) -> &[Losses] {
         &self.faults.losses
     }
 
-    /// Packets lost since the beginning.
+    /// Returns the packets lost since the beginning.
     pub fn lost(&self) -> u64 {
         self.faults.lost
     }
 
-    /// Takes the marks of packets that have been lost, if programs want to know them.
+    /// Takes the marks of lost packets, if programs need them.
     pub fn lost_marks(&mut self, marks: &mut Vec<u32>) {
         if let Some(lost) = &mut self.faults.marks {
             marks.append(lost);
         }
     }
 
-    /// Packets of terminals whose links never run again.
+    /// Returns the packets of terminals whose links never run again.
     pub fn stranded(&self) -> u64 {
         let links = (0..).zip(&self.links);
         let stranded = links.filter(|&(link, at)| at.dispatched != NONE && self.is_lost_for_good(link));
@@ -155,7 +155,7 @@ impl Network {
         self.is_lost_for_good(self.fabric.link_of(lane))
     }
 
-    /// Whether a lane of a group is not down.
+    /// Whether a lane of a group works.
     pub(super) fn runs(&self, group: u32) -> bool {
         self.fabric.group(group).iter().any(|&lane| !self.is_down(lane))
     }
@@ -183,7 +183,7 @@ impl Network {
         }
     }
 
-    /// Takes away what is in front of the wire of a lane, with its credit; the packets this is part of.
+    /// Removes the packets before the wire of a lane, with its credit; returns the packets.
     fn empty_sender(&mut self, lane: u32, asking: &mut Vec<u32>) -> Vec<u32> {
         let link = self.fabric.link_of(lane);
         let at = &mut self.lanes[lane as usize];
@@ -211,7 +211,7 @@ impl Network {
         outgoing.iter().map(|&Outgoing { packet, .. }| packet).collect()
     }
 
-    /// Takes away what is on its way to a terminal.
+    /// Removes the packets on the wire to a terminal.
     fn empty_wire_to_terminal(&mut self, lane: u32, hit: &mut Vec<u32>) {
         let (now, at) = (self.now, &mut self.lanes[lane as usize]);
         while at.heads.pop_back_if(|head| head.0 >= now).is_some() {}
@@ -220,7 +220,7 @@ impl Network {
         }
     }
 
-    /// Ends the packets of which not all has come by a lane into a switch.
+    /// Ends the packets that have arrived only in part on a lane into a switch.
     fn cut_arrivals(&mut self, lane: u32, ended: Time, hit: &mut Vec<u32>) {
         self.lanes[lane as usize].receiving = NONE;
         for queue in self.queues_of(lane) {
@@ -228,13 +228,13 @@ impl Network {
         }
     }
 
-    /// The queues of a lane.
+    /// Returns the queues of a lane.
     fn queues_of(&self, lane: u32) -> std::ops::Range<u32> {
         let first = |lane: usize| self.lanes.get(lane).map_or(self.queues.len() as u32, |at| at.first_queue);
         first(lane as usize)..first(lane as usize + 1)
     }
 
-    /// Cuts the last packet of a queue, if not all of it has come; whether the one before it may be cut too.
+    /// Cuts the last packet of a queue if not all of it has arrived; returns whether the previous one may be cut too.
     fn cut_last(&mut self, queue: u32, ended: Time, hit: &mut Vec<u32>) -> bool {
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
@@ -282,7 +282,7 @@ impl Network {
         }
     }
 
-    /// Tells those further on that the packet at the front of a queue is shorter than they were told.
+    /// Corrects the length of the packet at the front of a queue in the following links and buffers.
     pub(super) fn shorten(&mut self, queue: u32, missing: u32) {
         let mut queue = queue;
         while self.queues[queue as usize].output != NONE {
@@ -320,7 +320,7 @@ impl Network {
         self.wake_wire(link, self.now);
     }
 
-    /// Discards the heads that wait for a group of which no link runs.
+    /// Discards the heads that wait for a group without a working link.
     fn discard_waiting(&mut self, group: u32) {
         if !self.runs(group) {
             for (_, queue) in std::mem::take(&mut self.groups[group as usize].waiting) {
@@ -329,7 +329,7 @@ impl Network {
         }
     }
 
-    /// Gives up the packet at the front of a queue: there is nowhere to go.
+    /// Discards the packet at the front of a queue, because no link for it works.
     pub(super) fn discard(&mut self, queue: u32) {
         let at = &self.queues[queue as usize];
         let link = self.fabric.link_of(at.lane);
@@ -337,7 +337,7 @@ impl Network {
         self.spill(queue);
     }
 
-    /// Has all of the packet at the front of a queue that is there or comes be thrown away.
+    /// Spills the packet at the front of a queue, including what arrives later.
     pub(super) fn spill(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         let output = std::mem::replace(&mut at.output, NONE);
@@ -354,7 +354,8 @@ impl Network {
         self.wake_port(link, self.now);
     }
 
-    /// Throws away what has come by a link of packets that are spilled; when more of them comes, as far as that is known.
+    /// Spills the arrived characters of spilled packets on a link; returns when more of them arrive, as far as that is
+    /// known.
     pub(super) fn spill_all(&mut self, link: u32) -> Time {
         let (mut next, mut place) = (UNKNOWN, 0);
         while let Some(&queue) = self.ports[link as usize].spilling.get(place) {
@@ -377,7 +378,7 @@ impl Network {
         next
     }
 
-    /// The end of a packet that was spilled has come.
+    /// Ends the spilling of a packet whose end has arrived.
     fn spilled(&mut self, link: u32, queue: u32) {
         let at = &mut self.queues[queue as usize];
         at.spills = false;
@@ -388,7 +389,7 @@ impl Network {
         self.next_head(self.fabric.link_target[link as usize] as usize, queue);
     }
 
-    /// Counts a packet as lost on a link, unless it is already.
+    /// Counts a packet as lost on a link, unless it is counted already.
     pub(super) fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
@@ -412,7 +413,7 @@ impl Network {
         }
     }
 
-    /// A piece of a packet that was lost is gone.
+    /// Forgets a piece of a lost packet.
     pub(super) fn piece_gone(&mut self, packet: u32) {
         let at = &mut self.packets[packet];
         at.pieces -= 1;

@@ -1,4 +1,4 @@
-//! Input buffers: what comes in, headers, and what crosses to output buffers.
+//! Input buffers: arrivals, headers, and crossing to output buffers.
 
 use super::event::Event;
 use super::state::{Incoming, Network, Outgoing, UNKNOWN};
@@ -6,7 +6,8 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Network {
-    /// Notes a character that has started on a lane into a switch: when it arrives, and whether its packet can ask then.
+    /// Records a character that has started on a lane into a switch: when it arrives, and whether its packet can
+    /// request then.
     pub(super) fn receive(&mut self, lane: u32, sent: &Outgoing, arrives: Time) {
         if sent.sent == 1 {
             let queue = self.queue_for(lane, sent.packet);
@@ -31,7 +32,7 @@ impl Network {
         }
     }
 
-    /// The queue of a packet that comes by a lane.
+    /// Returns the queue of a packet that arrives on a lane.
     fn queue_for(&mut self, lane: u32, packet: u32) -> u32 {
         let first = self.lanes[lane as usize].first_queue;
         if self.fabric.output_queues == 0 {
@@ -47,7 +48,7 @@ impl Network {
         }
     }
 
-    /// Schedules the request of the packet at the front of a queue, if its header is known to come.
+    /// Schedules the request of the packet at the front of a queue, if the arrival of its header is known.
     pub(super) fn ask(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         let Some(packet) = at.packets.front().filter(|packet| packet.readable < UNKNOWN) else { return };
@@ -86,7 +87,7 @@ impl Network {
         }
     }
 
-    /// Nominates one character of those that can move, if the way into the crossbar is free.
+    /// Nominates one of the characters that can move, if the input of the crossbar is free.
     fn nominate(&mut self, link: u32, pace: Time) {
         let free_at = self.ports[link as usize].free_at;
         if self.now < free_at {
@@ -113,14 +114,14 @@ impl Network {
         }
     }
 
-    /// When another lane does not keep a queue from crossing any more.
+    /// Returns when no other lane keeps a queue from crossing any more.
     fn enters_at(&self, queue: u32, pace: Time) -> Time {
         let output = self.queues[queue as usize].output;
         let port = &self.ports[self.fabric.link_of(output) as usize];
         if port.entered == output || port.entered == NONE { 0 } else { port.entered_at + pace }
     }
 
-    /// Has one character cross to each link to which any is nominated.
+    /// Moves one nominated character to each link.
     pub(super) fn take_nominated(&mut self) {
         if self.nominated.is_empty() {
             return;
@@ -144,7 +145,7 @@ impl Network {
         self.nominated = nominated;
     }
 
-    /// When the next character of a queue that has been granted its lanes can cross, the crossbar apart, if that is known.
+    /// Returns when the next character of a queue with granted lanes can cross, apart from the crossbar, if known.
     fn crosses_at(&mut self, queue: u32) -> Option<Time> {
         let at = &self.queues[queue as usize];
         let (arrival, output) = (*at.packets[0].arrivals.front()?, at.output);
@@ -158,7 +159,7 @@ impl Network {
         Some(time)
     }
 
-    /// When there is a place in the output buffer of a lane, if that is known.
+    /// Returns when the output buffer of a lane has a free place, if known.
     fn place_at(&mut self, lane: u32) -> Option<Time> {
         let to = &mut self.lanes[lane as usize];
         while to.places.front().is_some_and(|&free| free <= self.now) {
@@ -199,16 +200,16 @@ impl Network {
         }
     }
 
-    /// A character enters the output buffer of a lane.
+    /// Adds a character to the output buffer of a lane.
     fn enter(&mut self, lane: u32, ready: Time) {
         self.lanes[lane as usize].ready.push_back(ready);
         self.wake_wire(self.fabric.link_of(lane), ready);
     }
 
-    /// Promises the place of a character that has left the input buffer of a lane, when a quantum is complete.
+    /// Returns credit for a character that has left the input buffer of a lane, when a quantum is complete.
     pub(super) fn give_back(&mut self, link: u32, lane: u32) {
         if self.links[link as usize].down {
-            // What is promised when it runs again is computed then.
+            // The credit is computed when the link runs again.
             return;
         }
         let (quantum, buffer) =
@@ -223,7 +224,7 @@ impl Network {
         }
     }
 
-    /// What is behind the packet that has left a queue comes forward.
+    /// Brings the next packet of a queue to the front.
     pub(super) fn next_head(&mut self, switch: usize, queue: u32) {
         let at = &mut self.queues[queue as usize];
         at.asked = false;
@@ -231,7 +232,7 @@ impl Network {
         self.ask(queue);
     }
 
-    /// The end of the packet at the front of a queue has crossed.
+    /// Handles the crossing of the end of a packet.
     fn leave(&mut self, link: u32, queue: u32) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let at = &mut self.queues[queue as usize];

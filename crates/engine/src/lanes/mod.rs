@@ -1,11 +1,10 @@
 //! Networks of switches whose links have several lanes, whose packets wait for credit for all of them, or whose input
 //! buffers have a queue per output.
 //!
-//! The model is the section on lanes of `docs/background/wormhole-model.md`. When a lane may use its wire depends, character by
-//! character, on what the other lanes have to send, so nothing is computed ahead here: every start on a wire and every
-//! crossing is decided in its tick. What is skipped are the moments that only pass time: when characters have arrived, when places and
-//! credit are free again, is noted when its cause happens and looked up when it matters, so that a character costs two
-//! events a link.
+//! The model is the section on lanes of `docs/background/wormhole-model.md`. When a lane may use its wire depends,
+//! character by character, on the other lanes, so nothing is computed in advance here: every start on a wire and every
+//! crossing is decided in its tick. Times that follow from a cause (the arrival of a character, the return of a place
+//! or of credit) are recorded with the cause and looked up when needed, so a character costs two events per link.
 //!
 //! | equation of the page | here |
 //! |---|---|
@@ -19,7 +18,7 @@
 //! | packets that are ended because they do not move | `timeout.rs` |
 //! | time-codes and interrupts | `code.rs` |
 //!
-//! A [`queue`](state) is named by a number: those of a lane follow each other in the order of the groups of its switch.
+//! A [`queue`](state) has a number: those of a lane follow each other in the order of the groups of its switch.
 
 mod allocate;
 mod code;

@@ -1,4 +1,4 @@
-//! What is remembered: packets, lanes, links, the queues of input buffers, groups.
+//! The state of a network with lanes: packets, lanes, links, queues of input buffers, groups.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
 
-/// The header that a packet is routed by.
+/// The header by which a packet is routed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Header {
     /// To the intermediate switch.
@@ -28,7 +28,7 @@ pub(super) enum Header {
     Deleted,
 }
 
-/// A packet from its dispatch to its delivery.
+/// A packet, from its dispatch to its delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Sending terminal.
@@ -37,24 +37,24 @@ pub struct Packet {
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// When its source made it.
+    /// When its source created it.
     pub created: Time,
     /// When its first character started on its source's wire.
     pub started: Time,
-    /// What its source knows it by.
+    /// The mark given by its source.
     pub mark: u32,
     /// Its intermediate switch, or [`NONE`].
     pub(super) via: u32,
     pub(super) header: Header,
-    /// Characters of the address in front of that.
+    /// Address characters before this header.
     pub(super) address: u32,
     /// Whether it was cut or discarded.
     pub(super) lost: bool,
-    /// Pieces of it that are not gone: one, unless it was cut.
+    /// Number of its remaining pieces: one, unless it was cut.
     pub(super) pieces: u32,
 }
 
-/// A packet in front of a wire.
+/// A packet before a wire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outgoing {
     pub packet: u32,
@@ -69,15 +69,15 @@ pub(super) struct Outgoing {
 /// One lane of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
-    /// Packets of which characters are to be sent.
+    /// Packets with characters to send.
     pub outgoing: VecDeque<Outgoing>,
-    /// When the characters in the output buffer that have not started are ready for the wire; not at terminals.
+    /// When the characters in the output buffer are ready for the wire; unused at terminals.
     pub ready: VecDeque<Time>,
-    /// When the places of characters that have started are free again.
+    /// When the places of sent characters are free again.
     pub places: VecDeque<Time>,
-    /// Characters that may be sent, but for `returns`.
+    /// Characters that may be sent, without `returns`.
     pub credit: u32,
-    /// When lumps of credit are there.
+    /// When returning credits arrive.
     pub returns: VecDeque<Time>,
     /// The queue whose packet holds it, or [`NONE`].
     pub holder: u32,
@@ -86,17 +86,17 @@ pub(super) struct Lane {
 
     /// The first of its queues.
     pub first_queue: u32,
-    /// The queue of the packet that is sent.
+    /// The queue of the packet that is being sent.
     pub receiving: u32,
-    /// Characters promised that have not left the input buffer.
+    /// Credit given for characters that have not left the input buffer.
     pub owed: u32,
-    /// Packets of which the first character, and of which the end, is on its way to a terminal, and when that has come.
+    /// Packets whose first character, or end, is on its way to a terminal, with its time of arrival.
     pub heads: VecDeque<(Time, u32)>,
     pub ends: VecDeque<(Time, u32)>,
 }
 
 impl Lane {
-    /// Whether it is within a packet.
+    /// Whether it is inside a packet.
     pub fn is_amid(&self) -> bool {
         self.outgoing.front().is_some_and(|packet| packet.sent > 0)
     }
@@ -110,29 +110,29 @@ pub(super) struct Incoming {
     pub left: u32,
     /// When those of them that have been sent arrive.
     pub arrivals: VecDeque<Time>,
-    /// When its front header is there.
+    /// When its front header has arrived.
     pub readable: Time,
 }
 
-/// Packets of an input buffer of which each waits for the one before it.
+/// Packets of an input buffer that wait for each other in order.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub packets: VecDeque<Incoming>,
-    /// The lane by which they come.
+    /// The lane on which they arrive.
     pub lane: u32,
-    /// From when on the first one is at the front.
+    /// Since when the first one is at the front.
     pub front_at: Time,
-    /// Its request has been made or is pending.
+    /// Whether its request has been made or is pending.
     pub asked: bool,
-    /// When it is made, while it is pending.
+    /// When the pending request is made.
     pub asks_at: Time,
     /// Whether the rest of the first one is spilled.
     pub spills: bool,
-    /// When a character of it crossed last, or it was granted its lane, if switches have time-outs.
+    /// When its last character crossed, or it was granted its lane, if switches have time-outs.
     pub moved_at: Time,
-    /// When it is looked at whether that is too long ago.
+    /// When the time-out is checked.
     pub watched_at: Time,
-    /// When it asked.
+    /// When it requested.
     pub since: Time,
     /// The group it waits for, or [`NONE`].
     pub awaits: u32,
@@ -140,9 +140,9 @@ pub(super) struct Queue {
     pub strips: bool,
     /// The lane it was granted, or [`NONE`].
     pub output: u32,
-    /// The other lanes to which it crosses.
+    /// Further lanes to which it crosses.
     pub copies: Vec<u32>,
-    /// Characters that are deleted next.
+    /// Number of characters that are deleted next.
     pub delete: u32,
 }
 
@@ -155,35 +155,35 @@ pub(super) struct Link {
     pub down: bool,
     /// Whether its receiver takes nothing.
     pub stuck: bool,
-    /// When it is looked at next.
+    /// Tick of the next check.
     pub due: Time,
     /// Lane of the last character, or [`NONE`].
     pub last: u32,
-    /// Lanes that are within a packet.
+    /// Number of lanes that are inside a packet.
     pub amid: u32,
-    /// A packet of a terminal of which nothing has been sent, or [`NONE`].
+    /// A packet of a terminal that has not started, or [`NONE`].
     pub dispatched: u32,
     pub from_terminal: bool,
     pub to_terminal: bool,
     pub counts: LinkCounts,
 }
 
-/// What the lanes of a link share at its ends: the way into the crossbar behind it, and the way out of that before it.
+/// What the lanes of a link share at its ends: the input of the crossbar after it, and the output of the one before it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// When a character may cross.
     pub free_at: Time,
-    /// When it is looked at next.
+    /// Tick of the next check.
     pub due: Time,
     /// Queue of the last character, or [`NONE`].
     pub last: u32,
-    /// Whether that was no end of packet.
+    /// Whether that was not an end of packet.
     pub amid: bool,
-    /// Queues whose packet has been granted a lane, ascending.
+    /// Queues whose packet has a granted lane, in ascending order.
     pub crossing: Vec<u32>,
     /// Queues whose packet is spilled.
     pub spilling: Vec<u32>,
-    /// The lane that a character crossed to last of those of this link, when, and whether it was no end of packet.
+    /// For characters that cross to this link: the last one's lane, its time, and whether it was not an end of packet.
     pub entered: u32,
     pub entered_at: Time,
     pub enters_amid: bool,
@@ -194,9 +194,9 @@ pub(super) struct Port {
 pub(super) struct Group {
     pub waiting: Vec<(Time, u32)>,
     pub touched: bool,
-    /// The lane by which the head came that was granted last, or [`NONE`].
+    /// The lane of the head that was granted last, or [`NONE`].
     pub served: u32,
-    /// Its number among the groups of its switch.
+    /// Its index among the groups of its switch.
     pub place: u32,
 }
 
@@ -211,22 +211,22 @@ pub struct Network {
     pub(super) ports: Vec<Port>,
     pub(super) queues: Vec<Queue>,
     pub(super) groups: Vec<Group>,
-    /// Per lane: groups it is in.
+    /// Per lane: the groups that contain it.
     pub(super) groups_of: Vec<Vec<u32>>,
     pub(super) streams: Vec<Stream>,
-    /// Groups, links to be crossed from and wires of the present tick.
+    /// Groups, links with crossings, and wires to decide in this tick.
     pub(super) touched: Vec<u32>,
     pub(super) crossing: Vec<u32>,
-    /// Lanes to which characters are nominated to cross, and from which queues.
+    /// Lanes to which characters are nominated, and the queues of these.
     pub(super) nominated: Vec<(u32, u32)>,
     pub(super) starting: Vec<u32>,
-    /// Queues that could cross, while one is chosen.
+    /// Candidates among the queues, during a choice.
     pub(super) able: Vec<u32>,
-    /// Emptied lists of arrivals, to be used again.
+    /// Empty lists of arrivals for reuse.
     pub(super) spare: Vec<VecDeque<Time>>,
     pub(super) by_packet: bool,
     pub(super) fixed: bool,
-    /// A switch and a class for which it has no route, if a packet met one.
+    /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
     pub(super) tells_heads: bool,
     pub(super) faults: Faults,
@@ -234,21 +234,21 @@ pub struct Network {
     pub(super) codes: Option<Box<Codes>>,
     /// Heads that wait for several lanes at once, if packets are distributed.
     pub(super) distributions: Option<Box<Distributions>>,
-    /// Queues whose packets are to be looked at in this tick.
+    /// Queues to check in this tick.
     pub(super) watched: Vec<u32>,
     /// Since when links count.
     pub(super) counted_from: Time,
-    /// Ways of packets, if they are asked for.
+    /// Paths of packets, if requested.
     pub hops: Hops,
-    /// Heads granted a lane so far.
+    /// Number of grants so far.
     pub grants: u64,
-    /// Characters started so far.
+    /// Number of characters started so far.
     pub characters: u64,
     pub(super) wheel: Wheel,
 }
 
 impl Network {
-    /// An empty network. The fabric must have passed [`crate::fabric::check`].
+    /// Returns an empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
         let (groups, most) = groups(&fabric);
         let mut groups_of = vec![Vec::new(); fabric.all_lanes()];
@@ -303,29 +303,29 @@ impl Network {
         }
     }
 
-    /// The arrays this network was made from.
+    /// Returns the arrays of this network.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// Packets dispatched and neither delivered nor lost; one that is for several ports counts for each.
+    /// Returns the packets dispatched and neither delivered nor lost; a packet for several ports counts once per port.
     pub fn in_flight(&self) -> u64 {
         let unmade = self.distributions.as_ref().map_or(0, |at| at.unmade);
         self.packets.count() as u64 + unmade - self.faults.remains
     }
 
-    /// The tick of the next event, if there is one.
+    /// Returns the tick of the next event, if any.
     pub fn next(&self) -> Option<Time> {
         let codes = self.codes.as_ref().and_then(|codes| codes.next());
         [self.wheel.peek(), self.faults.next(), codes].into_iter().flatten().min()
     }
 
-    /// Goes on to a tick without events.
+    /// Moves on to a tick without events.
     pub fn go_to(&mut self, now: Time) {
         self.now = now;
     }
 
-    /// Goes on to the next tick, as given by [`Network::next`], of which [`Network::pop`] then gives the events.
+    /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events.
     pub fn go_to_next(&mut self, now: Time) {
         self.now = now;
         if self.wheel.peek() == Some(now) {
@@ -333,17 +333,17 @@ impl Network {
         }
     }
 
-    /// Takes an event of the present tick.
+    /// Takes an event of the current tick.
     pub fn pop(&mut self) -> Option<Event> {
         self.wheel.pop().map(Event::of)
     }
 
-    /// Something may cross from the end of this link when the tick is decided.
+    /// Marks the end of this link for a crossing in this tick.
     pub fn note_crossing(&mut self, link: u32) {
         self.crossing.push(link);
     }
 
-    /// Something may start on the wire of this link when the tick is decided.
+    /// Marks the wire of this link for a start in this tick.
     pub fn note_start(&mut self, link: u32) {
         self.starting.push(link);
     }
@@ -353,7 +353,7 @@ impl Network {
         self.wheel.schedule(event.number(), time);
     }
 
-    /// Has the wire of a link be looked at, now or later.
+    /// Schedules the wire of a link, now or later.
     #[inline]
     pub(super) fn wake_wire(&mut self, link: u32, time: Time) {
         let due = &mut self.links[link as usize].due;
@@ -367,7 +367,7 @@ impl Network {
         }
     }
 
-    /// Has the input buffers at the end of a link be looked at, now or later.
+    /// Schedules the input buffers at the end of a link, now or later.
     #[inline]
     pub(super) fn wake_port(&mut self, link: u32, time: Time) {
         let due = &mut self.ports[link as usize].due;
@@ -381,7 +381,7 @@ impl Network {
         }
     }
 
-    /// Characters and class of the front header of a packet.
+    /// Returns characters and class of the front header of a packet.
     pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
         let packet = &self.packets[packet];
         let own = self.fabric.own_classes(packet.source);
@@ -394,17 +394,17 @@ impl Network {
         }
     }
 
-    /// The switch at the end of a lane that does not enter a terminal.
+    /// Returns the switch at the end of a lane that does not lead to a terminal.
     pub(super) fn switch_at(&self, lane: u32) -> u32 {
         self.fabric.link_target[self.fabric.link_of(lane) as usize]
     }
 
-    /// What every link did.
+    /// Returns the counts of every link.
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         self.links.iter().map(|link| link.counts)
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         self.counted_from = self.now;
         self.links.iter_mut().for_each(|link| link.counts = LinkCounts::default());
@@ -414,13 +414,13 @@ impl Network {
         }
     }
 
-    /// A packet on a link.
+    /// Returns a packet's stay on a link.
     pub(super) fn hop(&self, link: u32, sent: &Outgoing, end: Time) -> Hop {
         let Packet { source, target, started, .. } = self.packets[sent.packet];
         Hop { source, started, target, link, begin: sent.begin, end, kind: hop_kind::PACKET }
     }
 
-    /// Packets that are on links, with an end of -1.
+    /// Returns the packets that are on links, with end -1.
     pub fn standing(&self) -> Vec<Hop> {
         let amid = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_amid());
         amid.map(|(lane, at)| self.hop(self.fabric.link_of(lane), &at.outgoing[0], -1)).collect()
@@ -444,7 +444,7 @@ impl Link {
     }
 }
 
-/// All groups, and per switch how many it has.
+/// Returns all groups, and the number of groups per switch.
 fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
     let mut most = vec![0; fabric.switches as usize];
     let groups = fabric.group_switch.iter().map(|&switch| {
@@ -455,7 +455,7 @@ fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
     (groups.collect(), most)
 }
 
-/// All lanes and their queues: one, or one for each group of the switch.
+/// Returns all lanes and their queues: one per lane, or one per group of the switch.
 fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
     let mut queues = Vec::new();
     let lanes = (0..fabric.all_lanes() as u32).map(|lane| {

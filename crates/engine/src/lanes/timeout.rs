@@ -6,7 +6,7 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Network {
-    /// Begins to watch the packet at the front of a queue, which has been granted its lane.
+    /// Starts the time-out of the packet at the front of a queue, which has been granted its lane.
     pub(super) fn watch_from_grant(&mut self, queue: u32) {
         let timeout = self.fabric.timeout_of(self.switch_at(self.queues[queue as usize].lane));
         if timeout > 0 {
@@ -20,12 +20,12 @@ impl Network {
         self.schedule(Event::Watch(queue), time);
     }
 
-    /// The packet at the front of this queue is to be looked at when all else of the tick has happened.
+    /// Marks the packet at the front of this queue for a check after all other work of the tick.
     pub fn note_watch(&mut self, queue: u32) {
         self.watched.push(queue);
     }
 
-    /// Looks at the packets that are to be looked at in this tick, in the order of their queues.
+    /// Checks the marked packets, in the order of their queues.
     pub fn watch_all(&mut self) {
         self.watched.sort_unstable_by_key(|&queue| std::cmp::Reverse(queue));
         while let Some(queue) = self.watched.pop() {
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// Ends the packet at the front of a queue if it has not moved for too long, or goes on to watch it.
+    /// Ends the packet at the front of a queue if it has not moved for too long; otherwise schedules the next check.
     fn watch(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         if at.watched_at != self.now {
@@ -48,7 +48,8 @@ impl Network {
         if due > self.now { self.watch_until(queue, due) } else { self.time_out(queue) }
     }
 
-    /// Ends the packet at the front of a queue: an error end follows what has crossed of it, and the rest is spilled.
+    /// Ends the packet at the front of a queue: an error end follows the characters that have crossed, and the rest is
+    /// spilled.
     fn time_out(&mut self, queue: u32) {
         let at = &self.queues[queue as usize];
         let (output, packet, missing) = (at.output, at.packets[0].packet, at.packets[0].left - at.delete);

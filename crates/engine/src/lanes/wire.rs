@@ -1,4 +1,4 @@
-//! Wires: dispatch, which lane sends its next character, and delivery.
+//! Wires: dispatch, the choice of the lane that sends, and delivery.
 
 use super::event::Event;
 use super::state::{Header, Network, Outgoing, Packet, UNKNOWN};
@@ -7,7 +7,7 @@ use crate::kernel::Time;
 use crate::terminal;
 
 impl Network {
-    /// Puts a packet in front of its terminal's link, in the present tick.
+    /// Puts a packet before its terminal's link, in this tick.
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
         let &terminal::Packet { target, length, created, via, mark, .. } = packet;
@@ -24,7 +24,7 @@ impl Network {
         self.wake_wire(link, self.now);
     }
 
-    /// Characters of a packet with the headers that it has.
+    /// Returns the characters of a packet with its current headers.
     pub(super) fn characters(&self, packet: u32) -> u32 {
         let Packet { length, header, address, .. } = self.packets[packet];
         let (via, last) = (self.fabric.via_header_chars, self.fabric.header_chars);
@@ -36,7 +36,7 @@ impl Network {
         address + headers + length + 1
     }
 
-    /// Starts the next character on a wire, if it is free and a lane is ready.
+    /// Starts the next character on a wire, if the wire is free and a lane is ready.
     pub(super) fn start(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let (free_at, last) = (at.free_at, at.last);
@@ -52,7 +52,7 @@ impl Network {
         let amid = last != NONE && self.lanes[last as usize].is_amid();
         let lanes = self.fabric.lanes_of(link);
         let (mut ready, mut next) = (0_u32, UNKNOWN);
-        // Within a packet sent whole, only its lane is asked.
+        // If packets are sent whole, only the lane of the current packet may send.
         let asked = if self.by_packet && amid { last..last + 1 } else { lanes.clone() };
         for lane in asked {
             match self.ready_at(link, lane) {
@@ -68,7 +68,7 @@ impl Network {
         }
     }
 
-    /// When the next character of a lane is there and has credit, if that is known.
+    /// Returns when the next character of a lane has arrived and has credit, if known.
     fn ready_at(&mut self, link: u32, lane: u32) -> Option<Time> {
         let shared = &self.links[link as usize];
         let (dispatched, at) = (shared.dispatched, &self.lanes[lane as usize]);
@@ -96,7 +96,7 @@ impl Network {
         at.returns.get(lumps as usize - 1).map(|&time| time.max(supply))
     }
 
-    /// Starts the next character of a lane, or the first one of the packet in front of a terminal's link.
+    /// Starts the next character of a lane, or the first of the packet before a terminal's link.
     fn send(&mut self, link: u32, lane: u32) {
         let (row, shared) = (link as usize, &mut self.links[link as usize]);
         if shared.dispatched != NONE {
@@ -171,14 +171,13 @@ impl Network {
         }
     }
 
-    /// Target and mark of the packet whose first character has come by a lane; nothing if that was lost on the way.
+    /// Returns target and mark of the packet whose first character has arrived on a lane; None if it was lost.
     pub fn head(&mut self, lane: u32) -> Option<(u32, u32)> {
         let (_, packet) = self.lanes[lane as usize].heads.pop_front_if(|head| head.0 == self.now)?;
         Some((self.packets[packet].target, self.packets[packet].mark))
     }
 
-    /// Takes the packet that has been received at the end of a lane; nothing if its end was lost on the way, or is an error
-    /// end.
+    /// Takes the packet received at the end of a lane; None if its end was lost, or is an error end.
     pub fn deliver(&mut self, lane: u32) -> Option<Packet> {
         let (_, packet) = self.lanes[lane as usize].ends.pop_front_if(|end| end.0 == self.now)?;
         if self.packets[packet].lost {

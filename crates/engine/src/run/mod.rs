@@ -1,4 +1,4 @@
-//! The event loop: one run from tick 0 to a named end.
+//! The event loop: one run from tick 0 to its end.
 
 mod network;
 mod run_loop;
@@ -14,34 +14,34 @@ use crate::terminal::program::Account;
 use network::Network;
 pub use run_loop::Run;
 
-/// What a run is asked to do.
+/// Options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// No tick after this one is simulated.
+    /// The last tick to simulate.
     pub until: Time,
-    /// First tick that is measured; nothing: found by watching for a stationary stretch.
+    /// First tick to measure; None: detected when the run looks stationary.
     pub warmup: Option<Time>,
     /// Relative 95 % half-width of throughput and mean latencies to stop at; 0: never.
     pub precision: f64,
     /// Stop after this many packets have been delivered; 0: never.
     pub packets: u64,
-    /// Ticks of the first batches; they grow with the run.
+    /// Ticks of the first batches; batches grow with the run.
     pub batch: Time,
-    /// Make no packets after `until`, but deliver those that have been made.
+    /// Create no packets after `until`, but deliver those that exist.
     pub drain: bool,
-    /// Pairs of terminals to keep sums for; 0: none.
+    /// Number of pairs of terminals to keep sums for; 0: none.
     pub flows: usize,
-    /// Rows of the flows of sources of which all delays are kept; of networks of links.
+    /// Rows of the flows of sources whose delays are all kept; switched networks only.
     pub watched: Vec<u32>,
-    /// Whose throughput is kept by batch.
+    /// Flows whose throughput per batch is kept.
     pub rows: Rows,
-    /// Packets to keep in the trace; 0: none.
+    /// Number of packets to trace; 0: none.
     pub trace: usize,
-    /// Stays of packets on links to keep; 0: none.
+    /// Number of stays of packets on links to keep; 0: none.
     pub hops: usize,
     /// First tick of those stays.
     pub hops_since: Time,
-    /// Messages to keep in the table; 0: none.
+    /// Number of messages to keep in the table; 0: none.
     pub messages: usize,
 }
 
@@ -72,24 +72,24 @@ pub enum End {
     Drained,
     /// The wanted precision was reached.
     Precision,
-    /// The sources offer more than the network takes.
+    /// The sources offer more than the network accepts.
     Saturated,
-    /// Packets wait for each other in a circle, or programs for what does not come.
+    /// Packets wait for each other in a cycle, or programs wait for messages that never come.
     Deadlocked,
     /// Packets are sent again and again, and none is accepted.
     Livelocked,
-    /// Packets stand still that could move: a fault of the engine, and what was measured is not to be used.
+    /// Packets that could move stand still: an error of the engine, which makes the measurements invalid.
     Stalled,
-    /// The time was up.
+    /// The last tick was reached.
     TimeLimit,
     /// The wanted number of packets was delivered.
     PacketLimit,
 }
 
-/// What went wrong during a run.
+/// Errors of a run.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum RunError {
-    /// A packet came to a switch that has no route for it.
+    /// A packet reached a switch that has no route for it.
     #[error("switch {switch} has no route for class {class}")]
     NoRoute {
         /// Switch number.
@@ -97,43 +97,43 @@ pub enum RunError {
         /// Class number.
         class: u32,
     },
-    /// The ports of a ring network send packets round and round.
+    /// The ports of a ring network route packets in a cycle.
     #[error("packets for terminal {terminal} go in a circle from port to port")]
     RouteCircle {
         /// Terminal number.
         terminal: u32,
     },
-    /// A packet is made for a terminal with which its own has no plane in common.
+    /// A packet is for a terminal that has no plane in common with its source.
     #[error("terminal {from} has no port in a plane of terminal {to}")]
     NoPlane {
-        /// The terminal it is to leave.
+        /// The source terminal.
         from: u32,
-        /// Where to.
+        /// The destination terminal.
         to: u32,
     },
-    /// An operation names a terminal by a message, and there is none of that number, or it is the same one.
+    /// An operation takes a terminal's number from a message, and no other terminal has that number.
     #[error(
         "terminal {terminal}, operation {operation}: the message received last leads to no other terminal"
     )]
     NoPeer {
         /// Terminal number.
         terminal: u32,
-        /// Place of the operation in its program, from 0.
+        /// Index of the operation in its program, from 0.
         operation: u32,
     },
-    /// The books of messages do not balance; this is a fault of the engine.
+    /// Messages are not conserved; this is an error of the engine.
     #[error("messages do not balance: {made} made, {received} received, {in_flight} in flight, {lost} lost")]
     MessagesNotConserved {
-        /// Messages made.
+        /// Messages created.
         made: u64,
         /// Messages received.
         received: u64,
-        /// Messages on their way.
+        /// Messages under way.
         in_flight: u64,
         /// Messages of which a part was lost.
         lost: u64,
     },
-    /// The books do not balance; this is a fault of the engine.
+    /// Packets are not conserved; this is an error of the engine.
     #[error(
         "packets do not balance: {offered} offered, {delivered} delivered, {refused} refused, {in_flight} in flight, \
          {scrubbed} scrubbed, {lost} lost"
@@ -145,29 +145,29 @@ pub enum RunError {
         delivered: u64,
         /// Packets refused.
         refused: u64,
-        /// Packets waiting or on their way.
+        /// Packets waiting or under way.
         in_flight: u64,
-        /// Packets removed on their way.
+        /// Packets removed by scrubbers.
         scrubbed: u64,
         /// Packets lost by faults.
         lost: u64,
     },
 }
 
-/// Packets from tick 0 on.
+/// Packet counts from tick 0 on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Made by sources.
+    /// Created by sources.
     pub offered: u64,
     /// Their payload characters.
     pub offered_chars: u64,
-    /// Received whole.
+    /// Received completely.
     pub delivered: u64,
-    /// Found the queue of their source full.
+    /// Refused because the queue of their source was full.
     pub refused: u64,
-    /// Waiting at their sources or on their way.
+    /// Waiting at their sources or under way.
     pub in_flight: u64,
-    /// Removed on their way because they led nowhere.
+    /// Removed because no port takes them.
     pub scrubbed: u64,
     /// Cut or discarded because links failed.
     pub lost: u64,
@@ -176,9 +176,9 @@ pub struct Balance {
 /// The network of a run.
 #[derive(Clone, Debug)]
 pub enum Fabrics {
-    /// Switches that packets worm through.
+    /// Switches with wormhole routing, in the fast engine.
     Worms(Box<Worms>),
-    /// Switches whose links have lanes, or packets credit for all of them.
+    /// Switches simulated character by character: with lanes, or credit for whole packets.
     Lanes(Box<Lanes>),
     /// Rings joined by buses.
     Rings(Box<Rings>),
@@ -187,15 +187,15 @@ pub enum Fabrics {
 /// A run in progress.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// What is simulated.
+    /// The network.
     pub network: Fabrics,
-    /// How far, and what was found.
+    /// Progress and measurements.
     pub run: Run,
 }
 
 impl RunError {
-    /// What a user can mend: its kind and two numbers, of a terminal and an operation or of two terminals. Of all
-    /// else an empty kind.
+    /// Returns a mistake that the user can correct: its kind and two numbers, of a terminal and an operation or of two
+    /// terminals. The kind of other errors is empty.
     pub fn mistake(&self) -> (&'static str, u32, u32) {
         match *self {
             RunError::NoPeer { terminal, operation } => ("no-peer", terminal, operation),
@@ -206,7 +206,7 @@ impl RunError {
 }
 
 impl Simulation {
-    /// A run at its beginning.
+    /// Returns a run at tick 0.
     ///
     /// # Errors
     /// The arrays do not describe a network.
@@ -233,11 +233,11 @@ impl Simulation {
         Ok(Self { network, run })
     }
 
-    /// Simulates until the end, or until at least `events` more events have been handled, arrivals that find no place
-    /// and are counted ahead among them.
+    /// Simulates until the end, or until at least `events` more events have been handled, including refused arrivals
+    /// that are counted in advance.
     ///
     /// # Errors
-    /// A packet cannot come to its destination by the routes there are.
+    /// No route leads a packet to its destination.
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
         match &mut self.network {
             Fabrics::Worms(worms) => self.run.advance(&mut **worms, events),
@@ -254,28 +254,28 @@ impl Simulation {
         }
     }
 
-    /// The last tick simulated.
+    /// Returns the last simulated tick.
     pub fn now(&self) -> Time {
         self.run.now
     }
 
-    /// Why the run ended, once it has.
+    /// Returns why the run ended, once it has.
     pub fn end(&self) -> Option<End> {
         self.run.end
     }
 
-    /// Links that wait for each other, if the run ended deadlocked: in wormhole networks those whose heads wait at
-    /// their ends, in ring networks those of the stations whose transmit queues are full.
+    /// Returns links that wait for each other if the run deadlocked: in switched networks, those with waiting heads at
+    /// their ends; in ring networks, those of stations with full transmit queues.
     pub fn cycle(&self) -> &[u32] {
         &self.run.cycle
     }
 
-    /// What stood still, if the run ended stalled.
+    /// Returns what stood still, if the run stalled.
     pub fn standstill(&self) -> Option<Standstill> {
         self.run.standstill
     }
 
-    /// Packets from tick 0 to now.
+    /// Returns the packet counts from tick 0 to now.
     ///
     /// # Errors
     /// Offered packets are not all delivered, refused, in flight, scrubbed or lost.
@@ -299,12 +299,12 @@ impl Simulation {
         Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed, lost })
     }
 
-    /// Packets offered and refused since measuring began, and their payload characters.
+    /// Returns packets offered and refused since measuring began, and their payload characters.
     pub fn measured(&self) -> Totals {
         self.run.measured(self.any().fabric())
     }
 
-    /// Outputs that packets were given so far: heads granted at switches, or send packets put on the links of rings.
+    /// Returns the number of packet hops: heads granted at switches, or send packets put on the links of rings.
     pub fn packet_hops(&self) -> u64 {
         match &self.network {
             Fabrics::Worms(worms) => worms.grants,
@@ -313,7 +313,7 @@ impl Simulation {
         }
     }
 
-    /// The ways of packets, if they were asked for: those that are done, and those of worms that stand on links.
+    /// Returns the paths of packets, if requested: complete stays, and those of worms on links.
     pub fn hops(&self) -> (&Hops, Vec<Hop>) {
         match &self.network {
             Fabrics::Worms(worms) if worms.hops.limit > 0 => (&worms.hops, worms.standing()),
@@ -324,7 +324,7 @@ impl Simulation {
         }
     }
 
-    /// The network, if it is one of switches that packets worm through.
+    /// Returns the network, if it is one with wormhole routing in the fast engine.
     pub fn worms(&self) -> Option<&Worms> {
         match &self.network {
             Fabrics::Worms(worms) => Some(worms),
@@ -332,7 +332,7 @@ impl Simulation {
         }
     }
 
-    /// The network, if its links have lanes.
+    /// Returns the network, if its links have lanes.
     pub fn lanes(&self) -> Option<&Lanes> {
         match &self.network {
             Fabrics::Lanes(lanes) => Some(lanes),
@@ -340,15 +340,14 @@ impl Simulation {
         }
     }
 
-    /// Has a link start no character from a tick on until another one; before the run has begun, for tests. Of links of
-    /// switches only.
+    /// Makes a link start no character between two ticks; call it before the run, for tests. Links of switches only.
     pub fn stop_link(&mut self, link: u32, from: Time, until: Time) {
         if let Fabrics::Worms(worms) = &mut self.network {
             worms.stop(link, from, until);
         }
     }
 
-    /// The network, if it is one of rings.
+    /// Returns the network, if it is one of rings.
     pub fn rings(&self) -> Option<&Rings> {
         match &self.network {
             Fabrics::Worms(_) | Fabrics::Lanes(_) => None,
@@ -356,7 +355,8 @@ impl Simulation {
         }
     }
 
-    /// Pieces of work so far: of timelines in wormhole networks, characters sent with lanes, units put on the links of rings.
+    /// Returns the number of work steps: of timelines in wormhole networks, characters with lanes, units on the links
+    /// of rings.
     pub fn extensions(&self) -> u64 {
         match &self.network {
             Fabrics::Worms(worms) => worms.extensions,

@@ -1,4 +1,4 @@
-//! The kinds of network as the event loop sees them.
+//! The interface between the event loop and the kinds of network.
 
 use super::RunError;
 use crate::fabric::Fabric;
@@ -9,22 +9,22 @@ use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
 use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 use crate::terminal::Packet;
 
-/// What a tick brought.
+/// The results of a tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct News {
     /// Packets delivered.
     pub deliveries: Vec<Delivery>,
     /// Terminals that can dispatch a packet.
     pub asking: Vec<u32>,
-    /// Terminals to which the first character of a packet has come, and its mark.
+    /// Terminals to which the first character of a packet has arrived, and its mark.
     pub heads: Vec<(u32, u32)>,
-    /// Terminals whose transactions are over, the marks of these, and whether they were in time.
+    /// Terminals whose transactions have ended, the marks of these, and whether they ended in time.
     pub over: Vec<(u32, u32, bool)>,
     /// Marks of packets that were lost.
     pub lost: Vec<u32>,
-    /// Time-codes and interrupts that were made or taken.
+    /// Time-codes and interrupts that were created or accepted.
     pub codes: Vec<Code>,
-    /// Packets that ask for the buses of their terminals' hosts.
+    /// Packets that request the buses of their terminals' hosts.
     pub at_bus: Vec<Asking>,
 }
 
@@ -35,7 +35,7 @@ impl News {
         self.deliveries.is_empty() && self.asking.is_empty() && self.codes.is_empty()
     }
 
-    /// Whether there is anything that programs have to be told.
+    /// Whether there is anything for programs.
     #[inline]
     pub fn is_for_programs(&self) -> bool {
         let Self { deliveries, asking, heads, over, lost, at_bus, codes: _ } = self;
@@ -44,66 +44,66 @@ impl News {
     }
 }
 
-/// A network of any kind. The loop is compiled for each.
+/// A network of any kind. The loop is compiled once per kind.
 pub(super) trait Network {
-    /// The arrays it was made from.
+    /// Returns the arrays of the network.
     fn fabric(&self) -> &Fabric;
 
-    /// The tick of the next event, if there is one.
+    /// Returns the tick of the next event, if any.
     fn next(&mut self) -> Option<Time>;
 
-    /// All that happens in the next tick before anything is decided; the number of events.
+    /// Handles the events of the next tick before any decision; returns their number.
     fn happen(&mut self, now: Time, news: &mut News) -> u64;
 
-    /// Goes on to a tick in which nothing happens by itself.
+    /// Moves on to a tick without events.
     fn go_to(&mut self, now: Time);
 
-    /// A packet that asked for its host's bus has gone over it.
+    /// Reports that a packet has crossed its host's bus.
     fn off_bus(&mut self, terminal: u32, held: u32);
 
-    /// Takes a packet from its source; true if another one can follow at once.
+    /// Takes a packet from its source; returns whether another one can follow immediately.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
 
-    /// Has a terminal be asked at a later tick.
+    /// Schedules a request to a terminal's source at a later tick.
     fn schedule_source(&mut self, terminal: u32, time: Time);
 
-    /// All that is decided in the tick.
+    /// Makes all decisions of the tick.
     fn decide(&mut self, now: Time) -> Result<(), RunError>;
 
-    /// Links that wait for each other in a circle; empty if nothing is deadlocked.
+    /// Returns links that wait for each other in a cycle; empty if nothing is deadlocked.
     fn deadlock(&self) -> Vec<u32>;
 
-    /// Whether packets are sent again and again and nothing comes of it; to be asked as often as for deadlock.
+    /// Whether packets are sent again and again and none is accepted; to be called as often as the search for deadlock.
     fn livelocked(&mut self) -> bool;
 
-    /// What stands still after the last tick in which anything happened, although it could move: a mistake of the engine.
+    /// Returns what stands still after the last event although it could move: an error of the engine.
     fn standstill(&self) -> Option<Standstill>;
 
-    /// Events beside which a search for deadlock costs little.
+    /// Returns the number of events that outweigh a search for deadlock.
     fn search_events(&self) -> u64;
 
-    /// Packets dispatched that can still be delivered.
+    /// Returns the packets that are dispatched and can still be delivered.
     fn in_flight(&self) -> u64;
 
-    /// Packets that were removed on their way because they led nowhere.
+    /// Returns the packets removed because no port takes them.
     fn scrubbed(&self) -> u64;
 
-    /// Packets that were lost by faults.
+    /// Returns the packets that faults have lost.
     fn lost(&self) -> u64 {
         0
     }
 
-    /// Packets in flight that stand at links which never run again.
+    /// Returns the packets at links that never run again.
     fn stranded(&self) -> u64 {
         0
     }
 
-    /// Whether nothing is to happen but time-codes and interrupts, and faults while no packet is there.
+    /// Whether only time-codes, interrupts, and faults without packets are still to happen.
     fn is_idle(&self) -> bool {
         false
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     fn clear_counts(&mut self);
 }
 
@@ -181,8 +181,8 @@ impl Network for Worms {
     }
 }
 
-/// What happens in a network of worms besides requests. Apart, for most events are requests: told by a jump that is mostly
-/// not taken, rather than by a table.
+/// Handles the events of a wormhole network other than requests. It is a separate function because most events are
+/// requests: one rarely taken jump is then faster than a table.
 #[inline(never)]
 fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
     match event {
@@ -299,7 +299,7 @@ impl Network for Lanes {
     }
 }
 
-/// Takes what a network of rings has for others.
+/// Collects the results of a network of rings.
 #[inline(never)]
 fn tell(rings: &mut Rings, news: &mut News) {
     news.deliveries.append(&mut rings.delivered);

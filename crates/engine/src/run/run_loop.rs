@@ -1,4 +1,4 @@
-//! The run loop: tick after tick, and what is looked at in between.
+//! The run loop: tick after tick, with periodic checks in between.
 
 mod settle;
 mod several;
@@ -13,68 +13,68 @@ use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
 use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
 
-/// Deadlock is looked for at most this many times less often where looking takes long.
+/// Maximum factor by which the search for deadlock becomes rarer if it takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
 
-/// About this many arrivals that may find no place are drawn at a time.
+/// About this many arrivals that may be refused are drawn at a time.
 const ARRIVALS: f64 = 65_536.0;
 
-/// A run, its network aside.
+/// A run without its network.
 #[derive(Clone, Debug)]
 pub struct Run {
     sources: Sources,
-    /// What drives the terminals instead of their sources, if the fabric has any.
+    /// The programs that drive the terminals instead of sources, if any.
     pub programs: Option<Box<Programs>>,
-    /// The ports of terminals that have several, and for what sources make what waits there.
+    /// The ports of terminals with several, and the queues in front of them.
     ways: Option<Box<Ways>>,
     ports: Option<Box<Ports>>,
     options: Options,
-    /// Per terminal: the packet it has asked for and not dispatched yet.
+    /// Per terminal: the packet that its source has handed out and the network has not dispatched yet.
     pending: Vec<Option<Packet>>,
-    /// Per terminal: when its newest dispatched packet was made.
+    /// Per terminal: the creation time of its newest dispatched packet.
     newest: Vec<Time>,
     news: News,
     pub(super) now: Time,
     watch: Watch,
-    /// What was measured so far.
+    /// The measurements so far.
     pub measure: Measure,
-    /// What came by which plane, where there are several ports.
+    /// Deliveries by plane, for terminals with several ports.
     pub planes: Planes,
     /// Time-codes and interrupts.
     pub codes: Codes,
-    /// Packets of sources that overtook each other, where there are.
+    /// Overtaking of sources' packets, if there are several ports.
     pub order: Order,
-    /// Packets, if asked for.
+    /// Packets, if requested.
     pub trace: Trace,
-    /// Up to when sources have drawn what they refuse, and ticks in which they make so much that it is to be drawn.
+    /// The tick up to which sources have drawn the packets that they refuse, and the interval after which this is many.
     caught_up: Time,
     catch_up_ticks: Time,
-    /// Arrivals drawn before they were asked for.
+    /// Arrivals that were drawn in advance.
     pub drawn: u64,
-    /// Events so far.
+    /// Number of events so far.
     pub events: u64,
-    /// Packets delivered so far.
+    /// Number of delivered packets so far.
     pub delivered: u64,
     pub(super) end: Option<End>,
     pub(super) cycle: Vec<u32>,
     pub(super) standstill: Option<Standstill>,
 }
 
-/// What is looked at from time to time rather than at each event.
+/// What is checked periodically instead of at each event.
 #[derive(Clone, Debug)]
 struct Watch {
     /// Whether the warm-up is over.
     measuring: bool,
     /// Per terminal: how far behind its source was when measuring began.
     lags: Vec<Time>,
-    /// Next tick at which there is something to look at.
+    /// Next tick with a check.
     next: Time,
-    /// Next tick at which to look for deadlock.
+    /// Next tick with a search for deadlock.
     next_deadlock: Time,
-    /// Ticks until the one after that, and events when it was last looked for.
+    /// Ticks until the one after that, and the number of events at the last search.
     deadlock_ticks: Time,
     deadlock_events: u64,
-    /// What had been offered when measuring began.
+    /// Offered packets when measuring began.
     offered: Totals,
 }
 
@@ -131,7 +131,7 @@ impl Run {
         }
     }
 
-    /// Has every source be asked at tick 0, by each of its ports.
+    /// Schedules a request to every source at tick 0, for each of its ports.
     pub(super) fn begin(&self, network: &mut impl Network) {
         for port in 0..network.fabric().ports() {
             network.schedule_source(port, 0);
@@ -169,9 +169,9 @@ impl Run {
         Ok(self.end)
     }
 
-    /// Has sources draw what they refuse up to a tick before which nothing else happens, if it is much, and a part of it at
-    /// a time: a packet may hold its place for as long as it takes others to be made by the billion. Whether there was
-    /// nothing to do.
+    /// Makes sources draw the packets that they refuse, up to a tick before which nothing else happens, if these are
+    /// many. Draws a limited part at a time, because billions of packets may be created while one holds its place.
+    /// Returns whether there was nothing to do.
     #[inline]
     fn is_caught_up(&mut self, fabric: &Fabric, to: Time) -> bool {
         to - self.caught_up < self.catch_up_ticks || self.catch_up(fabric)
@@ -188,19 +188,19 @@ impl Run {
         false
     }
 
-    /// The next tick in which anything happens.
+    /// Returns the next tick with an event.
     #[inline]
     fn next<N: Network>(&self, network: &mut N) -> Option<Time> {
         let Some(programs) = &self.programs else { return network.next() };
         match (network.next(), programs.next()) {
             (Some(one), Some(other)) => Some(one.min(other)),
-            // Codes and faults go on; programs end a run without them.
+            // Codes and faults continue; programs end a run without them.
             (Some(_), None) if network.is_idle() => None,
             (one, other) => one.or(other),
         }
     }
 
-    /// The last tick before which there is nothing to be done but what the network does by itself.
+    /// Returns the last tick up to which only the network has something to do.
     #[inline]
     fn last_alone(&self) -> Time {
         let caught_up = self.caught_up.saturating_add(self.catch_up_ticks);
@@ -208,11 +208,11 @@ impl Run {
         caught_up.min(until).min(self.watch.next - 1)
     }
 
-    /// Handles all events of the next tick, then has the network decide; more ticks and about this many events, if they
-    /// are the network's own.
+    /// Handles all events of the next tick, then makes the network decide. Handles further ticks, about this many
+    /// events, if they concern only the network.
     fn tick<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         self.now = now;
-        // Without programs the network has something in every tick.
+        // Without programs every tick has an event of the network.
         if self.programs.is_none() {
             self.go_on(network, now, events)?;
         } else if network.next() == Some(now) {
@@ -245,8 +245,8 @@ impl Run {
         network.decide(self.now)
     }
 
-    /// Lets the network do a tick and the following ones, up to about this many events, until one concerns others. Decisions
-    /// of the last one may be left open.
+    /// Runs the network for a tick and the following ones, up to about this many events, until one concerns others. The
+    /// decisions of the last tick may still be open.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         let (last, mut now, mut count) = (self.last_alone(), now, 0);
@@ -266,7 +266,7 @@ impl Run {
         Ok(())
     }
 
-    /// Programs do what they do in a tick, instead of sources. Apart, for the loop is to stay small without them.
+    /// Runs the programs of a tick instead of sources. A separate function, so that the loop stays small without them.
     #[inline(never)]
     fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         self.tell_programs();
@@ -282,7 +282,7 @@ impl Run {
         }
     }
 
-    /// Programs are notified of what the network brought.
+    /// Reports the network's results to the programs.
     fn tell_programs(&mut self) {
         let Some(programs) = &mut self.programs else { return };
         for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
@@ -316,7 +316,7 @@ impl Run {
         }
     }
 
-    /// Dispatches what a source has, as long as there is room for it.
+    /// Dispatches the packets of a source while there is room.
     fn source<N: Network>(&mut self, network: &mut N, terminal: u32) {
         let at = terminal as usize;
         if self.pending[at].is_some_and(|packet| packet.dispatch > self.now) {
@@ -344,14 +344,14 @@ impl Run {
         }
     }
 
-    /// Things that happen at set times before the events of `next`; whether all of them did, or sources have begun to
+    /// Does what is due before the events of tick `next`; returns whether all of it is done, or sources still have to
     /// catch up.
     fn look<N: Network>(&mut self, network: &mut N, next: Time) -> bool {
         if next >= self.watch.next_deadlock {
             self.look_for_deadlock(network);
             self.look_for_standstill(network);
             if self.end.is_some() {
-                // It stopped at its last event: no batch ends after that, and no warm-up.
+                // The run stopped at its last event: no batch and no warm-up ends after it.
                 return true;
             }
             self.plan_search(network, next);
@@ -379,14 +379,14 @@ impl Run {
         true
     }
 
-    /// The first tick for which [`Self::look`] has something to do.
+    /// Returns the first tick at which [`Self::look`] has something to do.
     fn next_look(&self) -> Time {
         let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
         let warmup = self.options.warmup.filter(|_| !self.watch.measuring);
         warmup.map_or(next, |warmup| next.min(warmup))
     }
 
-    /// Forgets what was counted during the warm-up.
+    /// Resets the counts at the end of the warm-up.
     fn begin_measuring<N: Network>(&mut self, network: &mut N, start: Time) {
         self.watch.measuring = true;
         self.watch.lags = (0..self.newest.len()).map(|terminal| self.lag(terminal, start)).collect();
@@ -406,7 +406,7 @@ impl Run {
         network.clear_counts();
     }
 
-    /// Nothing is left to do, or the time is up.
+    /// Ends the run if nothing is left to do, or the last tick is reached.
     fn finish<N: Network>(&mut self, network: &mut N, empty: bool) {
         if empty {
             self.look_for_deadlock(network);
@@ -434,7 +434,8 @@ impl Run {
         }
     }
 
-    /// Whether the run is over because nothing happens any more: with its end, or with programs that wait for ever.
+    /// Ends a run in which nothing happens any more: drained, or with programs that wait for ever. Returns whether it
+    /// ended.
     fn come_to_rest(&mut self) -> bool {
         let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
@@ -446,9 +447,9 @@ impl Run {
         self.end.is_some()
     }
 
-    /// Packets made and refused since measuring began, and their payload characters.
+    /// Returns the packets created and refused since measuring began, and their payload characters.
     pub(super) fn measured(&self, fabric: &Fabric) -> Totals {
-        // Measuring begins a little ahead of the clock where nothing happens in between.
+        // Measuring begins slightly ahead of the clock if nothing happens in between.
         let (now, then) = (self.totals(fabric, self.now.max(self.measure.start)), &self.watch.offered);
         Totals {
             offered: now.offered - then.offered,
@@ -467,13 +468,13 @@ impl Run {
         if let Some(ports) = &self.ports {
             return ports.totals(&self.sources, fabric, now);
         }
-        // A copy, because counting what has arrived by now draws from the sources.
+        // A copy, because counting arrivals up to now draws from the sources.
         let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();
         self.sources.clone().totals(fabric, now, later.into_iter())
     }
 }
 
-/// Ticks in which sources make about as many packets as may be refused at a time.
+/// Returns the ticks in which sources create about as many packets as are refused at a time.
 fn catch_up_ticks(fabric: &Fabric) -> Time {
     let refusing = (0..fabric.terminals as usize).filter(|&terminal| Sources::may_refuse(fabric, terminal));
     let per_tick: f64 = refusing.map(|terminal| Sources::interval_ticks(fabric, terminal).recip()).sum();

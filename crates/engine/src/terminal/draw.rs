@@ -1,7 +1,7 @@
-//! What a source draws: when it makes a packet, for whom and how long.
+//! The random draws of a source: when it creates a packet, for which destination, and its length.
 //!
-//! Every source draws from its own stream, per packet in this order: interval, destination, length,
-//! intermediate switch.
+//! Every source draws from its own stream, per packet in this order: interval, destination, length, intermediate
+//! switch.
 
 use super::flow::Flows;
 use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
@@ -11,28 +11,28 @@ use crate::kernel::random::Stream;
 /// A packet as its source describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// When the source made it.
+    /// When the source created it.
     pub created: Time,
-    /// When it is put on the terminal's link, at the earliest.
+    /// When it may be put on the terminal's link, at the earliest.
     pub dispatch: Time,
     /// Destination terminal.
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// Position in `via_switch` of the random intermediate switch, or [`NONE`].
+    /// Index in `via_switch` of the random intermediate switch, or [`NONE`].
     pub via: u32,
-    /// What it comes back with at its delivery: see [`super::program::mark`]. Packets of flows of sources
-    /// have the row of their flow, other packets of sources [`NONE`].
+    /// The mark that its delivery returns: see [`super::program::mark`]. For packets of flows of sources, the row of
+    /// the flow; for other packets of sources [`NONE`].
     pub mark: u32,
 }
 
-/// What the packets of one source are drawn from.
+/// The state from which the packets of one source are drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Drawing {
     stream: Stream,
-    /// The arrival drawn last in grains, not rounded, so that intervals do not drift.
+    /// The last drawn arrival in grains, not rounded, so that intervals do not drift.
     pub clock: f64,
-    /// Packets left in the present burst, or the position in the list.
+    /// Remaining packets of the current burst, or the position in the list.
     position: u64,
     flows: Flows,
 }
@@ -42,7 +42,7 @@ impl Drawing {
         Self { stream, clock: 0.0, position: 0, flows: Flows::default() }
     }
 
-    /// The first arrival of an open source, if it has any.
+    /// Returns the first arrival of an open source, if any.
     pub fn begin(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         let kind = fabric.source_arrival[terminal];
         match kind {
@@ -52,7 +52,7 @@ impl Drawing {
                 return Some(self.packet(fabric, terminal, self.time(fabric)));
             }
             arrival::FLOWS => self.flows = Flows::new(fabric, terminal, &mut self.stream),
-            // The first slot is at tick 0, one after the one before.
+            // The first slot is at tick 0, one slot after this clock.
             arrival::BERNOULLI => self.clock = -fabric.source_gap_grains[terminal],
             arrival::BURSTS => self.begin_bursts(fabric, terminal),
             _ => {}
@@ -60,18 +60,18 @@ impl Drawing {
         if is_open(kind) { self.arrival(fabric, terminal) } else { None }
     }
 
-    /// The tick of the arrival drawn last.
+    /// Returns the tick of the last drawn arrival.
     pub fn time(&self, fabric: &Fabric) -> Time {
         at_grain(fabric, self.clock)
     }
 
-    /// The next packet of a closed source whose link is free from `free_at` on; nothing if there is none.
+    /// Returns the next packet of a closed source whose link is free from `free_at` on, if any.
     pub fn closed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
         let mean = fabric.source_interval_grains[terminal];
         let wait = match fabric.source_arrival[terminal] {
             arrival::SILENT => return None,
             arrival::LIST => return self.listed(fabric, terminal, free_at),
-            // Given as a duration it is a whole number of ticks, and so it stays.
+            // A duration is a whole number of ticks and remains one.
             arrival::WAIT => (mean * fabric.grain_ticks as f64).round() as Time,
             arrival::RANDOM_WAIT => at_grain(fabric, self.stream.exponential(mean)),
             _ => 0,
@@ -79,7 +79,7 @@ impl Drawing {
         Some(self.packet(fabric, terminal, free_at + wait))
     }
 
-    /// The arrival after the one drawn last; nothing if there is none.
+    /// Returns the next arrival, if any.
     pub fn arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         match fabric.source_arrival[terminal] {
             arrival::FLOWS => return self.of_flow(fabric, terminal),
@@ -95,7 +95,7 @@ impl Drawing {
         self.position = fabric.source_burst[terminal] as u64;
     }
 
-    /// Sets the clock to the next packet of a burst, or to the first of the next burst; whether there is one.
+    /// Sets the clock to the next packet of a burst, or to the first of the next burst; returns whether there is one.
     fn next_of_burst(&mut self, fabric: &Fabric, terminal: usize) -> bool {
         let every = fabric.source_gap_grains[terminal];
         if self.position == 0 {
@@ -113,14 +113,14 @@ impl Drawing {
         let (created, row) = self.flows.next(fabric, &mut self.stream)?;
         let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
         let via = self.via(fabric, terminal);
-        // In rings a mark says what a packet asks for.
+        // In rings a mark is the kind of transaction.
         let mark = if fabric.has_rings() { NONE } else { row as u32 };
         Some(Packet { created, dispatch: created, target, length, via, mark })
     }
 
-    /// Moves the clock on over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
-    /// is rounded at each arrival, and is to be the same here: from one power of two to the next the rounding is the same
-    /// every time once it was the same twice.
+    /// Advances the clock over equal arrivals, to at least two before the last one up to `now`; returns their number.
+    /// The sum of intervals is rounded at each arrival, and must be the same here: between two powers of two the
+    /// rounding stays the same once it was the same twice.
     pub fn skip(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> u64 {
         const EXACT: Time = 1 << f64::MANTISSA_DIGITS;
         let (interval, now) =
@@ -191,7 +191,7 @@ impl Drawing {
         }
     }
 
-    /// Any terminal but this one; this one if it is alone.
+    /// Draws any terminal but this one; returns this one if it is alone.
     fn other(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
         if fabric.terminals < 2 {
             return terminal as u32;
@@ -204,7 +204,7 @@ impl Drawing {
         if fabric.via_switch.is_empty() {
             return NONE;
         }
-        // Of several planes the first stands for all of them: which one it is to be is not known yet.
+        // The first plane represents all planes, because the packet's plane is not known yet.
         let port = fabric.ports_of(terminal as u32).start;
         let home = fabric.link_target[fabric.terminal_out_link[port as usize] as usize];
         let each = fabric.via_switch.len() / fabric.planes.max(1) as usize;
@@ -235,15 +235,15 @@ impl Drawing {
     }
 }
 
-/// The tick of a moment, or of a wait, that is given in grains: the last whole grain up to it. What lies further ahead than any
-/// run lasts stays there.
+/// Returns the tick of a time or a wait in grains, rounded down to a whole grain. Times beyond the end of any run are
+/// clamped.
 #[inline(always)]
 pub(super) fn at_grain(fabric: &Fabric, grains: f64) -> Time {
     const NEVER: Time = 1 << 61;
     (grains as Time).saturating_mul(fabric.grain_ticks as Time).min(NEVER)
 }
 
-/// A random intermediate switch; none when it is the terminal's own.
+/// Draws a random intermediate switch; None if it is the terminal's own.
 pub(super) fn via(stream: &mut Stream, switches: &[u32], home: u32) -> u32 {
     let via = stream.below(switches.len() as u32);
     if switches[via as usize] == home { NONE } else { via }

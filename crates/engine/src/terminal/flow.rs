@@ -1,5 +1,5 @@
-//! The flows of a source: several sequences of packets, each with a destination, a length and moments of its own, merged
-//! by the tick in which packets are made and then by the number of the flow. See `docs/background/sources.md`.
+//! The flows of a source: sequences of packets, each with its own destination, length and times, merged by the tick of
+//! creation and then by the number of the flow. See `docs/background/sources.md`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,25 +13,25 @@ use crate::kernel::random::Stream;
 /// The flows of one terminal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
-    /// The next moment of each flow, by its row in the columns.
+    /// The next packets of each flow, by its row in the columns.
     next: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Row of the first of them.
+    /// Row of the first flow.
     first: usize,
     states: Vec<Flow>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// First moment of a period, or the newest moment, in grains: not rounded, so that intervals do not drift.
+    /// First packet of a period, or the newest packet, in grains: not rounded, so that intervals do not drift.
     clock: f64,
-    /// Moments drawn so far.
+    /// Number of times drawn so far.
     moments: f64,
-    /// Packets left of the next moment.
+    /// Remaining packets at the next time.
     left: u32,
 }
 
 impl Flows {
-    /// The flows of a terminal, with their phases and first moments drawn.
+    /// Returns the flows of a terminal, with their phases and first times drawn.
     pub(super) fn new(fabric: &Fabric, terminal: usize, stream: &mut Stream) -> Self {
         let rows = rows(fabric, terminal);
         let mut flows = Self { first: rows.start, ..Self::default() };
@@ -48,7 +48,7 @@ impl Flows {
         flows
     }
 
-    /// Tick and row of the next packet.
+    /// Returns tick and row of the next packet.
     pub(super) fn next(&mut self, fabric: &Fabric, stream: &mut Stream) -> Option<(Time, usize)> {
         let &Reverse((tick, row)) = self.next.peek()?;
         let row = row as usize;
@@ -61,7 +61,7 @@ impl Flows {
         Some((tick, row))
     }
 
-    /// Draws the next moment of a flow.
+    /// Draws the next time of a flow.
     fn plan(&mut self, fabric: &Fabric, row: usize, stream: &mut Stream) {
         let interval = fabric.flow_interval_grains[row];
         let state = &mut self.states[row - self.first];
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::kernel::random::{Family, streams};
 
-    /// Two flows of one terminal: this period, phase and jitter, and one of three packets at a time.
+    /// Two flows of one terminal: one with this period, phase and jitter, and one of three packets at a time.
     fn fabric(jitter: f64) -> Fabric {
         Fabric {
             grain_ticks: 1,

@@ -1,4 +1,4 @@
-//! What sits at a terminal: a source of packets, or a program and the protocol below it.
+//! The terminals: a source of packets, or a program and its protocol.
 
 mod draw;
 mod flow;

@@ -1,7 +1,7 @@
-//! Sources: the packets that terminals have made, those that wait, and those that were refused.
+//! Sources: the packets that terminals have created, those that wait, and those that were refused.
 //!
-//! A source is asked for its next packet when its link has sent the last one, so open sources need no
-//! events and no stored queue of their own: arrivals are drawn in order, as far as they are needed.
+//! A source is asked for its next packet when its link has sent the last one. Open sources therefore need no events and
+//! no queue: arrivals are drawn in order, as far as they are needed.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, streams};
 
-/// Packets made and refused up to a moment; one that is for several ports counts as this many.
+/// Packets created and refused up to a time; a packet for several ports counts once per port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets made by all sources.
+    /// Packets created by all sources.
     pub offered: u64,
     /// Their payload characters.
     pub offered_chars: u64,
@@ -21,16 +21,16 @@ pub struct Totals {
     pub refused: u64,
     /// Their payload characters.
     pub refused_chars: u64,
-    /// Packets that have been made and wait at their source.
+    /// Packets that wait at their source.
     pub waiting: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Source {
     drawing: Drawing,
-    /// The next arrival of an open source, drawn already.
+    /// The next arrival of an open source, drawn in advance.
     ahead: Option<Packet>,
-    /// Arrived and waiting; used only when the queue is limited.
+    /// Packets that wait; used only if the queue is limited.
     waiting: VecDeque<Packet>,
 }
 
@@ -39,12 +39,12 @@ struct Source {
 pub struct Sources {
     sources: Vec<Source>,
     totals: Totals,
-    /// Packets that would be made later than this are not made.
+    /// No packets are created after this tick.
     last: Time,
 }
 
 impl Sources {
-    /// Sources at time zero.
+    /// Returns the sources at time zero.
     pub fn new(fabric: &Fabric) -> Self {
         let streams = streams(fabric.seed, Family::Source, fabric.terminals as usize);
         let source = |(terminal, stream)| {
@@ -56,12 +56,12 @@ impl Sources {
         Self { sources, totals: Totals::default(), last: Time::MAX }
     }
 
-    /// Has the sources make nothing more after this tick. What was made before is still handed out.
+    /// Creates no packets after this tick. Earlier packets are still handed out.
     pub fn stop_after(&mut self, last: Time) {
         self.last = last;
     }
 
-    /// The next packet of a terminal whose link is free from `free_at` on, or nothing if there is none.
+    /// Returns the next packet of a terminal whose link is free from `free_at` on, if any.
     pub fn next(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
         if Self::is_open(fabric, terminal) {
             return self.open(fabric, terminal, free_at);
@@ -77,7 +77,7 @@ impl Sources {
     fn open(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
         match fabric.source_queue[terminal] {
             0 => {}
-            // What is made at the very tick can still leave.
+            // A packet created in this tick can still leave.
             NONE => self.pull(fabric, terminal, (free_at - 1).min(self.last), 0),
             _ => self.pull(fabric, terminal, free_at.min(self.last), places(fabric, terminal)),
         }
@@ -96,7 +96,7 @@ impl Sources {
         Some(packet)
     }
 
-    /// Moves every arrival up to `now` into the limited queue, refusing those that find it full.
+    /// Moves the arrivals up to `now` into the limited queue, and refuses those that find it full.
     fn pull(&mut self, fabric: &Fabric, terminal: usize, now: Time, limit: usize) {
         let alike = are_alike(fabric, terminal);
         let source = &mut self.sources[terminal];
@@ -120,8 +120,8 @@ impl Sources {
         }
     }
 
-    /// Draws the arrivals up to `now` at sources with few places or none, before it is asked for; how many. No source may
-    /// be asked in between or have been asked after it: then what is refused is the same whenever it is counted.
+    /// Draws the arrivals up to `now` at sources with short or no queues in advance; returns their number. No source
+    /// may be asked for a time before `now` afterwards: then the refusals do not depend on when they are counted.
     pub fn catch_up(&mut self, fabric: &Fabric, now: Time) -> u64 {
         let before = self.totals.offered;
         let until = now.min(self.last);
@@ -133,10 +133,10 @@ impl Sources {
         self.totals.offered - before
     }
 
-    /// Packets offered, refused and waiting up to and including `now`.
+    /// Returns the packets offered, refused and waiting up to and including `now`.
     ///
-    /// `handed_out` are the packets given by [`Sources::next`] that have not been dispatched: those made later
-    /// than `now` do not count, the others wait. Draws the arrivals up to `now`, so ask a copy in mid-run.
+    /// `handed_out` are the packets from [`Sources::next`] that have not been dispatched: those created after `now` do
+    /// not count, the others wait. This draws the arrivals up to `now`, so call it on a copy during a run.
     pub fn totals(&mut self, fabric: &Fabric, now: Time, handed_out: impl Iterator<Item = Packet>) -> Totals {
         let until = now.min(self.last);
         for terminal in 0..self.sources.len() {
@@ -171,7 +171,7 @@ impl Sources {
         }
     }
 
-    /// When an open source makes its next packet, if it does; for terminals that keep what waits themselves.
+    /// Returns when an open source creates its next packet, if it does; for terminals that queue packets themselves.
     pub fn next_arrival(&self, terminal: usize) -> Option<Time> {
         self.sources[terminal].ahead.map(|packet| packet.created).filter(|&created| created <= self.last)
     }
@@ -183,34 +183,34 @@ impl Sources {
         Some(packet)
     }
 
-    /// Counts a packet that was taken and found no place.
+    /// Counts a packet that was taken and refused.
     pub fn refuse(&mut self, fabric: &Fabric, packet: &Packet) {
         self.totals.refuse(fabric, packet);
     }
 
-    /// Whether a source has made all that it ever makes, and nothing of it waits.
+    /// Whether a source has created all its packets, and none of them waits.
     pub fn is_over(&self, terminal: usize) -> bool {
         let source = &self.sources[terminal];
         source.ahead.is_none() && source.waiting.is_empty()
     }
 
-    /// Whether a terminal makes packets at times of its own, however many wait.
+    /// Whether a terminal creates packets independently of the number that wait.
     pub fn is_open(fabric: &Fabric, terminal: usize) -> bool {
         is_open(fabric.source_arrival[terminal])
     }
 
-    /// Mean ticks between the packets of a terminal that makes them at times of its own.
+    /// Returns the mean ticks between packets of such a terminal.
     pub fn interval_ticks(fabric: &Fabric, terminal: usize) -> f64 {
         fabric.source_interval_grains[terminal] * fabric.grain_ticks as f64
     }
 
-    /// Whether a terminal makes packets however many wait, and has no place for some of them.
+    /// Whether a terminal creates packets independently of the number that wait, and may refuse some.
     pub fn may_refuse(fabric: &Fabric, terminal: usize) -> bool {
         Self::is_open(fabric, terminal) && fabric.source_queue[terminal] != 0
     }
 }
 
-/// Whether a terminal makes packets at equal intervals that differ in nothing else, and draws nothing for them.
+/// Whether a terminal creates equal packets at equal intervals, without random draws.
 fn are_alike(fabric: &Fabric, terminal: usize) -> bool {
     matches!(fabric.source_arrival[terminal], arrival::CONSTANT | arrival::TOGETHER)
         && fabric.source_target[terminal] == target::FIXED
@@ -218,7 +218,7 @@ fn are_alike(fabric: &Fabric, terminal: usize) -> bool {
         && fabric.via_switch.is_empty()
 }
 
-/// Packets that may wait at a source that refuses others.
+/// Returns the number of packets that may wait at a source that refuses others.
 pub(super) fn places(fabric: &Fabric, terminal: usize) -> usize {
     match fabric.source_queue[terminal] {
         NONE => 0,
@@ -239,7 +239,7 @@ impl Totals {
         self.refused_chars += copies * u64::from(packet.length);
     }
 
-    /// Counts packets that were made and refused at once.
+    /// Counts packets that were created and refused at once.
     fn pass_over(&mut self, packets: u64, chars: u64) {
         self.offered += packets;
         self.offered_chars += chars;
@@ -249,14 +249,14 @@ impl Totals {
 }
 
 impl Source {
-    /// Takes the arrival drawn ahead and draws the one after it.
+    /// Takes the arrival drawn in advance and draws the next one.
     fn arrive(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         let now = self.ahead?;
         self.ahead = self.drawing.arrival(fabric, terminal);
         Some(now)
     }
 
-    /// Passes over the arrivals up to `now`; how many, and their characters.
+    /// Refuses the arrivals up to `now`; returns their number and characters.
     fn refuse(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> (u64, u64) {
         let (mut refused, mut chars) = (0, 0);
         while let Some(next) = self.ahead.filter(|next| next.created <= now) {
@@ -268,7 +268,7 @@ impl Source {
         (refused, chars)
     }
 
-    /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many.
+    /// Skips equal arrivals, up to at least two before the last one up to `now`; returns their number.
     fn skip(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> u64 {
         let Some(packet) = self.ahead else { return 0 };
         let skipped = self.drawing.skip(fabric, terminal, now);
@@ -284,7 +284,7 @@ impl Source {
 mod tests {
     use super::*;
 
-    /// Two sources without places that make equal packets, from this time on.
+    /// Two sources without queues that create equal packets, from this time on.
     fn sources(fabric: &mut Fabric, clock: f64, interval: f64) -> Sources {
         fabric.terminals = 2;
         fabric.source_arrival = vec![arrival::CONSTANT; 2];
@@ -304,7 +304,7 @@ mod tests {
         sources
     }
 
-    /// Intervals that are exact, that are rounded, and some between two numbers that there are at such times.
+    /// Intervals that are exact, that are rounded, and some between two numbers representable at such times.
     #[test]
     fn what_is_skipped_is_what_would_have_arrived() {
         for clock in [0.0, 0.3, 1000.5, (1u64 << 40) as f64 - 90.0, ((1u64 << 40) + 1) as f64 + 1.0 / 4096.0]
@@ -317,7 +317,7 @@ mod tests {
                 let now = from + 3 * 3000;
                 let made = at_once.catch_up(&fabric, now);
                 let counted = (from..=now).map(|now| {
-                    // From one tick to the next, a third of a grain, there is hardly anything to pass over.
+                    // Between two ticks, a third of a grain, there is hardly an arrival to skip.
                     by_one.catch_up(&fabric, now)
                 });
                 assert_eq!(made, counted.sum::<u64>(), "{clock} {interval}");

@@ -1,4 +1,4 @@
-//! Whether a run has settled, is known well enough, or can never settle.
+//! Whether a run has settled, is precise enough, or can never settle.
 
 use super::{Network, Run};
 use crate::fabric::Fabric;
@@ -7,11 +7,11 @@ use crate::measure::{precision, warmup_end};
 use crate::run::End;
 use crate::terminal::Sources;
 
-/// A source that has fallen behind by no more of its intervals than this may have done so by chance.
+/// A source that is behind by at most this many of its intervals may be so by chance.
 const CHANCE: f64 = 4.0;
 
 impl Run {
-    /// Begins measuring if the run has settled, at the latest at half of its time.
+    /// Begins measuring if the run has settled, at the latest after half of its time.
     pub(super) fn judge_warmup<N: Network>(&mut self, network: &mut N, edge: Time) {
         if self.options.warmup.is_some() {
             return;
@@ -23,8 +23,8 @@ impl Run {
         }
     }
 
-    /// Whether the batches measured so far are enough: for throughput and both latencies, or for throughput alone where
-    /// latencies grow without end.
+    /// Whether the batches are precise enough: for throughput and both latencies, or for throughput alone if latencies
+    /// grow without bound.
     pub(super) fn judge<N: Network>(&mut self, network: &N, edge: Time) {
         let (wanted, done) = (self.options.precision, &self.measure.batches.done);
         if wanted <= 0.0 || done.len() < 32 || done.len() % 8 != 0 {
@@ -38,8 +38,8 @@ impl Run {
         }
     }
 
-    /// How far behind a source is: the age of the newest packet that it has dispatched, 0 if no other one waits or comes. It grows
-    /// without end when packets are made faster than they can leave.
+    /// Returns how far behind a source is: the age of its newest dispatched packet, 0 if no other one waits or is due.
+    /// The lag grows without bound if packets are created faster than they can leave.
     pub(super) fn lag(&self, terminal: usize, now: Time) -> Time {
         if let Some(ports) = &self.ports {
             return ports.lag(terminal, now);
@@ -48,8 +48,8 @@ impl Run {
         if waits { now - self.newest[terminal] } else { 0 }
     }
 
-    /// By how much open sources have fallen behind since measuring began, on the mean. A few packets more or less in
-    /// waiting are chance and count as nothing.
+    /// Returns by how much open sources have fallen behind since measuring began, on average. A few packets more or
+    /// less are chance and count as zero.
     fn growth(&self, fabric: &Fabric, now: Time) -> f64 {
         let (mut sum, mut sources) = (0.0, 0u32);
         for (terminal, &then) in self.watch.lags.iter().enumerate() {
@@ -63,13 +63,13 @@ impl Run {
         sum / f64::from(sources.max(1))
     }
 
-    /// Offered more than 1 % faster than accepted: by the growing age of what is dispatched, or by refusals.
+    /// Whether more than 1 % more is offered than accepted: by the growing age of dispatched packets, or by refusals.
     pub(super) fn is_saturated(&self, fabric: &Fabric, now: Time) -> bool {
         let window = (now - self.measure.start) as f64;
         window > 0.0 && self.growth(fabric, now) / window > 0.01 || self.refuses(fabric, now)
     }
 
-    /// Whether sources with few or no places refuse more than 1 % of what they make.
+    /// Whether sources with short or no queues refuse more than 1 % of their packets.
     fn refuses(&self, fabric: &Fabric, now: Time) -> bool {
         if fabric.source_queue.iter().all(|&places| places == 0) {
             return false;

@@ -1,11 +1,11 @@
-//! Terminals of several ports: the network tells of ports, everybody else of terminals.
+//! Terminals with several ports: the network reports ports, and all other modules use terminals.
 
 use super::{Network, Run, RunError};
 use crate::fabric::Fabric;
 use crate::terminal::NoPlane;
 
 impl Run {
-    /// Has what came be of terminals, where it was of ports.
+    /// Replaces ports by terminals in the results.
     #[inline(never)]
     pub(super) fn name_terminals(&mut self, fabric: &Fabric) {
         let Some(ways) = &self.ways else { return };
@@ -21,7 +21,7 @@ impl Run {
         self.news.heads.iter_mut().for_each(|(port, _)| *port = ways.terminal(*port));
     }
 
-    /// Terminals send what they have by the ports that ask, all ports of a tick at once.
+    /// Sends the packets of terminals by the ports that request them, all ports of a tick together.
     #[inline(never)]
     pub(super) fn ask_ports<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         let (Some(ports), sources) = (&mut self.ports, &mut self.sources) else { return Ok(()) };
@@ -44,7 +44,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whether no source makes anything more, and nothing waits at one.
+    /// Whether no source creates further packets, and none waits at one.
     pub(super) fn sources_are_over(&self) -> bool {
         match &self.ports {
             Some(ports) => ports.is_over(&self.sources),

@@ -1,9 +1,9 @@
-//! What is looked at from time to time: whether the network is stuck, or the engine is.
+//! Periodic checks: whether the network or the engine is stuck.
 
 use super::{End, MOST_BETWEEN_SEARCHES, Network, Run, Time};
 
 impl Run {
-    /// Sets when to look for deadlock again: less often, within limits, if little happens in between.
+    /// Plans the next search for deadlock: less often, within limits, if little happens in between.
     pub(super) fn plan_search<N: Network>(&mut self, network: &N, now: Time) {
         let shortest = self.options.batch.max(1) * 16;
         let ticks = &mut self.watch.deadlock_ticks;
@@ -25,8 +25,7 @@ impl Run {
         }
     }
 
-    /// Ends a run in which packets stand still that could move: whatever its end was to be, it must not look like a
-    /// result.
+    /// Ends a run in which packets that could move stand still: its result must not look valid, whatever its end was.
     pub(super) fn look_for_standstill<N: Network>(&mut self, network: &N) {
         self.standstill = self.standstill.or_else(|| network.standstill());
         if self.standstill.is_some() {

@@ -1,40 +1,40 @@
-//! What is kept of messages and events.
+//! Statistics of messages and events.
 
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::measure::{Delivery, Flows, Order, Spread};
 
-/// A time that has not come.
+/// A time that has not come yet.
 pub const NOT_YET: Time = -1;
 
-/// The most marks that are kept.
+/// Limit of the marks that are kept.
 const MARKS: usize = 1 << 22;
 
-/// A message of the table.
+/// A message in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Terminal that the bytes come from.
+    /// Terminal that sends the bytes.
     pub source: u32,
-    /// Terminal that they go to.
+    /// Terminal that receives them.
     pub target: u32,
     /// Bytes.
     pub bytes: u32,
     /// Tag.
     pub tag: u32,
-    /// When it was made.
+    /// When it was created.
     pub made: Time,
-    /// When it was sent, or [`NOT_YET`].
+    /// When it was sent completely, or [`NOT_YET`].
     pub sent: Time,
-    /// When it was received, or [`NOT_YET`].
+    /// When it was received completely, or [`NOT_YET`].
     pub received: Time,
 }
 
-/// An event: what messages of one tag belong to.
+/// An event: the messages of one tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Messages received.
     pub received: u32,
-    /// When the first was made, or [`NOT_YET`].
+    /// When the first message was created, or [`NOT_YET`].
     pub begun: Time,
     /// When the first was received, or [`NOT_YET`].
     pub first: Time,
@@ -42,7 +42,7 @@ pub struct Event {
     pub complete: Time,
 }
 
-/// Time spent in a state that comes and goes.
+/// Total time spent in a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     ticks: Time,
@@ -50,7 +50,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// The state comes or goes.
+    /// Enters or leaves the state.
     #[inline]
     pub fn set(&mut self, on: bool, now: Time) {
         match (on, self.since) {
@@ -63,23 +63,23 @@ impl Spent {
         }
     }
 
-    /// Ticks up to now.
+    /// Returns the ticks up to now.
     pub fn ticks(&self, now: Time) -> u64 {
         (self.ticks + self.since.map_or(0, |since| now - since)) as u64
     }
 
-    /// Forgets what was before.
+    /// Resets the time.
     fn clear(&mut self, now: Time) {
         *self = Self { ticks: 0, since: self.since.map(|_| now) };
     }
 }
 
-/// What a terminal did.
+/// The activity of a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Waiting for a message slot.
     pub blocked: Spent,
-    /// With a message of which something has come, but not all.
+    /// Receiving a message: a part has arrived, but not all.
     pub receiving: Spent,
     /// Bytes of messages sent.
     pub bytes_sent: u64,
@@ -87,67 +87,67 @@ pub struct Done {
     pub bytes_received: u64,
 }
 
-/// A moment that a program noted.
+/// A time that a program recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Terminal.
     pub terminal: u32,
     /// Number.
     pub tag: u32,
-    /// Moment.
+    /// The time.
     pub time: Time,
 }
 
-/// Everything kept of messages and events.
+/// Statistics of messages and events.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// Messages made from tick 0 on.
+    /// Messages created from tick 0 on.
     pub made: u64,
     /// Messages sent from tick 0 on.
     pub sent: u64,
     /// Messages received from tick 0 on.
     pub received: u64,
-    /// Messages of which a part was lost for good, from tick 0 on.
+    /// Messages of which a part is lost for ever, from tick 0 on.
     pub lost: u64,
-    /// Times that a message was sent again, from tick 0 on.
+    /// Repetitions of whole messages, from tick 0 on.
     pub repeated: u64,
-    /// Times that a packet was sent again because its acknowledgement had not come, from tick 0 on.
+    /// Packets sent again for lack of an acknowledgement, from tick 0 on.
     pub resent: u64,
-    /// Packets thrown away because the same had come before or was given up, from tick 0 on.
+    /// Packets discarded as duplicates or because they were given up, from tick 0 on.
     pub duplicates: u64,
-    /// Messages of which a packet was given up, from tick 0 on.
+    /// Messages with a packet that was given up, from tick 0 on.
     pub given_up: u64,
     /// Messages received since measuring began.
     pub measured: u64,
     /// Their bytes.
     pub measured_bytes: u64,
-    /// Made to received, since measuring began.
+    /// Latency from creation to receipt, since measuring began.
     pub latency: Spread,
-    /// The same by pair, if asked for.
+    /// The same by pair, if requested.
     pub flows: Option<Flows>,
-    /// Messages that overtook each other, where terminals have several ports.
+    /// Messages that overtook each other, for terminals with several ports.
     pub order: Option<Order>,
-    /// Packets of messages that did, where each has its own port.
+    /// Packets of messages that did so, if each chooses a port.
     pub packet_order: Option<Order>,
-    /// The first messages, if asked for.
+    /// The first messages, if requested.
     pub table: Vec<Row>,
-    /// How many may be kept.
+    /// Limit of the table.
     pub keep: usize,
-    /// How many more there were.
+    /// Number of further messages.
     pub dropped: u64,
-    /// By number.
+    /// By event number.
     pub events: Vec<Event>,
-    /// By number, since measuring began.
+    /// By terminal, since measuring began.
     pub terminals: Vec<Done>,
-    /// In order.
+    /// In order of time.
     pub marks: Vec<Mark>,
-    /// Marks beyond what is kept.
+    /// Number of marks beyond the limit.
     pub marks_dropped: u64,
     fragments: Vec<u32>,
 }
 
 impl Account {
-    /// Nothing yet.
+    /// Returns empty statistics.
     pub(super) fn new(fabric: &Fabric, keep: usize) -> Self {
         let event = Event { received: 0, begun: NOT_YET, first: NOT_YET, complete: NOT_YET };
         Self {
@@ -176,7 +176,7 @@ impl Account {
         }
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub(super) fn clear(&mut self, now: Time) {
         (self.measured, self.measured_bytes) = (0, 0);
         self.latency = Spread::default();
@@ -189,7 +189,7 @@ impl Account {
         }
     }
 
-    /// A message is made; its row in the table, or [`NONE`].
+    /// Records the creation of a message; returns its row in the table, or [`NONE`].
     #[inline]
     pub(super) fn make(&mut self, row: Row) -> u32 {
         self.made += 1;
@@ -206,7 +206,7 @@ impl Account {
         self.table.len() as u32 - 1
     }
 
-    /// A message is sent.
+    /// Records that a message was sent.
     #[inline]
     pub(super) fn send(&mut self, row: u32, from: u32, bytes: u32, now: Time) {
         self.sent += 1;
@@ -216,7 +216,7 @@ impl Account {
         }
     }
 
-    /// A message is received.
+    /// Records that a message was received.
     #[inline]
     pub(super) fn receive(&mut self, row: u32, delivery: &Delivery, tag: u32) {
         let (at, bytes, now) = (delivery.target, delivery.length, delivery.delivered);
@@ -242,7 +242,7 @@ impl Account {
         }
     }
 
-    /// A program notes the moment.
+    /// Records a mark of a program.
     pub(super) fn mark(&mut self, mark: Mark) {
         if self.marks.len() < MARKS {
             self.marks.push(mark);

@@ -1,4 +1,4 @@
-//! Questions that are asked again when their answer does not come in time: the rules of `docs/background/programs.md`, "Asked
+//! Requests that are repeated if their answer does not come in time: the rules of `docs/background/programs.md`, "Asked
 //! again".
 
 use super::host::Host;
@@ -6,18 +6,18 @@ use super::process::Doing;
 use super::{NONE, Programs};
 use crate::kernel::Time;
 
-/// Numbers of questions; more than can be under way.
+/// Number of request numbers; more than can be under way.
 const TURNS: u32 = NONE >> 1;
 
 impl Host {
-    /// Whether this is the answer to what was asked last, and the first one.
+    /// Whether a message is the first answer to the latest request.
     pub(super) fn takes_answer(&mut self, tag: u32) -> bool {
         tag == self.turn && std::mem::replace(&mut self.open, false)
     }
 }
 
 impl Programs {
-    /// A question is sent: with a number of its own, or with the same again.
+    /// Sends a request: with a new number, or the same again.
     pub(super) fn ask(&mut self, terminal: u32) {
         let host = &mut self.hosts[terminal as usize];
         if host.again == 0 {
@@ -25,14 +25,14 @@ impl Programs {
         }
     }
 
-    /// Waits for an answer for so long.
+    /// Waits for an answer until a time-out.
     pub(super) fn wait_for_answer(&mut self, terminal: u32, ticks: Time) {
         let until = self.now + ticks;
         self.hosts[terminal as usize].answer_by = Some(until);
         self.deadlines.insert((until, terminal));
     }
 
-    /// The program has taken an answer, or another message.
+    /// Ends the wait, because the program has received an answer or another message.
     pub(super) fn have_answer(&mut self, terminal: u32) {
         let host = &mut self.hosts[terminal as usize];
         host.again = 0;
@@ -41,7 +41,7 @@ impl Programs {
         }
     }
 
-    /// The answers that have not come by this tick; how many. They are asked for again, or given up.
+    /// Handles the answers that are overdue at this tick, by repeating or giving up the request; returns their number.
     pub(super) fn without_answer(&mut self) -> u64 {
         let mut count = 0;
         while let Some(&(time, terminal)) = self.deadlines.first()
@@ -52,7 +52,7 @@ impl Programs {
             let host = &mut self.hosts[terminal as usize];
             host.answer_by = None;
             if !matches!(host.doing, Doing::Receive { .. }) {
-                // It has come in this very tick.
+                // It has arrived in this tick.
                 continue;
             }
             if host.again < self.operations[host.at as usize].bytes {

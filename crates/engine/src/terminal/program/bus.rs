@@ -1,32 +1,32 @@
-//! The host's bus, shared by what is sent and what has come: one transfer at a time, in order of asking.
+//! The host's bus, shared by outgoing and incoming packets: one transfer at a time, in order of request.
 
 use std::collections::VecDeque;
 
 use super::{Programs, timer};
 use crate::kernel::Time;
 
-/// A packet on its way over the bus.
+/// A packet that uses the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
-    /// A packet to the link, by the number by which it goes: that of its message, or its own.
+    /// A packet to the link, by its own number or that of its message.
     Out { number: u32 },
-    /// The same, as it is filled.
+    /// The same, while the processor fills it.
     Store { number: u32 },
     /// A packet from the link.
     In { number: u32 },
-    /// What has come on a ring, by the number that it has there.
+    /// An arrived packet on a ring, by the number that it has there.
     Held { held: u32 },
 }
 
 /// A host's bus.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bus {
-    /// The transfer under way, then those that wait, with the ticks that they take.
+    /// The current transfer, then the waiting ones, with their ticks.
     queue: VecDeque<(Transfer, Time)>,
 }
 
 impl Programs {
-    /// Has a packet use the bus of a terminal.
+    /// Queues a packet for the bus of a terminal.
     #[inline]
     pub(super) fn use_bus(&mut self, terminal: u32, transfer: Transfer, ticks: Time) {
         let bus = &mut self.hosts[terminal as usize].bus;
@@ -39,7 +39,7 @@ impl Programs {
         }
     }
 
-    /// Starts the first transfer; those that take no time are over at once.
+    /// Starts the first transfer; transfers that take no time end immediately.
     fn start_transfers(&mut self, terminal: u32) {
         while let Some(&(transfer, ticks)) = self.hosts[terminal as usize].bus.queue.front() {
             if ticks > 0 {
@@ -50,7 +50,7 @@ impl Programs {
         }
     }
 
-    /// The transfer under way is over.
+    /// Ends the current transfer.
     pub(super) fn bus_over(&mut self, terminal: u32) {
         if let Some((transfer, _)) = self.hosts[terminal as usize].bus.queue.pop_front() {
             self.transferred(terminal, transfer);

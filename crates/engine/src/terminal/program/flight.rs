@@ -1,5 +1,5 @@
-//! Packets of messages that have numbers of their own: where they are sent again, where each has its own port, and where
-//! messages are sent again of which a transaction has timed out.
+//! Packets of messages that have their own numbers: if they are sent again, if each chooses a port, or if messages are
+//! sent again after a transaction has timed out.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,54 +10,54 @@ use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::measure::Delivery;
 
-/// A packet of a message from when it is begun until nothing of it is under way.
+/// A packet of a message, from its beginning until nothing of it is under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub message: u32,
-    /// The number of the message among all, and its round: by then another one may have its place.
+    /// The number of its message among all, and the round: another message may have the same slot later.
     made: u32,
     round: u32,
-    /// The channel that has begun it; it may be closed once the packet is over.
+    /// The channel that began it; it may be closed when the packet ends.
     pub channel: u32,
-    /// Ports that send and get it.
+    /// Ports that send and receive it.
     pub source: u32,
     pub target: u32,
     pub bytes: u32,
-    /// Packets of its terminal for which a port was chosen before.
+    /// Number of packets of its terminal for which a port was chosen before.
     pub number: u32,
-    /// When its message was made.
+    /// When its message was created.
     pub created: Time,
-    /// How often it was sent again.
+    /// Number of repetitions.
     pub again: u32,
     /// When it is sent again, while its clock runs.
     pub due: Time,
-    /// Copies of it, and acknowledgements of these, that wait for a link or are in the network.
+    /// Its copies, and their acknowledgements, that wait for a link or are in the network.
     pub copies: u32,
-    /// Whether what has it acknowledged has come of one of them, its head or all of it.
+    /// Whether the part that triggers the acknowledgement (head or all) of a copy has arrived.
     pub headed: bool,
-    /// Whether one of them has come.
+    /// Whether a copy has arrived.
     pub come: bool,
     /// Whether it has been acknowledged or given up.
     pub over: bool,
     pub given_up: bool,
 }
 
-/// What terminals keep of packets with numbers of their own.
+/// The packets with their own numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Flights {
-    /// Time-out, 0 for none; how often a packet is sent again, and how much longer each clock runs.
+    /// Time-out (0: none), limit of repetitions, and the factor between clocks.
     pub after: u64,
     pub limit: u32,
     pub backoff: u64,
     pub all: Slab<Flight>,
-    /// Clocks that run, by when they are over.
+    /// Running clocks, by when they expire.
     pub clocks: BTreeSet<(Time, u32)>,
-    /// Per port: packets that are sent again as soon as the link takes them.
+    /// Per port: packets to send again as soon as the link takes them.
     pub waiting: Vec<VecDeque<u32>>,
 }
 
 impl Flights {
-    /// Nothing under way; none if the packets of a message are all alike.
+    /// Returns an empty set; None if packets have no numbers of their own.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
         let own_ports = fabric.message_port_per_packet > 0;
         (fabric.message_resend_ticks > 0 || own_ports || fabric.repeats_timed_out()).then(|| {
@@ -72,7 +72,7 @@ impl Flights {
         })
     }
 
-    /// A copy of a packet, or the acknowledgement of one, is gone.
+    /// Forgets a copy of a packet, or its acknowledgement.
     pub fn gone(&mut self, flight: u32) {
         self.all[flight].copies -= 1;
         self.forget(flight);
@@ -87,7 +87,7 @@ impl Flights {
 }
 
 impl Programs {
-    /// A packet of a message is begun on a channel; the number by which it goes: its own, or that of its message.
+    /// Begins a packet of a message on a channel; returns its number: its own, or that of its message.
     pub(super) fn number(&mut self, message: u32, channel: u32, which: u32) -> u32 {
         let Some(flights) = &mut self.flights else { return message };
         let one = &self.messages[message];
@@ -112,13 +112,13 @@ impl Programs {
         })
     }
 
-    /// The message of a packet, by the number by which it goes.
+    /// Returns the message of a packet from the packet's number.
     #[inline]
     pub(super) fn message_of(&self, number: u32) -> u32 {
         self.flights.as_ref().map_or(number, |flights| flights.all[number].message)
     }
 
-    /// The channel of a packet that is not acknowledged.
+    /// Returns the channel of a packet that is not acknowledged.
     #[inline]
     pub(super) fn channel_of(&self, number: u32) -> u32 {
         match &self.flights {
@@ -127,7 +127,7 @@ impl Programs {
         }
     }
 
-    /// Ports between which a packet goes, by the number by which it goes.
+    /// Returns the ports of a packet from its number.
     pub(super) fn ports_of(&self, number: u32) -> (u32, u32) {
         if let Some(flights) = &self.flights {
             return (flights.all[number].source, flights.all[number].target);
@@ -136,7 +136,7 @@ impl Programs {
         (channel.source, channel.target)
     }
 
-    /// A copy of a packet has come, or an acknowledgement of one.
+    /// Handles the arrival of a copy of a packet or of an acknowledgement.
     pub(super) fn flown(&mut self, terminal: u32, packet: u32) {
         let flight = mark::message(packet);
         if mark::kind(packet) == mark::ACK {
@@ -156,7 +156,7 @@ impl Programs {
             order.record(&Delivery { source, target, length, created, started, delivered, mark: number });
         }
         if self.settings.rings {
-            // It has been over the bus before it was stored.
+            // It crossed the bus before it was stored.
             return self.arrived(terminal, flight);
         }
         self.messages[message].come += 1;
@@ -175,12 +175,12 @@ impl Programs {
         }
     }
 
-    /// A packet that has come, and that nobody acknowledges or whose acknowledgement is under way, is off the bus.
+    /// Handles a packet that has left the bus and is not acknowledged, or whose acknowledgement is under way.
     pub(super) fn landed(&mut self, number: u32) {
         self.flights.iter_mut().for_each(|flights| flights.gone(number));
     }
 
-    /// A copy of a packet, or of its acknowledgement, was lost on its way.
+    /// Handles the loss of a copy of a packet or of its acknowledgement.
     pub(super) fn crash(&mut self, packet: u32) {
         let flight = mark::message(packet);
         let message = self.message_of(flight);
@@ -190,21 +190,21 @@ impl Programs {
         self.landed(flight);
     }
 
-    /// Whether a packet on a ring is of a message that has been received or sent again since.
+    /// Whether a ring packet belongs to a message that has been received or sent again since.
     pub(super) fn is_of_the_past(&self, flight: u32) -> bool {
         let Some(flights) = &self.flights else { return false };
         let (at, one) = (&flights.all[flight], &self.messages[flights.all[flight].message]);
         self.settings.rings && (at.made != one.number || at.round != one.round || one.received)
     }
 
-    /// Whether a lost packet will be sent again with its message, or has been: not one that its sender takes to have come.
+    /// Whether a lost packet is sent again with its message; not if its sender believes that it has arrived.
     fn is_sent_again(&self, flight: u32) -> bool {
         let Some(flights) = &self.flights else { return false };
         let Flight { over, message, .. } = flights.all[flight];
         self.settings.rings && (!over || self.messages[message].failed || self.is_of_the_past(flight))
     }
 
-    /// A part of a message will never come.
+    /// Records that a part of a message will never arrive.
     pub(super) fn lose(&mut self, message: u32) {
         self.account.lost += u64::from(!std::mem::replace(&mut self.messages[message].lost, true));
     }
@@ -212,7 +212,7 @@ impl Programs {
 
 #[cfg(test)]
 impl Programs {
-    /// Whether nothing is kept of packets.
+    /// Whether no packets are under way.
     pub(super) fn nothing_flies(&self) -> bool {
         let empty = |one: &Flights| one.all.is_all_free() && one.clocks.is_empty();
         self.flights.as_deref().is_none_or(empty)

@@ -1,4 +1,4 @@
-//! The host of a terminal: its process, and what its ports share.
+//! The host of a terminal: its process, and the state that its ports share.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use crate::fabric::{Fabric, operation};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// How deep repeats can be within each other.
+/// Maximum nesting of repeats.
 pub(super) const DEPTH: usize = 4;
 
 /// A terminal that runs a program.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub terminal: u32,
-    /// First operation, the present one, and behind the last one.
+    /// First operation, current operation, and end of the program.
     pub begin: u32,
     pub at: u32,
     pub end: u32,
@@ -24,38 +24,39 @@ pub(super) struct Host {
     pub depth: u8,
     /// Sender and tag of the message received last.
     pub last: Option<(u32, u32)>,
-    /// Whether it asks and waits for answers; the number of what was asked last, whether the answer to that has not come, how
-    /// often it was asked again, and when it is given up.
+    /// Whether it sends requests and waits for answers; the number of the latest request, whether it is unanswered, how
+    /// often it was repeated, and when it is given up.
     pub asks: bool,
     pub turn: u32,
     pub open: bool,
     pub again: u32,
     pub answer_by: Option<Time>,
-    /// Barriers that it has still to come to; `u64::MAX`: without end.
+    /// Number of barriers that it still has to reach; `u64::MAX`: endless.
     pub barriers: u64,
     /// Whether its program ever receives.
     pub receives: bool,
     pub touched: bool,
 
-    /// Messages that have a slot.
+    /// Messages that hold a slot.
     pub unsent: u32,
-    /// Messages handed over of which a port is not known yet, and the place of the port chosen last.
+    /// Messages handed over whose port is not known yet, and the index of the port chosen last.
     pub leaving: VecDeque<u32>,
     pub chosen: usize,
-    /// Packets for which a port was chosen, around.
+    /// Number of packets for which a port was chosen, modulo 2^32.
     pub placed: u32,
-    /// Whether a timer tells when more is known of links.
+    /// Whether a timer is set for a change of the known state of links.
     pub learns: bool,
-    /// Messages being checked.
+    /// Messages in the check.
     pub checks: VecDeque<u32>,
     pub bus: Bus,
 
-    /// Messages that have been taken and not received whole.
+    /// Messages that it is taking and has not received completely.
     pub taking: u32,
-    /// Messages that wait to be taken, and their packets that are not acknowledged for it, where these have numbers of their own.
+    /// Messages that wait to be taken, and their packets (if these have numbers) that are not acknowledged for this
+    /// reason.
     pub parked: VecDeque<u32>,
     pub held: VecDeque<u32>,
-    /// Messages of which something has come, but not all.
+    /// Messages that have arrived in part.
     pub incomplete: u32,
     /// Messages received that the program has not taken.
     pub inbox: Queue,
@@ -98,7 +99,7 @@ impl Host {
         }
     }
 
-    /// The repeats that the present operation is within.
+    /// Returns the repeats that contain the current operation.
     pub fn loops(&self) -> &[Loop] {
         &self.loops[..usize::from(self.depth)]
     }

@@ -1,4 +1,4 @@
-//! A network interface: what stands between a terminal's host and the link of one of its ports.
+//! A network interface, between a terminal's host and the link of one of its ports.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::NO;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// Packets of one number, one behind the other, that are ready for the link.
+/// Packets of one number, one after the other, that are ready for the link.
 #[derive(Clone, Copy, Debug)]
 struct Ready {
     number: u32,
@@ -19,9 +19,9 @@ pub(super) struct Interface {
     pub terminal: u32,
     /// Whether the link takes a packet.
     pub open: bool,
-    /// Messages handed over to it and not sent; where each packet has its own port packets given to it and not acknowledged.
+    /// Messages handed over and not sent; if each packet chooses a port, packets handed over and not acknowledged.
     pub unsent: u32,
-    /// Packets given to it that its link has not taken, where each has its own port.
+    /// Packets that its link has not taken yet, if each chooses a port.
     pub waits: u32,
     /// Channels that have a place.
     pub placed: u32,
@@ -30,12 +30,12 @@ pub(super) struct Interface {
     /// Number of the packet being filled and its bytes.
     pub filling: u32,
     pub filling_bytes: u32,
-    /// From when on a packet may be begun, and whether a timer tells when that is.
+    /// When the next packet may begin, and whether a timer is set for it.
     pub begins: Time,
     pub gap_timed: bool,
-    /// From when on a packet may be taken in to be acknowledged.
+    /// When the next packet may be taken in for acknowledgement.
     pub takes_in: Time,
-    /// Since when a packet waits only for a place among those of the port.
+    /// Since when a packet waits only for one of the port's packet places.
     pub kept_back: Option<Time>,
     /// Channels that may begin a packet.
     pub able: Queue,
@@ -46,7 +46,7 @@ pub(super) struct Interface {
     pub acks: VecDeque<u32>,
     /// The same, not ready yet.
     pub acks_soon: VecDeque<u32>,
-    /// Messages of which an acknowledgement has come and has not had its effect, and the channels of that.
+    /// Messages with an acknowledgement that has arrived and not taken effect, and their channels.
     pub resumes: VecDeque<(u32, u32)>,
 }
 
@@ -74,7 +74,7 @@ impl Interface {
         }
     }
 
-    /// Puts a packet, by the number by which it goes, behind what is ready for the link.
+    /// Queues a packet that is ready for the link, by its number.
     #[inline]
     pub fn make_ready(&mut self, number: u32) {
         match self.ready.back_mut() {

@@ -1,4 +1,4 @@
-//! Messages, the channels on which they go, and how they are cut into packets.
+//! Messages, their channels, and their division into packets.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -7,74 +7,74 @@ use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::kernel::slab::Linked;
 
-/// What a packet carries for its message: the message's slot, and what the packet is. Where packets have numbers of their own,
-/// that of the packet stands instead of that of its message.
+/// The mark of a packet of a message: the message's slot and the kind of packet. If packets have numbers of their own,
+/// the packet's number replaces the message's.
 pub mod mark {
     /// Part of a message.
     pub const DATA: u32 = 0;
-    /// The acknowledgement of one.
+    /// The acknowledgement of a part.
     pub const ACK: u32 = 1;
-    /// The request for a part, that comes back with it.
+    /// The read request for a part, which returns with it.
     pub const READ: u32 = 2;
 
-    /// The mark of a packet of a message.
+    /// Returns the mark of a packet of a message.
     #[inline]
     pub fn of(message: u32, kind: u32) -> u32 {
         message << 2 | kind
     }
 
-    /// The message.
+    /// Returns the message.
     #[inline]
     pub fn message(mark: u32) -> u32 {
         mark >> 2
     }
 
-    /// What the packet is; 3 if it is of no message.
+    /// Returns the kind of packet; 3 if it belongs to no message.
     #[inline]
     pub fn kind(mark: u32) -> u32 {
         mark & 3
     }
 }
 
-/// A message from its creation until it is both sent and received.
+/// A message, from its creation until it is both sent and received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     /// Terminal that sends it, or reads.
     pub source: u32,
-    /// Terminal that gets it, or is read from.
+    /// Terminal that receives it, or is read from.
     pub target: u32,
     pub bytes: u32,
     pub tag: u32,
     pub made: Time,
-    /// How many messages had been made before it, and for how many packets of its terminal a port had been chosen.
+    /// Number of messages created before it, and of packets of its terminal for which a port had been chosen.
     pub number: u32,
     pub packets_before: u32,
-    /// Packets it is cut into.
+    /// Number of its packets.
     pub packets: u32,
-    /// Packets of which the channel is known; packets begun, handed to the link and acknowledged in this round.
+    /// Packets whose channel is known; packets begun, handed to the link and acknowledged in this round.
     pub placed: u32,
     pub begun: u32,
     pub handed: u32,
     pub acknowledged: u32,
     /// Packets that the program's own processor has filled.
     pub stored: u32,
-    /// Packets come from the network in this round; they may wait for the bus.
+    /// Packets that have arrived in this round; they may wait for the bus.
     pub come: u32,
-    /// Packets received in all rounds, and those of which what has them acknowledged has come.
+    /// Packets received in all rounds, and those whose acknowledging part has arrived.
     pub arrived: u64,
     pub heads: u64,
-    /// Packets to be received in all rounds so far.
+    /// Packets to receive in all rounds so far.
     pub due: u64,
-    /// Packets received that are not acknowledged because it is not taken.
+    /// Packets received and not acknowledged because the message is not taken.
     pub held: u32,
-    /// Its channel, where all its packets have one.
+    /// Its channel, if all its packets use one.
     pub channel: u32,
     /// Its row in the table, or [`NONE`].
     pub row: u32,
     pub read: bool,
     /// Whether its receiver has taken it.
     pub taken: bool,
-    /// How often all of it was sent before.
+    /// Number of previous rounds.
     pub round: u32,
     /// Whether a bit of it is wrong in this round, or a transaction has timed out.
     pub bad: bool,
@@ -88,44 +88,44 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Terminals that its bytes come from and go to.
+    /// Returns the terminals that send and receive its bytes.
     pub fn ends(&self) -> (u32, u32) {
         if self.read { (self.target, self.source) } else { (self.source, self.target) }
     }
 }
 
-/// Packets of a message that are to go on one channel: all of them, or where each has its own port some.
+/// The packets of a message on one channel: all of them, or some if each packet chooses a port.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub message: u32,
-    /// Packets to be begun, and which these are if it is not all of them.
+    /// Packets still to begin, and which ones if they are not all.
     pub left: u32,
     pub which: VecDeque<u32>,
-    /// The part behind it on its channel.
+    /// The next part on its channel.
     pub next: u32,
 }
 
-/// Messages from a port to another one, or parts of them, one behind the other.
+/// Messages from one port to another, or parts of them, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Channel {
     /// Port that sends them.
     pub source: u32,
-    /// Port that gets them.
+    /// Port that receives them.
     pub target: u32,
-    /// The part that is begun next, or of which more packets are to be begun.
+    /// The part from which the next packet begins.
     pub first: u32,
     pub last: u32,
     /// Packets begun and not acknowledged.
     pub on_way: u32,
-    /// Whether it has a place among those in use.
+    /// Whether it holds a place among the channels in use.
     pub placed: bool,
-    /// Whether it stands in a list, of those that may begin a packet or that wait for a place.
+    /// Whether it is in a list: of channels that may begin a packet, or that wait for a place.
     pub listed: bool,
-    /// The one behind it in that list.
+    /// The next one in that list.
     pub next: u32,
 }
 
-/// How messages are cut, in the fabric's terms.
+/// How messages are divided into packets, in the fabric's units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     packet: NonZeroU32,
@@ -153,19 +153,19 @@ impl Cut {
         if bytes < self.small_below { self.small } else { self.packet }
     }
 
-    /// Packets of a message.
+    /// Returns the number of packets of a message.
     pub fn packets(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.size(bytes).get()).max(1)
     }
 
-    /// Bytes of one of its packets, counted from 0.
+    /// Returns the bytes of one of its packets, counted from 0.
     #[inline]
     pub fn bytes(&self, message: u32, packet: u32) -> u32 {
         let size = self.size(message).get();
         size.min(message - packet * size)
     }
 
-    /// Payload characters of a packet of this many bytes.
+    /// Returns the payload characters of a packet of this many bytes.
     #[inline]
     pub fn length(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.character.get()).saturating_sub(self.end_carries)

@@ -1,11 +1,11 @@
-//! Terminals that run programs: what they make ready for their links, and what comes of it.
+//! Terminals that run programs: the packets that they hand to their links, and the handling of arrivals.
 //!
-//! The rules are those of `docs/background/programs.md`, of several ports those of `docs/background/ports.md`. Nothing
-//! here knows how packets travel: the network says when the link of a port takes a packet and when a packet has been
-//! delivered or its transaction is over, and is given packets.
+//! The rules are those of `docs/background/programs.md`, for several ports those of `docs/background/ports.md`. This
+//! module does not know how packets travel: it gives packets to the network, and the network reports when a port's link
+//! takes a packet and when a packet is delivered or its transaction ends.
 //!
-//! A tick is: what has come, in order of terminals; timers, in that order; then each terminal that something happened to
-//! goes on with its program, fills packets and hands over what its link takes, until nothing more happens.
+//! A tick is: arrivals, in order of terminals; timers, in that order; then each terminal with news continues its
+//! program, fills packets and hands over those that its link takes, until nothing more happens.
 
 mod account;
 mod ask;
@@ -44,45 +44,45 @@ use process::{Barrier, Doing, Operation};
 use receive::Note;
 use settings::Settings;
 
-/// A timer of a port, or of a terminal, which counts as of its first port, is over: its number in the wheel is the port's times
-/// 8 plus this, the order within a tick.
+/// Timers of a port, or of a terminal, which uses its first port. A timer's number in the wheel is 8 times the port
+/// plus this, which is the order within a tick.
 mod timer {
-    /// The effect of an acknowledgement.
+    /// An acknowledgement takes effect.
     pub const RESUME: u32 = 0;
     /// The check of a message.
     pub const CHECK: u32 = 1;
     /// An acknowledgement is ready.
     pub const ACK: u32 = 2;
-    /// A transfer on the host's bus.
+    /// A transfer on the host's bus ends.
     pub const BUS: u32 = 3;
-    /// The filling of a packet.
+    /// The filling of a packet ends.
     pub const FILL: u32 = 4;
-    /// What the program waits for.
+    /// The wait of the program ends.
     pub const PROGRAM: u32 = 5;
-    /// The gap behind a packet that was begun.
+    /// The gap after the beginning of a packet ends.
     pub const GAP: u32 = 6;
-    /// What is known of a link is another thing.
+    /// The known state of a link changes.
     pub const LINK: u32 = 7;
 }
 
-/// What came from the network in this tick.
+/// An event of the network in this tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum News {
     /// The first character of a packet.
     Head { mark: u32 },
     /// A packet.
     Packet { mark: u32 },
-    /// The end of the transaction of a packet.
+    /// The end of a packet's transaction.
     Over { mark: u32 },
-    /// The transaction of a packet was given up.
+    /// The time-out of a packet's transaction.
     TimedOut { mark: u32 },
-    /// A packet was lost that has a number of its own; of whichever terminal.
+    /// The loss of a packet that has its own number; for any terminal.
     Lost { mark: u32 },
-    /// A packet on a ring that asks for the host's bus.
+    /// A packet on a ring that requests the host's bus.
     AtBus { held: u32, bytes: u32 },
 }
 
-/// An operation that leads nowhere: the terminal and its place in the program.
+/// An operation without a valid peer: the terminal and the index in its program.
 pub type Astray = (u32, u32);
 
 /// The programs of all terminals.
@@ -96,25 +96,25 @@ pub struct Programs {
     interfaces: Vec<Interface>,
     messages: Slab<Message>,
     channels: Slab<Channel>,
-    /// What channels are to begin.
+    /// The parts that channels have to begin.
     parts: Slab<Part>,
-    /// Channels in use by the ports that they lead from and to.
+    /// Channels in use, by their ports.
     pairs: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
     notes: Slab<Note>,
-    /// Packets with numbers of their own, if they have.
+    /// Packets with numbers of their own, if there are any.
     flights: Option<Box<Flights>>,
     /// When answers are given up, and by which terminals.
     deadlines: BTreeSet<(Time, u32)>,
     barrier: Barrier,
-    /// Per terminal: its random stream, if anything is drawn.
+    /// Per terminal: its random stream, if it draws.
     streams: Vec<Stream>,
     /// By terminal.
     news: Vec<(u32, News)>,
-    /// Terminals that something has happened to.
+    /// Terminals with something to do.
     touched: Vec<u32>,
-    /// An empty list that has its room already.
+    /// An empty list with allocated memory.
     spare: Vec<u32>,
-    /// What has come on rings and has gone over the bus, with its terminal.
+    /// Arrived packets on rings that have crossed the bus, with their terminals.
     off_bus: Vec<(u32, u32)>,
     wheel: Wheel,
     due: Vec<u32>,
@@ -125,13 +125,13 @@ pub struct Programs {
     no_plane: Option<NoPlane>,
     packets: u64,
     characters: u64,
-    /// What was found.
+    /// The statistics.
     pub account: Account,
 }
 
 impl Programs {
-    /// Programs at their beginning; at most `keep` messages are written to the table. The fabric must have passed
-    /// [`crate::fabric::check`], and have programs.
+    /// Returns programs at their beginning; at most `keep` messages are written to the table. The fabric must have
+    /// passed [`crate::fabric::check`], and have programs.
     pub fn new(fabric: &Fabric, keep: usize) -> Self {
         let settings = Settings::new(fabric);
         let hosts: Vec<Host> = (0..fabric.terminals as usize).map(|at| Host::new(fabric, at)).collect();
@@ -171,12 +171,12 @@ impl Programs {
         all
     }
 
-    /// Has no operation begin after this tick. What was begun is finished.
+    /// Begins no operation after this tick. Operations in progress are finished.
     pub fn stop_after(&mut self, last: Time) {
         self.last = last;
     }
 
-    /// The tick of the next timer, if there is one. At tick 0 everything begins without one.
+    /// Returns the tick of the next timer, if any. Everything begins at tick 0 without a timer.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let clock = self.flights.as_ref().and_then(|flights| flights.next());
@@ -184,7 +184,7 @@ impl Programs {
         [self.wheel.peek(), clock, deadline].into_iter().flatten().min()
     }
 
-    /// The link of a port takes a packet, until a packet given to it says that it takes no more.
+    /// Reports that the link of a port takes a packet; it does so until `send` says otherwise.
     #[inline]
     pub fn link_free(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
@@ -194,21 +194,21 @@ impl Programs {
         }
     }
 
-    /// A packet has been delivered in this tick. What was read comes to the one that asked for it.
+    /// Reports the delivery of a packet in this tick. Data that were read are delivered to the reader.
     #[inline]
     pub fn delivered(&mut self, source: u32, target: u32, mark: u32) {
         let to = if mark::kind(mark) == mark::READ { source } else { target };
         self.news.push((to, News::Packet { mark }));
     }
 
-    /// The first character of a packet has come in this tick, and it is not the last. To be told only where packets are
-    /// acknowledged from there.
+    /// Reports the arrival of a packet's first character in this tick, if it is not the last. Only needed if packets
+    /// are acknowledged at that time.
     #[inline]
     pub fn head_came(&mut self, target: u32, mark: u32) {
         self.news.push((target, News::Head { mark }));
     }
 
-    /// The transaction of a packet is over in this tick, or was given up.
+    /// Reports the end of a packet's transaction in this tick, in time or given up.
     #[inline]
     pub fn completed(&mut self, source: u32, mark: u32, in_time: bool) {
         if in_time {
@@ -218,20 +218,20 @@ impl Programs {
         }
     }
 
-    /// On rings: a packet has come to a terminal and asks for the bus of its host. When it has gone over that, the number
-    /// by which it is held there is among those that [`Programs::off_bus`] gives.
+    /// On rings: reports that a packet has arrived at a terminal and requests the bus of its host. When it has crossed
+    /// the bus, [`Programs::off_bus`] returns the number by which it is held.
     #[inline]
     pub fn ask_bus(&mut self, terminal: u32, held: u32, bytes: u32) {
         self.news.push((terminal, News::AtBus { held, bytes }));
     }
 
-    /// Takes what has gone over buses in the last turn: terminals, and what is held there.
+    /// Takes the packets that crossed buses in the last turn: terminals, and the numbers by which they are held.
     #[inline]
     pub fn off_bus(&mut self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.off_bus.drain(..)
     }
 
-    /// A packet has been lost on its way, and what it carried will never come, unless it is sent again.
+    /// Reports the loss of a packet. What it carried never arrives unless it is sent again.
     pub fn lost(&mut self, mark: u32) {
         if self.flights.is_some() {
             // In an order that does not depend on the network's.
@@ -241,7 +241,7 @@ impl Programs {
         }
     }
 
-    /// Does all that happens in a tick; the number of events. Packets are given to `send` with their ports, which says
+    /// Does all work of a tick; returns the number of events. Packets go to `send` with their ports, which returns
     /// whether the link takes another one.
     pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
         self.now = now;
@@ -272,9 +272,9 @@ impl Programs {
         timers
     }
 
-    /// Every terminal that something happened to goes on.
+    /// Continues every terminal with something to do.
     fn go_on(&mut self, send: &mut impl FnMut(u32, &Packet) -> bool) {
-        // What is touched meanwhile goes on in the next round.
+        // Terminals that are touched meanwhile continue in the next round.
         let mut touched = std::mem::replace(&mut self.touched, std::mem::take(&mut self.spare));
         touched.sort_unstable();
         for &terminal in &touched {
@@ -289,7 +289,7 @@ impl Programs {
         self.spare = touched;
     }
 
-    /// The timers of this tick.
+    /// Handles the timers of this tick.
     fn timers(&mut self) -> u64 {
         if self.wheel.peek() != Some(self.now) {
             return 0;
@@ -339,32 +339,33 @@ impl Programs {
         }
     }
 
-    /// Starts counting anew what is measured.
+    /// Resets the measurements.
     pub fn clear_counts(&mut self, now: Time) {
         self.account.clear(now);
     }
 
-    /// Packets handed to the network, and their payload characters.
+    /// Returns packets handed to the network, and their payload characters.
     pub fn handed(&self) -> (u64, u64) {
         (self.packets, self.characters)
     }
 
-    /// A terminal and an operation that leads to no other terminal, if a program came to one.
+    /// Returns a terminal and an operation without a valid peer, if a program reached one.
     pub fn astray(&self) -> Option<Astray> {
         self.astray
     }
 
-    /// A message to a terminal to which no port of its sender leads, if there was one.
+    /// Returns a message to a terminal to which no port of its sender leads, if any.
     pub fn no_plane(&self) -> Option<NoPlane> {
         self.no_plane
     }
 
-    /// Messages made and not received, those that are lost aside. Counted one by one.
+    /// Returns the number of messages created and not received, without lost ones. Counts them one by one.
     pub fn in_flight(&self) -> u64 {
         self.unfinished().filter(|message| !message.received && !message.lost).count() as u64
     }
 
-    /// Messages that are not both sent and received. Those that ask or answer may be lost: they are asked for again.
+    /// Returns the messages that are not both sent and received. Requests and answers may be lost, because requests are
+    /// repeated.
     fn unfinished(&self) -> impl Iterator<Item = &Message> {
         let again = |one: &&Message| {
             let asks = |terminal: u32| self.hosts[terminal as usize].asks;
@@ -373,12 +374,12 @@ impl Programs {
         self.messages.kept().filter(move |one| !again(one))
     }
 
-    /// Whether something is left to be done: of a program, or of a message.
+    /// Whether a program or a message is unfinished.
     pub fn is_stuck(&self) -> bool {
         !self.waiting().is_empty() || self.unfinished().next().is_some()
     }
 
-    /// The first messages that are not both sent and received: source, target, bytes and tag.
+    /// Returns the first messages that are not both sent and received: source, target, bytes and tag.
     pub fn stuck(&self) -> Vec<[u32; 4]> {
         let row = |one: &Message| [one.source, one.target, one.bytes, one.tag];
         self.unfinished().take(STUCK).map(row).collect()
@@ -389,8 +390,8 @@ impl Programs {
         self.hosts.iter().any(|host| host.doing == Doing::Running)
     }
 
-    /// Terminals that wait in their programs, with the place of the operation and where it stands in `op_kind`. A
-    /// terminal that would receive for ever waits for nothing.
+    /// Returns terminals that wait in their programs, with the index of the operation and its row in `op_kind`. A
+    /// terminal in an endless receive does not count.
     pub fn waiting(&self) -> Vec<(u32, u32)> {
         let waits = |host: &&Host| {
             let serves =
@@ -402,19 +403,19 @@ impl Programs {
     }
 }
 
-/// Name of a pair of ports.
+/// Returns the key of a pair of ports.
 #[inline]
 fn pair(source: u32, target: u32) -> u64 {
     u64::from(source) << 32 | u64::from(target)
 }
 
-/// Whether a limit, of which 0 means that there is none, allows one more.
+/// Whether a limit (0: none) allows one more.
 #[inline]
 fn allows(limit: u32, count: u32) -> bool {
     limit == 0 || count < limit
 }
 
-/// How many messages that cannot go on are named.
+/// Limit of the stuck messages that are named.
 const STUCK: usize = 64;
 
 /// No message or channel.

@@ -1,4 +1,4 @@
-//! The one process of a terminal, operation by operation.
+//! The process of a terminal, operation by operation.
 
 use std::ops::Range;
 
@@ -8,28 +8,28 @@ use super::{Mark, NO, Programs, timer};
 use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, operation};
 use crate::kernel::Time;
 
-/// What a program can do next.
+/// The state of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// The present operation has not begun, or can begin now.
+    /// The current operation has not begun, or can begin now.
     Running,
     /// Waits for a message slot.
     Slot,
-    /// Spends the host's time to send a message, which is handed over then.
+    /// Spends the host's time to send a message, and then hands it over.
     Sending { message: u32 },
     /// Fills the packets of a message itself.
     Storing { message: u32 },
     /// Waits for a message.
     Receive { wanted: Wanted },
-    /// Waits for a moment; then the next operation is due.
+    /// Waits for a time; then the next operation is due.
     Timer,
     /// Waits until all its messages are sent.
     Flush,
-    /// Waits for the others.
+    /// Waits at a barrier.
     Barrier,
     /// Waits for the bytes of a message that it reads.
     Read { message: u32 },
-    /// Is over.
+    /// Has ended.
     Ended,
 }
 
@@ -43,20 +43,20 @@ pub(super) struct Operation {
     ticks: u64,
 }
 
-/// A repeat that is under way.
+/// A repeat in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loop {
     /// Its first operation.
     start: u32,
-    /// Rounds that are left, this one included; 0: it goes on for ever.
+    /// Remaining rounds, including this one; 0: endless.
     pub left: u64,
 }
 
-/// Those that wait for each other.
+/// The terminals that wait for each other.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     waiting: Vec<u32>,
-    /// Terminals with a barrier left.
+    /// Number of terminals with remaining barriers.
     wanted: usize,
 }
 
@@ -66,7 +66,7 @@ impl Barrier {
     }
 }
 
-/// All operations as rows.
+/// Returns all operations as rows.
 pub(super) fn operations(f: &Fabric) -> Vec<Operation> {
     let row = |at: usize| Operation {
         kind: f.op_kind[at],
@@ -78,7 +78,7 @@ pub(super) fn operations(f: &Fabric) -> Vec<Operation> {
     (0..f.op_kind.len()).map(row).collect()
 }
 
-/// How many barriers a program comes to; `u64::MAX`: without end.
+/// Returns how many barriers a program reaches; `u64::MAX`: endlessly many.
 pub(super) fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
     let (mut count, mut times) = (0_u64, vec![1_u64]);
     for at in program {
@@ -95,7 +95,7 @@ pub(super) fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 }
 
 impl Programs {
-    /// Lets a program go on as far as it can.
+    /// Runs a program as far as possible.
     pub(super) fn run(&mut self, terminal: u32) {
         while self.hosts[terminal as usize].doing == Doing::Running && self.now <= self.last {
             let host = &self.hosts[terminal as usize];
@@ -111,7 +111,7 @@ impl Programs {
         }
     }
 
-    /// Begins the present operation; whether the next one is the present one now.
+    /// Begins the current operation; returns whether the next operation is now current.
     fn begin(&mut self, terminal: u32, row: &Operation) -> bool {
         match row.kind {
             operation::SEND | operation::READ => self.begin_message(terminal, row),
@@ -141,7 +141,7 @@ impl Programs {
         done
     }
 
-    /// Waits, after which the next operation begins.
+    /// Waits, and then begins the next operation.
     fn wait(&mut self, terminal: u32, ticks: Time) -> bool {
         if ticks > 0 {
             self.hosts[terminal as usize].doing = Doing::Timer;
@@ -189,7 +189,7 @@ impl Programs {
         false
     }
 
-    /// Begins to send or to read, if there is a slot.
+    /// Begins to send or to read, if there is a free slot.
     fn begin_message(&mut self, terminal: u32, row: &Operation) -> bool {
         let host = &self.hosts[terminal as usize];
         if !super::allows(self.settings.messages_at_once, host.unsent) {
@@ -232,7 +232,7 @@ impl Programs {
         }
     }
 
-    /// The other terminal that an operation names; if there is none, the run is over.
+    /// Returns the other terminal that an operation names; if there is none, the run ends.
     fn peer(&mut self, terminal: u32, peer: u32) -> Option<u32> {
         let found = self.named(terminal, peer);
         if found.is_none() {
@@ -263,21 +263,21 @@ impl Programs {
         }
     }
 
-    /// What a program waited for has come: it begins its present operation.
+    /// Begins the current operation after a wait for a resource.
     #[inline]
     pub(super) fn wake(&mut self, terminal: u32) {
         self.hosts[terminal as usize].doing = Doing::Running;
         self.touch(terminal);
     }
 
-    /// What a program waited for is over: it begins the next operation.
+    /// Begins the next operation after a wait.
     #[inline]
     pub(super) fn wake_next(&mut self, terminal: u32) {
         self.hosts[terminal as usize].at += 1;
         self.wake(terminal);
     }
 
-    /// The time that a program let pass is over.
+    /// Ends a wait of the program.
     pub(super) fn program_over(&mut self, terminal: u32) {
         let Doing::Sending { message } = self.hosts[terminal as usize].doing else {
             return self.wake(terminal);
@@ -291,7 +291,7 @@ impl Programs {
         }
     }
 
-    /// What a program does that goes on later than when it has handed a message over.
+    /// Returns the state of a program that continues only some time after it has handed over a message.
     fn after_hand_over(&self, message: u32) -> Doing {
         if self.messages[message].read { Doing::Read { message } } else { Doing::Storing { message } }
     }

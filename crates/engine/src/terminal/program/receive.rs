@@ -1,4 +1,4 @@
-//! From packets that have come to messages that programs receive: taking, acknowledging, waiting to be received.
+//! From arrived packets to messages that programs receive: taking, acknowledging, waiting for the program.
 
 use super::bus::Transfer;
 use super::message::Message;
@@ -24,7 +24,7 @@ impl Linked for Note {
     }
 }
 
-/// What a receive takes; [`ANY`] where that does not matter.
+/// The messages that a receive matches; [`ANY`] matches all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub source: u32,
@@ -39,7 +39,7 @@ impl Wanted {
 }
 
 impl Programs {
-    /// A packet has come to a terminal.
+    /// Handles a packet that has arrived at a terminal.
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
         if self.flights.is_some() {
             return self.flown(terminal, packet);
@@ -47,7 +47,7 @@ impl Programs {
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
             if self.settings.rings {
-                // It has been over the bus before it was stored.
+                // It crossed the bus before it was stored.
                 return self.arrived(terminal, message);
             }
             let bytes = self.next_bytes(message);
@@ -56,7 +56,7 @@ impl Programs {
         self.learn(message, self.messages[message].channel);
     }
 
-    /// The sender of a message learns that a packet of it has come, which has its effect later.
+    /// Reports to the sender of a message the arrival of a packet, which takes effect later.
     pub(super) fn learn(&mut self, message: u32, channel: u32) {
         if self.settings.resume == 0 {
             return self.acknowledged(message, channel);
@@ -66,7 +66,8 @@ impl Programs {
         self.schedule_port(port, timer::RESUME, self.settings.resume);
     }
 
-    /// Bytes of a packet that has come, of which the order in its message does not matter: the last one is the short one.
+    /// Returns the bytes of an arrived packet. Their order in the message does not matter; the last one counted is the
+    /// short one.
     fn next_bytes(&mut self, message: u32) -> u32 {
         let one = &mut self.messages[message];
         let packet = one.come % one.packets;
@@ -74,7 +75,7 @@ impl Programs {
         self.settings.cut.bytes(one.bytes, packet)
     }
 
-    /// The transaction of a packet is over.
+    /// Handles the end of a packet's transaction.
     pub(super) fn over(&mut self, packet: u32) {
         let response = !self.settings.at_once() && !self.settings.by_packet();
         let kind = mark::kind(packet);
@@ -83,7 +84,7 @@ impl Programs {
         }
     }
 
-    /// A packet is acknowledged by the end of its transaction.
+    /// Acknowledges a packet by the end of its transaction.
     fn end_packet(&mut self, number: u32) {
         let (message, channel) = (self.message_of(number), self.channel_of(number));
         if let Some(flights) = &mut self.flights {
@@ -93,7 +94,7 @@ impl Programs {
         self.learn(message, channel);
     }
 
-    /// The transaction of a packet was given up: its message fails the check, however much of it has come. What is read is
+    /// Handles a transaction that was given up: its message fails the check, even if all of it has arrived. Reads are
     /// not checked.
     pub(super) fn timed_out(&mut self, packet: u32) {
         if mark::kind(packet) == mark::DATA {
@@ -104,14 +105,14 @@ impl Programs {
         }
     }
 
-    /// The effect of an acknowledgement is due.
+    /// Makes an acknowledgement take effect.
     pub(super) fn resume(&mut self, port: u32) {
         if let Some((message, channel)) = self.interfaces[port as usize].resumes.pop_front() {
             self.acknowledged(message, channel);
         }
     }
 
-    /// A packet has come and is off the bus, by the number by which it goes.
+    /// Handles a packet that has arrived and left the bus, by its number.
     pub(super) fn arrived(&mut self, terminal: u32, number: u32) {
         let message = self.message_of(number);
         if self.is_of_the_past(number) {
@@ -138,7 +139,7 @@ impl Programs {
         if !headed {
             self.head(terminal, message, number);
         }
-        // Its acknowledgement goes for it, and else beside it.
+        // The acknowledgement replaces the packet, or goes with it.
         self.landed(number);
         if self.messages[message].taken {
             self.complete(terminal, message);
@@ -146,7 +147,8 @@ impl Programs {
         }
     }
 
-    /// The part of a packet has come, its first character or all of it, that has it acknowledged. `number`: as it arrived.
+    /// Handles the arrival of the part of a packet (its first character or all of it) that triggers its
+    /// acknowledgement. `number`: as in `arrived`.
     pub(super) fn head(&mut self, terminal: u32, message: u32, number: u32) {
         self.messages[message].heads += 1;
         if let Some(flights) = &mut self.flights {
@@ -164,7 +166,7 @@ impl Programs {
         self.account.terminals[terminal as usize].receiving.set(true, self.now);
     }
 
-    /// Takes a message, or has it wait and with it the acknowledgement of a packet.
+    /// Takes a message, or makes it wait, with the acknowledgement of a packet.
     fn take(&mut self, terminal: u32, message: u32, number: u32) -> bool {
         let host = &mut self.hosts[terminal as usize];
         let one = &mut self.messages[message];
@@ -183,7 +185,7 @@ impl Programs {
         false
     }
 
-    /// Takes messages that wait, as far as there is room.
+    /// Takes waiting messages while there is room.
     fn take_parked(&mut self, terminal: u32) {
         loop {
             let host = &mut self.hosts[terminal as usize];
@@ -203,7 +205,7 @@ impl Programs {
         }
     }
 
-    /// Acknowledges the packets of a message that have waited for it to be taken.
+    /// Acknowledges the packets of a message that waited until it was taken.
     fn acknowledge_held(&mut self, terminal: u32, message: u32) {
         for number in std::mem::take(&mut self.hosts[terminal as usize].held) {
             if self.message_of(number) == message {
@@ -214,7 +216,7 @@ impl Programs {
         }
     }
 
-    /// Makes an acknowledgement, at the port to which its packet came.
+    /// Creates an acknowledgement at the port at which its packet arrived.
     pub(super) fn acknowledge(&mut self, number: u32) {
         let (_, port) = self.ports_of(number);
         let interface = &mut self.interfaces[port as usize];
@@ -231,7 +233,7 @@ impl Programs {
         }
     }
 
-    /// An acknowledgement is ready for the link.
+    /// Queues an acknowledgement that is ready for the link.
     pub(super) fn ack_ready(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
         let number = interface.acks_soon.pop_front();
@@ -240,7 +242,7 @@ impl Programs {
         self.touch(terminal);
     }
 
-    /// Receives a message if all of it has come.
+    /// Receives a message if all of it has arrived.
     fn complete(&mut self, terminal: u32, message: u32) {
         let one = &mut self.messages[message];
         if one.arrived < one.due || one.bad {
@@ -278,7 +280,7 @@ impl Programs {
         }
     }
 
-    /// A message of which something may have come will never be received.
+    /// Stops receiving a message that will never be complete.
     pub(super) fn stop_receiving(&mut self, message: u32) {
         let Message { target, arrived, taken, .. } = self.messages[message];
         if arrived > 0 {
@@ -286,7 +288,7 @@ impl Programs {
         }
     }
 
-    /// Has a message wait for the program, which may be waiting for it.
+    /// Stores a received message for the program, which may be waiting for it.
     fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32) {
         let host = &mut self.hosts[terminal as usize];
         if host.asks && !host.takes_answer(tag) {
@@ -305,7 +307,7 @@ impl Programs {
         }
     }
 
-    /// Takes the first message received that fits: its sender, tag and bytes.
+    /// Takes the first received message that matches: its sender, tag and bytes.
     pub(super) fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<(u32, u32, u32)> {
         let inbox = &mut self.hosts[terminal as usize].inbox;
         let (mut before, mut at) = (NO, inbox.head);
@@ -321,7 +323,7 @@ impl Programs {
         None
     }
 
-    /// Forgets what a program that is over will not receive.
+    /// Discards messages that an ended program will not receive.
     pub(super) fn drop_notes(&mut self, terminal: u32) {
         let inbox = &mut self.hosts[terminal as usize].inbox;
         while !inbox.is_empty() {

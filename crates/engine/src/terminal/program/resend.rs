@@ -1,5 +1,5 @@
-//! Packets that are sent again when their acknowledgement does not come in time: the rules of `docs/background/programs.md`,
-//! "Sent again".
+//! Packets that are sent again if their acknowledgement does not arrive in time: the rules of
+//! `docs/background/programs.md`, "Sent again".
 
 use super::flight::{Flight, Flights};
 use super::{Programs, mark};
@@ -8,12 +8,12 @@ use crate::kernel::Time;
 use crate::terminal::Packet;
 
 impl Flights {
-    /// When the first clock is over.
+    /// Returns when the first clock expires.
     pub fn next(&self) -> Option<Time> {
         self.clocks.first().map(|&(time, _)| time)
     }
 
-    /// Has the clock of a packet run from now on, if packets have clocks.
+    /// Starts the clock of a packet, if packets have clocks.
     pub fn wind(&mut self, flight: u32, now: Time) {
         if self.after == 0 {
             return;
@@ -32,13 +32,13 @@ impl Programs {
         self.flights.as_ref().is_some_and(|flights| flights.after > 0)
     }
 
-    /// The first packet that a port sends again, if there is one.
+    /// Returns the first packet that a port sends again, if any.
     pub(super) fn next_again(&mut self, port: u32) -> Option<Packet> {
         let flights = self.flights.as_mut()?;
         while let Some(flight) = flights.waiting[port as usize].pop_front() {
             let Flight { over, target, bytes, created, .. } = flights.all[flight];
             if over {
-                // Its acknowledgement has come meanwhile.
+                // Its acknowledgement has arrived meanwhile.
                 flights.gone(flight);
                 continue;
             }
@@ -51,7 +51,7 @@ impl Programs {
         None
     }
 
-    /// The clocks that are over in this tick; how many.
+    /// Handles the clocks that expire in this tick; returns their number.
     pub(super) fn clocks(&mut self) -> u64 {
         let mut count = 0;
         while let Some(flights) = &mut self.flights
@@ -73,8 +73,8 @@ impl Programs {
         count
     }
 
-    /// A packet has been sent as often as it may be: its sender goes on as if it had been acknowledged. If no copy has come
-    /// its message is lost.
+    /// Gives up a packet after the last repetition: its sender continues as if it had been acknowledged. If no copy has
+    /// arrived, its message is lost.
     fn give_up(&mut self, flight: u32) {
         let Some(flights) = &mut self.flights else { return };
         let at = &mut flights.all[flight];
@@ -89,13 +89,13 @@ impl Programs {
         self.acknowledged(message, channel);
     }
 
-    /// Whether a message that is lost is to be forgotten: nothing of it is on a bus, and its sender has done with it.
+    /// Whether a lost message can be forgotten: nothing of it is on a bus, and its sender has finished with it.
     pub(super) fn is_forgotten(&self, message: u32) -> bool {
         let one = &self.messages[message];
         self.resends() && one.lost && one.sent && u64::from(one.come) == one.arrived
     }
 
-    /// A packet of a message that is lost has come and is off the bus.
+    /// Handles a packet of a lost message that has arrived and left the bus.
     pub(super) fn arrived_late(&mut self, message: u32, flight: u32) {
         self.messages[message].arrived += 1;
         self.acknowledge(flight);

@@ -10,7 +10,7 @@ use crate::terminal::Packet;
 use crate::terminal::draw::via;
 
 impl Programs {
-    /// Makes a message, which takes a slot.
+    /// Creates a message, which takes a slot.
     pub(super) fn make(&mut self, source: u32, target: u32, bytes: u32, tag: u32, read: bool) -> u32 {
         self.hosts[source as usize].unsent += 1;
         let packets = self.settings.cut.packets(bytes);
@@ -56,7 +56,7 @@ impl Programs {
         self.settings.draws_errors() && self.streams[terminal as usize].unit() < self.settings.wrong(bytes)
     }
 
-    /// Has a message leave by a port, that of its terminal or as soon as it is known which.
+    /// Hands a message to a port: that of its terminal, or, with several, as soon as a port is chosen.
     pub(super) fn hand_over(&mut self, message: u32) {
         let Message { source, target, packets, .. } = self.messages[message];
         if !self.ways.are_several() {
@@ -66,7 +66,7 @@ impl Programs {
         self.leave(source);
     }
 
-    /// Has messages leave in order, whole or packet by packet, as far as ports are free for them.
+    /// Hands over messages in order, whole or packet by packet, while ports are free for them.
     fn leave(&mut self, terminal: u32) {
         while let Some(&message) = self.hosts[terminal as usize].leaving.front() {
             let Message { target, packets, placed, .. } = self.messages[message];
@@ -100,7 +100,7 @@ impl Programs {
         }
     }
 
-    /// Has a terminal of which messages wait for a port look again when it knows that a link is down or runs.
+    /// Schedules another attempt for a terminal with waiting messages when the known state of a link changes.
     fn await_link(&mut self, terminal: u32) {
         let change = self.ways.next_change(terminal, self.now);
         let host = &mut self.hosts[terminal as usize];
@@ -111,13 +111,13 @@ impl Programs {
         }
     }
 
-    /// A terminal knows that a link of its own is down, or runs again.
+    /// Handles a change of the known state of a terminal's link.
     pub(super) fn learn_links(&mut self, terminal: u32) {
         self.hosts[terminal as usize].learns = false;
         self.leave(terminal);
     }
 
-    /// Puts packets of a message on the channel from one port to another.
+    /// Puts packets of a message on the channel between two ports.
     fn leave_by(&mut self, message: u32, packets: u32, from: u32, to: u32) {
         let number = match self.pairs.get(&pair(from, to)) {
             Some(&number) => number,
@@ -134,7 +134,7 @@ impl Programs {
         self.touch(terminal);
     }
 
-    /// Has a channel begin packets of a message, behind those that it has to begin already.
+    /// Appends packets of a message to those that a channel has to begin.
     fn append(&mut self, number: u32, message: u32, left: u32) {
         let first = self.messages[message].placed;
         self.messages[message].placed += left;
@@ -154,7 +154,7 @@ impl Programs {
         channel.last = part;
     }
 
-    /// The interface at which a channel begins.
+    /// Returns the interface at which a channel begins.
     #[inline]
     pub(super) fn interface(&mut self, channel: u32) -> &mut Interface {
         &mut self.interfaces[self.channels[channel].source as usize]
@@ -168,7 +168,7 @@ impl Programs {
         number
     }
 
-    /// Gives a channel with a message a place among those in use, or has it wait for one.
+    /// Gives a channel with a message a place among those in use, or makes it wait for one.
     fn place(&mut self, number: u32) {
         let channel = &mut self.channels[number];
         if channel.placed || channel.listed {
@@ -184,7 +184,7 @@ impl Programs {
         }
     }
 
-    /// Puts a channel behind those that may begin a packet, if it may.
+    /// Adds a channel to those that may begin a packet, if it may.
     fn list(&mut self, number: u32) {
         let channel = &self.channels[number];
         if !channel.placed || channel.listed || channel.first == NO {
@@ -197,7 +197,7 @@ impl Programs {
         }
     }
 
-    /// Begins packets, as far as the windows and the processor allow.
+    /// Begins packets while the windows and the processor allow it.
     pub(super) fn fill(&mut self, port: u32) {
         loop {
             let interface = &mut self.interfaces[port as usize];
@@ -224,7 +224,7 @@ impl Programs {
         }
     }
 
-    /// Has a port go on when it may begin a packet again.
+    /// Schedules a port for when it may begin a packet again.
     fn await_gap(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
         let ticks = interface.begins - self.now;
@@ -233,7 +233,7 @@ impl Programs {
         }
     }
 
-    /// A port may begin a packet again.
+    /// Continues a port that may begin a packet again.
     pub(super) fn gap_over(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
         interface.gap_timed = false;
@@ -241,7 +241,7 @@ impl Programs {
         self.touch(terminal);
     }
 
-    /// Starts to fill a packet, or has it filled if that takes no time.
+    /// Starts to fill a packet, or fills it if that takes no time.
     fn start_filling(&mut self, port: u32, number: u32, bytes: u32, ticks: Time) {
         let interface = &mut self.interfaces[port as usize];
         interface.filling = number;
@@ -257,7 +257,8 @@ impl Programs {
         }
     }
 
-    /// A packet has been filled over the bus by the program's own processor, which goes on behind the last one.
+    /// Handles a packet that the program's own processor has filled over the bus; the program continues after the last
+    /// one.
     pub(super) fn stored(&mut self, terminal: u32, number: u32) {
         let interface = self.interface(self.channel_of(number));
         interface.filling = NO;
@@ -272,7 +273,7 @@ impl Programs {
         self.touch(terminal);
     }
 
-    /// Begins the next packet of a channel; its message and which packet of that it is.
+    /// Begins the next packet of a channel; returns its message and its index.
     fn begin_packet(&mut self, number: u32) -> (u32, u32) {
         let channel = &mut self.channels[number];
         let first = channel.first;
@@ -292,7 +293,7 @@ impl Programs {
         (at, which)
     }
 
-    /// A packet has been filled.
+    /// Handles a packet that has been filled.
     pub(super) fn fill_over(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
         let number = std::mem::replace(&mut interface.filling, NO);
@@ -301,7 +302,7 @@ impl Programs {
         self.touch(terminal);
     }
 
-    /// Hands over what the link takes.
+    /// Hands over packets while the link takes them.
     pub(super) fn send(&mut self, port: u32, send: &mut impl FnMut(u32, &Packet) -> bool) {
         while self.interfaces[port as usize].open {
             let Some(packet) = self.next_packet(port) else { return };
@@ -348,14 +349,14 @@ impl Programs {
         Some(Packet { created: one.made, dispatch, target, length, via, mark })
     }
 
-    /// A packet counts as acknowledged when the link has taken it.
+    /// Counts a packet as acknowledged when the link has taken it.
     fn acknowledged_at_once(&mut self, number: u32) {
         let (message, channel) = (self.message_of(number), self.channel_of(number));
         self.flights.iter_mut().for_each(|flights| flights.all[number].over = true);
         self.acknowledged(message, channel);
     }
 
-    /// Draws the intermediate switch of a packet that leaves by a port, where there are any.
+    /// Draws the intermediate switch of a packet that leaves by a port, if there are any.
     fn draw_via(&mut self, port: u32) -> u32 {
         let terminal = self.interfaces[port as usize].terminal;
         let (switches, home) = self.ways.draw_from(terminal);
@@ -365,7 +366,7 @@ impl Programs {
         }
     }
 
-    /// A packet of a message is acknowledged: its place in the windows is free.
+    /// Handles the acknowledgement of a packet: its places in the windows are free.
     pub(super) fn acknowledged(&mut self, message: u32, number: u32) {
         let one = &mut self.messages[message];
         one.acknowledged += 1;
@@ -387,7 +388,7 @@ impl Programs {
         self.close_channel(number);
     }
 
-    /// A packet that had its own port is acknowledged.
+    /// Handles the acknowledgement of a packet that had its own port.
     fn part_acknowledged(&mut self, number: u32) {
         self.interface(number).unsent -= 1;
         let Channel { first, on_way, .. } = self.channels[number];
@@ -396,7 +397,7 @@ impl Programs {
         }
     }
 
-    /// A message has been checked: it is sent, or goes again.
+    /// Ends the check of a message: it is sent, or starts again.
     pub(super) fn checked(&mut self, terminal: u32) {
         let Some(message) = self.hosts[terminal as usize].checks.pop_front() else { return };
         let Message { bytes, bad, failed, received, channel, .. } = self.messages[message];
@@ -415,7 +416,7 @@ impl Programs {
         (one.begun, one.handed, one.acknowledged) = (0, 0, 0);
         if counts_rounds {
             (one.round, one.arrived) = (one.round + 1, 0);
-            // What was lost without its sender knowing comes again.
+            // Packets that were lost without the sender's knowledge are sent again.
             self.account.lost -= u64::from(std::mem::replace(&mut one.lost, false));
         } else {
             one.due += u64::from(one.packets);
@@ -427,7 +428,7 @@ impl Programs {
         self.touch(terminal);
     }
 
-    /// The protocol has nothing more to do for a message at its sender.
+    /// Ends a message at its sender: the protocol has nothing more to do for it.
     fn sent(&mut self, message: u32, channel: u32) {
         let one = &mut self.messages[message];
         one.sent = true;
@@ -456,7 +457,7 @@ impl Programs {
         self.leave(source);
     }
 
-    /// The first part on a channel is sent: the channel gives its place to those that wait, itself the last of them.
+    /// Ends the first part on a channel: the channel yields its place to those that wait, and queues behind them.
     fn next_part(&mut self, number: u32) {
         let channel = &mut self.channels[number];
         let (port, first) = (channel.source, channel.first);
@@ -483,7 +484,7 @@ impl Programs {
         }
     }
 
-    /// Forgets a channel on which nothing is to be done.
+    /// Removes a channel without work.
     fn close_channel(&mut self, number: u32) {
         let Channel { source, target, first, on_way, placed, .. } = self.channels[number];
         if first == NO && on_way == 0 {

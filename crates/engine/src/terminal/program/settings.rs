@@ -1,4 +1,4 @@
-//! The protocol's parameters.
+//! The parameters of the protocol.
 
 use super::message::Cut;
 use crate::fabric::{Fabric, acknowledge};
@@ -12,7 +12,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Ticks for this many bytes.
+    /// Returns the ticks for this many bytes.
     #[inline]
     pub fn of(&self, bytes: u32) -> Time {
         if self.per_byte == 0.0 {
@@ -21,7 +21,7 @@ impl Pace {
         self.ticks + self.of_bytes(bytes)
     }
 
-    /// Ticks for the bytes alone.
+    /// Returns the ticks for the bytes alone.
     #[inline]
     fn of_bytes(&self, bytes: u32) -> Time {
         (f64::from(bytes) * self.per_byte).round() as Time
@@ -38,7 +38,7 @@ struct Cost {
     gap: Time,
 }
 
-/// The rows of the fabric.
+/// Returns the rows of the fabric.
 fn costs(f: &Fabric) -> Vec<Cost> {
     let cost = |row: usize| Cost {
         bytes: f.cost_bytes[row],
@@ -50,7 +50,7 @@ fn costs(f: &Fabric) -> Vec<Cost> {
     (0..f.cost_bytes.len()).map(cost).collect()
 }
 
-/// The protocol between messages and packets: see `docs/background/programs.md`.
+/// The protocol between messages and packets; see `docs/background/programs.md`.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub cut: Cut,
@@ -60,7 +60,7 @@ pub(super) struct Settings {
     pub packets_at_once: u32,
     pub receive_at_once: u32,
     pub acknowledge: u8,
-    /// Whether each packet of a message has its own port.
+    /// Whether each packet of a message chooses a port.
     pub per_packet: bool,
     /// Whether the program's own processor fills packets, over the host's bus.
     pub programmed: bool,
@@ -71,7 +71,7 @@ pub(super) struct Settings {
     pub bus: Pace,
     pub rings: bool,
     send_gap: Time,
-    /// By size, for those that have times of their own.
+    /// By size, for sizes with their own times.
     costs: Vec<Cost>,
     pub receive_gap: Time,
     pub ack: Time,
@@ -79,14 +79,14 @@ pub(super) struct Settings {
     pub ack_length: u32,
     pub resume: Time,
     pub check: Time,
-    /// Logarithm of the probability that a byte is right.
+    /// Logarithm of the probability that a byte is correct.
     right: f64,
-    /// Whether the next message of a channel begins when all of the one before has been begun, rather than when that is
-    /// sent.
+    /// Whether the next message of a channel begins when all packets of the previous one have begun, instead of when it
+    /// is sent.
     pub overlaps: bool,
 }
 
-/// Payload of an acknowledgement on rings, where no transaction is without.
+/// Payload of an acknowledgement on rings, where every transaction has one.
 const RING_ACK_BYTES: u32 = 8;
 
 impl Settings {
@@ -121,32 +121,32 @@ impl Settings {
         }
     }
 
-    /// The times of messages of a size that has its own.
+    /// Returns the times of messages of a size that has its own.
     #[inline]
     fn cost(&self, message_bytes: u32) -> Option<&Cost> {
         let row = self.costs.binary_search_by_key(&message_bytes, |cost| cost.bytes).ok()?;
         Some(&self.costs[row])
     }
 
-    /// The host's time to send a message.
+    /// Returns the host's time to send a message.
     #[inline]
     pub fn send(&self, message_bytes: u32) -> Time {
         self.cost(message_bytes).map_or(self.send, |cost| cost.send)
     }
 
-    /// The host's time to receive a message.
+    /// Returns the host's time to receive a message.
     #[inline]
     pub fn receive(&self, message_bytes: u32) -> Time {
         self.cost(message_bytes).map_or(self.receive, |cost| cost.receive)
     }
 
-    /// From a packet of a message begun to the next packet, at least.
+    /// Returns the minimum time from a packet of a message to the next packet.
     #[inline]
     pub fn send_gap(&self, message_bytes: u32) -> Time {
         self.cost(message_bytes).map_or(self.send_gap, |cost| cost.gap)
     }
 
-    /// Ticks to fill a packet of this many bytes, of a message of this many, that has waited for its place.
+    /// Returns the ticks to fill a packet of this many bytes, of a message of this size, that has waited for its place.
     #[inline]
     pub fn fill_after(&self, message_bytes: u32, bytes: u32, waited: Time) -> Time {
         if bytes > 0
@@ -158,23 +158,23 @@ impl Settings {
         self.fill.of(bytes) - ahead.min(waited)
     }
 
-    /// Whether messages can come wrong.
+    /// Whether messages can have bit errors.
     pub fn draws_errors(&self) -> bool {
         self.right < 0.0
     }
 
-    /// Probability that a message has a wrong bit.
+    /// Returns the probability that a message has a wrong bit.
     pub fn wrong(&self, bytes: u32) -> f64 {
         -libm::expm1(f64::from(bytes) * self.right)
     }
 
-    /// Whether the sender of a packet learns that it has come: by a packet, or by the end of its transaction.
+    /// Whether the sender of a packet learns of its arrival: by a packet, or by the end of its transaction.
     #[inline]
     pub fn by_packet(&self) -> bool {
         self.acknowledge == acknowledge::PACKET
     }
 
-    /// Whether a packet counts as acknowledged when it has been handed to the link.
+    /// Whether a packet counts as acknowledged when the link has taken it.
     #[inline]
     pub fn at_once(&self) -> bool {
         self.acknowledge == acknowledge::NONE

@@ -7,10 +7,10 @@ mod stripe;
 use super::*;
 use crate::fabric::{ANY, CROSS, LAST, acknowledge, operation};
 
-/// Ticks that a packet takes.
+/// Latency of a packet.
 const WAY: Time = 100;
 
-/// An operation as it is written here: kind, peer, bytes, tag, ticks.
+/// An operation in these tests: kind, peer, bytes, tag, ticks.
 type Row = (u8, u32, u32, u32, u64);
 
 fn send(peer: u32, bytes: u32) -> Row {
@@ -65,20 +65,20 @@ fn fabric(programs: &[&[Row]]) -> Fabric {
     f
 }
 
-/// A packet that was put on a link: when, by whom, to whom, payload.
+/// A packet put on a link: time, source, target, payload.
 type Sent = (Time, u32, u32, u32);
 
-/// Runs until nothing happens; every link takes a packet each 10 ticks.
+/// Runs until nothing happens; every link takes a packet per 10 ticks.
 fn run(f: &Fabric) -> (Programs, Vec<Sent>) {
     run_losing(f, |_| false)
 }
 
-/// The same on a network that loses packets half-way, by how many were sent before them.
+/// The same on a network that loses packets half-way, selected by their number.
 fn run_losing(f: &Fabric, is_lost: impl Fn(usize) -> bool) -> (Programs, Vec<Sent>) {
     run_over(f, is_lost, |_| WAY)
 }
 
-/// The same where the way from each port takes a time of its own; between ports, as they are numbered.
+/// The same with a latency per source port; arguments are ports, as they are numbered.
 fn run_over(f: &Fabric, is_lost: impl Fn(usize) -> bool, way: impl Fn(u32) -> Time) -> (Programs, Vec<Sent>) {
     let (mut programs, ways) = (Programs::new(f, usize::MAX), Ways::new(f));
     let (mut sent, mut on_way, mut busy) = (Vec::new(), Vec::new(), Vec::new());
@@ -119,7 +119,7 @@ fn run_over(f: &Fabric, is_lost: impl Fn(usize) -> bool, way: impl Fn(u32) -> Ti
     (programs, sent)
 }
 
-/// What was received, in order of the table: (sent, received).
+/// Returns (sent, received) of the messages, in order of the table.
 fn times(programs: &Programs) -> Vec<(Time, Time)> {
     programs.account.table.iter().map(|row| (row.sent, row.received)).collect()
 }
@@ -155,7 +155,7 @@ fn a_receive_takes_what_fits_in_order_of_arrival() {
         [(operation::RECEIVE, 1, 0, ANY, 0), mark_as(0), (operation::RECEIVE, ANY, 0, 8, 0), mark_as(1)];
     let take = [&take[..], &[receive(ANY), mark_as(LAST), receive(ANY)]].concat();
     let (programs, _) = run(&fabric(&[&give, &late, &take]));
-    // From terminal 1 at 105, tag 8 at 110, then tag 7, which came at 100; there is no fourth.
+    // From terminal 1 at 105, tag 8 at 110, then tag 7, which arrived at 100; there is no fourth.
     assert_eq!(marks(&programs), [(2, 0, 105), (2, 1, 110), (2, 7, 110)]);
     assert_eq!(programs.waiting(), [(2, 6)]);
 }
@@ -167,7 +167,7 @@ fn a_server_answers_whoever_asks() {
     let (programs, sent) = run(&fabric(&[&ask, &ask, &serve]));
     assert_eq!(marks(&programs), [(0, 3, 200), (1, 3, 210)]);
     assert_eq!(sent.len(), 4);
-    // It would serve for ever, and so waits for nothing.
+    // An endless server waits for nothing.
     assert!(programs.waiting().is_empty());
 }
 
@@ -224,7 +224,7 @@ fn barriers_are_for_those_that_have_one_left() {
     let often = [wait(10), BARRIER, mark_as(1), wait(10), BARRIER, mark_as(2)];
     let once = [wait(30), BARRIER, mark_as(3)];
     let (programs, _) = run(&fabric(&[&often, &once, &[]]));
-    // The one that comes last goes on at once.
+    // The last one to arrive continues immediately.
     assert_eq!(marks(&programs), [(1, 3, 30), (0, 1, 30), (0, 2, 40)]);
 }
 
@@ -235,7 +235,7 @@ fn virtual_links_send_a_packet_when_the_one_before_is_acknowledged() {
     f.message_packets_per_channel = 1;
     (f.message_ack_ticks, f.message_resume_ticks) = (5, 3);
     let (programs, sent) = run(&f);
-    // The acknowledgement leaves at 105, comes at 205, has its effect at 208; the other channel goes meanwhile.
+    // The acknowledgement leaves at 105, arrives at 205, takes effect at 208; the other channel sends meanwhile.
     let packets =
         [(0, 0, 1, 10), (10, 0, 2, 10), (105, 1, 0, 0), (115, 2, 0, 0), (208, 0, 1, 10), (313, 1, 0, 0)];
     assert_eq!(sent, packets);
@@ -247,7 +247,7 @@ fn a_node_begins_no_packet_while_it_is_occupied_with_the_one_before() {
     let mut f = fabric(&[&[send(1, 20), send(2, 10)], &[], &[]]);
     f.message_send_gap_ticks = 40;
     let (programs, sent) = run(&f);
-    // Nothing waits for the gap but the next packet, and nothing for the last one's.
+    // Only the next packet waits for the gap, and nothing waits for the last one's.
     assert_eq!(sent, [(0, 0, 1, 10), (40, 0, 2, 10), (80, 0, 1, 10)]);
     assert_eq!(times(&programs), [(80, 180), (40, 140)]);
 }
@@ -259,7 +259,7 @@ fn acknowledgements_wait_while_a_node_is_occupied_and_data_do_not() {
     (f.message_receive_gap_ticks, f.message_ack_ticks) = (40, 3);
     let (programs, sent) = run(&f);
     let acks: Vec<(Time, u32)> = sent.iter().filter(|one| one.1 == 2).map(|one| (one.0, one.2)).collect();
-    // They come at 100 and 105; the second is taken in at 140.
+    // They arrive at 100 and 105; the second is taken in at 140.
     assert_eq!(acks, [(103, 0), (143, 1)]);
     assert_eq!(times(&programs), [(203, 100), (243, 105)]);
 }
@@ -269,7 +269,7 @@ fn channels_in_use_are_limited_and_take_turns() {
     let mut f = fabric(&[&[send(1, 20), send(2, 20), send(1, 10), send(3, 10)], &[], &[], &[]]);
     f.message_channels_at_once = 2;
     let order: Vec<u32> = run(&f).1.iter().map(|packet| packet.2).collect();
-    // Both begin at once and take turns; when they are sent, the third has been waiting longer than the rest of the first.
+    // Both begin at once and alternate; when they are sent, the third has waited longer than the rest of the first.
     assert_eq!(order, [1, 2, 1, 2, 3, 1]);
 }
 
@@ -281,7 +281,7 @@ fn a_terminal_takes_few_messages_at_a_time() {
     f.message_receive_at_once = 1;
     let (programs, sent) = run(&f);
     let acks: Vec<(Time, u32)> = sent.iter().filter(|one| one.1 == 2).map(|one| (one.0, one.2)).collect();
-    // The second message's first packet is there at 105 and is acknowledged when the first message is complete.
+    // The second message's first packet arrives at 105 and is acknowledged when the first message is complete.
     assert_eq!(acks, [(100, 0), (300, 0), (310, 1), (510, 1)]);
     assert_eq!(programs.account.table[1].received, 510);
     assert_eq!(programs.account.terminals[2].receiving.ticks(9999), 410);
@@ -292,7 +292,7 @@ fn the_bus_is_shared_by_both_directions() {
     let mut f = fabric(&[&[send(1, 10)], &[wait(95), send(0, 10)]]);
     (f.message_bus_packet_ticks, f.message_bus_byte_ticks) = (10, 1.0);
     let (programs, sent) = run(&f);
-    // Out at 20; in at 120. The packet of the other began at 95 and has the bus until 115.
+    // Out at 20; in at 120. The other packet began at 95 and has the bus until 115.
     assert_eq!(sent, [(20, 0, 1, 10), (115, 1, 0, 10)]);
     assert_eq!(times(&programs), [(20, 140), (115, 235)]);
 }
@@ -313,10 +313,10 @@ fn a_processor_that_fills_packets_itself_goes_on_behind_the_last() {
     f.message_programmed = 1;
     (f.message_packet_ticks, f.message_byte_ticks, f.message_bus_byte_ticks) = (10, 2.0, 4.0);
     let (programs, sent) = run(&f);
-    // 30 for 10 B over the bus, then 20 for 5 B; nothing else uses the bus on the way out.
+    // 30 for 10 B over the bus, then 20 for 5 B; nothing else uses the bus meanwhile.
     assert_eq!(sent, [(30, 0, 1, 10), (35, 1, 0, 10), (50, 0, 1, 5)]);
     assert_eq!(marks(&programs), [(0, 0, 50)]);
-    // 40 and 20 for what comes, one behind the other.
+    // 40 and 20 for arrivals, one after the other.
     assert_eq!(times(&programs), [(50, 190), (35, 175)]);
 }
 
@@ -327,7 +327,7 @@ fn what_waits_for_a_place_is_filled_ahead() {
     f.message_packets_at_once = 1;
     (f.message_packet_ticks, f.message_byte_ticks, f.message_ahead_bytes) = (10, 2.0, 4);
     let leaves: Vec<Time> = run(&f).1.iter().filter(|one| one.1 == 0).map(|one| one.0).collect();
-    // Filled in 30; the others wait 200 for their place, and 4 of their 10 B are there by then.
+    // Filled in 30; the others wait 200 for their place, and 4 of their 10 B are filled by then.
     assert_eq!(leaves, [30, 30 + 200 + 22, 252 + 200 + 22]);
 }
 

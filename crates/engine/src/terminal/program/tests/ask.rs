@@ -1,9 +1,10 @@
-//! Questions that are asked again.
+//! Requests that are repeated.
 
 use super::*;
 use crate::fabric::TURN;
 
-/// A question with this many rounds, a time-out, and at most this many repetitions; and who answers after some ticks.
+/// A requester with this many rounds, a time-out and a limit of repetitions, and a terminal that answers after some
+/// ticks.
 fn asked(rounds: u64, ticks: u64, again: u32, answers_after: u64) -> Fabric {
     let send = (operation::SEND, 1, 5, TURN, 0);
     let ask = [repeat(rounds), send, (operation::RECEIVE, 1, again, TURN, ticks), mark_as(7), END];
@@ -31,7 +32,7 @@ fn an_answer_at_the_last_tick_counts() {
     assert_eq!((marks(&programs), again(&programs)), (vec![(0, 7, 240)], (0, 0, 0)));
 }
 
-/// The question is lost, then its answer: in each case it is asked again, and the second time it is answered twice.
+/// The request is lost, then its answer: in each case it is repeated, and the second time it gets two answers.
 #[test]
 fn what_is_lost_is_asked_again() {
     let (programs, sent) = run_losing(&asked(1, 500, 3, 40), |place| place == 0);
@@ -44,13 +45,13 @@ fn what_is_lost_is_asked_again() {
     assert!(!programs.is_stuck());
 }
 
-/// Too little patience: the first answer comes after the question was asked again, and the second one is thrown away.
+/// Too short a time-out: the first answer arrives after the request was repeated, and the second is discarded.
 #[test]
 fn a_second_answer_is_thrown_away() {
     let (programs, sent) = run(&asked(1, 200, 3, 40));
     assert_eq!(sent.len(), 4);
     assert_eq!((marks(&programs), again(&programs)), (vec![(0, 7, 240)], (1, 1, 0)));
-    // In the next round too: its number is another one.
+    // In the next round too, because its number is another one.
     let (programs, _) = run(&asked(2, 200, 3, 40));
     assert_eq!(marks(&programs).len(), 2);
     assert_eq!(again(&programs).2, 0);

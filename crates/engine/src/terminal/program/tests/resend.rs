@@ -1,8 +1,8 @@
-//! Packets that are sent again when they are not acknowledged in time.
+//! Packets that are sent again if they are not acknowledged in time.
 
 use super::*;
 
-/// A terminal that sends one message, waits until it is sent, and notes when that is.
+/// A terminal that sends one message, waits until it is sent, and records the time.
 fn resending(bytes: u32, ticks: u64, limit: u32, backoff: u32) -> Fabric {
     let mut f = fabric(&[&[send(1, bytes), FLUSH, mark_as(0)], &[]]);
     f.message_acknowledge = acknowledge::PACKET;
@@ -10,7 +10,7 @@ fn resending(bytes: u32, ticks: u64, limit: u32, backoff: u32) -> Fabric {
     f
 }
 
-/// Packets sent again, those thrown away, messages given up and lost.
+/// Returns the packets sent again, those discarded, and the messages given up and lost.
 fn counts(programs: &Programs) -> [u64; 4] {
     let Account { resent, duplicates, given_up, lost, .. } = programs.account;
     [resent, duplicates, given_up, lost]
@@ -44,7 +44,7 @@ fn a_packet_is_given_up_after_the_last_clock() {
     let (programs, sent) = run_losing(&resending(10, 250, 2, 2), |_| true);
     let leaves: Vec<Time> = sent.iter().map(|packet| packet.0).collect();
     assert_eq!(leaves, [0, 250, 250 + 500]);
-    // Its sender goes on when the last clock, of 1000, is over.
+    // Its sender continues when the last clock, of 1000, expires.
     assert_eq!((times(&programs), counts(&programs)), (vec![(1750, NOT_YET)], [2, 0, 1, 1]));
     assert_eq!(marks(&programs), [(0, 0, 1750)]);
     assert!(programs.messages.is_all_free() && programs.channels.is_all_free());
@@ -57,7 +57,7 @@ fn what_has_come_is_received_though_its_sender_gives_it_up() {
     assert!(programs.messages.is_all_free());
 }
 
-/// Of three packets the second is lost for good: the others come, over the bus, and the message never does.
+/// The second of three packets is lost for ever: the others arrive over the bus, and the message never completes.
 #[test]
 fn what_is_left_of_a_message_is_sent_and_forgotten() {
     let mut f = fabric(&[&[send(1, 30), send(1, 10)], &[receive(0), mark_as(1)]]);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fabric::port_choice;
 
-/// Two terminals with a port in each of two planes, of which the first sends messages.
+/// Two terminals with a port in each of two planes; the first sends messages.
 fn rails(sizes: &[u32], choice: u8) -> Fabric {
     let sends: Vec<Row> = sizes.iter().map(|&bytes| send(1, bytes)).collect();
     let mut f = fabric(&[&[&sends[..], &[FLUSH, mark_as(0)]].concat(), &[]]);
@@ -21,7 +21,7 @@ fn late(programs: &Programs) -> u64 {
 #[test]
 fn packets_take_turns_at_the_ports() {
     let (programs, sent) = run(&rails(&[35, 10], port_choice::ROUND_ROBIN));
-    // The last packet of the first message goes by the second port, so the second message begins at the first.
+    // The last packet of the first message uses the second port, so the second message begins at the first port.
     let packets = [(0, 0, 2, 10), (0, 1, 3, 10), (10, 0, 2, 10), (10, 1, 3, 5), (20, 0, 2, 10)];
     assert_eq!(sent, packets);
     assert_eq!((times(&programs), late(&programs)), (vec![(10, 110), (20, 120)], 0));
@@ -32,7 +32,7 @@ fn packets_take_turns_at_the_ports() {
 fn a_message_is_received_with_its_last_packet_by_whichever_port() {
     let slow = |port| if port == 0 { 300 } else { WAY };
     let (programs, _) = run_over(&rails(&[30], port_choice::ROUND_ROBIN), |_| false, slow);
-    // By the first port at 300 and 310; what was begun between them came at 100.
+    // By the first port at 300 and 310; the packets begun between them arrived at 100.
     assert_eq!((times(&programs), late(&programs)), (vec![(10, 310)], 1));
 }
 
@@ -41,7 +41,7 @@ fn the_first_free_port_takes_the_next_packet() {
     let mut f = rails(&[70], port_choice::FIRST_FREE);
     f.message_acknowledge = acknowledge::PACKET;
     f.message_packets_at_once = 1;
-    // There and back by the first port in 200, by the second in 600: it takes one of four.
+    // The round trip by the first port takes 200, by the second 600, so the second takes one packet of four.
     let slow = |port| if port % 2 == 0 { WAY } else { 300 };
     let (programs, sent) = run_over(&f, |_| false, slow);
     let data: Vec<(Time, u32)> = sent.iter().filter(|one| one.1 < 2).map(|one| (one.0, one.1)).collect();
@@ -79,7 +79,8 @@ fn a_receiver_takes_whole_messages() {
     f.message_receive_at_once = 1;
     let slow = |port| if port == 1 { 300 } else { WAY };
     let (programs, sent) = run_over(&f, |_| false, slow);
-    // The second message's first packet comes at 110 and waits for the first message, whose second comes at 300.
+    // The second message's first packet arrives at 110 and waits for the first message, whose second packet arrives at
+    // 300.
     let acks: Vec<(Time, u32)> = sent.iter().filter(|one| one.1 > 1).map(|one| (one.0, one.1)).collect();
     assert_eq!(acks, [(100, 2), (300, 2), (300, 3), (310, 3)]);
     assert_eq!(programs.account.terminals[1].receiving.ticks(9999), 210);
@@ -100,7 +101,7 @@ fn a_packet_acknowledged_at_its_head_may_come_later() {
     };
     go_on(&mut programs, 0, &mut sent);
     let [(_, one), (_, other)] = sent[..] else { panic!("{sent:?}") };
-    // The head of one, the whole other, both acknowledgements, and then the rest of the one.
+    // The head of one, all of the other, both acknowledgements, and then the rest of the first.
     programs.head_came(1, one.mark);
     programs.delivered(0, 1, other.mark);
     let mut acks = Vec::new();
@@ -123,7 +124,7 @@ fn a_lost_packet_is_sent_again_by_its_port() {
     let by_second: Vec<Time> = sent.iter().filter(|one| one.1 == 1).map(|one| one.0).collect();
     assert_eq!((by_second, programs.account.resent), (vec![0, 10, 250], 1));
     assert_eq!((times(&programs), late(&programs)), (vec![(450, 350)], 1));
-    // Without that the message never comes.
+    // Without this the message never arrives.
     (f.message_resend_ticks, f.message_resend_limit, f.message_resend_backoff) = (0, 0, 0);
     f.message_acknowledge = acknowledge::NONE;
     let (programs, _) = run_losing(&f, |number| number == 1);
