@@ -1,4 +1,4 @@
-//! From a scheme to a table.
+//! Builds a table from a scheme.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
 pub enum Spread {
     /// Grouped adaptive: any link of the group.
     Adaptive,
-    /// Deterministic: destinations are assigned to the links in turn, counting at every switch only those
-    /// whose packets can come there. With stages above each other every stage therefore deals anew.
+    /// Deterministic: destinations are assigned to the links in turn, counting at every switch only those whose packets
+    /// can arrive there. In networks with several stages every stage therefore distributes independently.
     Turns,
-    /// Deterministic: every link gets a run of consecutive destinations, as interval labels can express. The
-    /// first run falls to another link at every switch, so that no destination is reached over the same
-    /// centre switch from everywhere.
+    /// Deterministic: every link gets a block of consecutive destinations, as interval labels can express. The first
+    /// block belongs to another link at every switch, so that no destination is reached over the same centre switch
+    /// from everywhere.
     Runs,
 }
 
@@ -82,10 +82,10 @@ struct Maker<'a> {
     candidates: Groups,
     /// Groups of single links.
     single: Groups,
-    /// Per candidate group: destinations dealt so far.
+    /// Per candidate group: number of destinations assigned so far.
     dealt: Vec<u32>,
     route: Vec<u32>,
-    /// Entries of the classes dealt last, one class after another.
+    /// Entries of the classes assigned last, class by class.
     columns: Vec<u32>,
     starts: Vec<bool>,
     reached: Vec<u32>,
@@ -130,7 +130,7 @@ impl<'a> Maker<'a> {
         for &terminal in residents {
             self.deal(terminal, toward);
         }
-        // Row by row: writing a large table down its columns would miss the cache at every switch.
+        // Row by row: writing a large table by columns would miss the cache at every switch.
         for &switch in &toward.order {
             let row = switch as usize * self.classes;
             for (place, &terminal) in residents.iter().enumerate() {
@@ -178,7 +178,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Every switch that packets start from has a way to the destination.
+    /// Checks that every switch where packets start has a path to the destination.
     fn complete(&self, to: u32, toward: &Toward, terminal: u32) -> Result<(), RouteError> {
         let stuck = |&s: &u32| s != to && self.starts[s as usize] && toward.group[s as usize] == NONE;
         match (0..self.net.switches as u32).find(stuck) {
@@ -194,8 +194,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// One class, farthest switches first, so that whether its packets come to a switch is known before it
-    /// deals; the entries are appended to `columns`.
+    /// Assigns one class, farthest switches first, so that it is known whether its packets arrive at a switch before
+    /// the switch assigns them; appends the entries to `columns`.
     fn deal(&mut self, class: u32, toward: &Toward) {
         let start = self.columns.len();
         self.columns.resize(start + self.net.switches, NONE);
@@ -223,10 +223,10 @@ impl<'a> Maker<'a> {
         Table { groups, route: self.route, classes: self.classes }
     }
 
-    /// Replaces the groups of one switch by single links, each for a run of consecutive destinations.
+    /// Replaces the groups of one switch by single links, each for a block of consecutive destinations.
     ///
-    /// Where one group carries all but the switch's own terminals these are counted too: all such switches then
-    /// cut the runs at the same places.
+    /// Where one group carries all but the switch's own terminals these are counted too: all such switches then divide
+    /// the destinations at the same places.
     fn runs(&mut self, switch: usize) {
         let (row, terminals) = (switch * self.classes, self.net.terminals);
         let own = self.net.residents(switch as u32).len();

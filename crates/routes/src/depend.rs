@@ -9,10 +9,11 @@ use crate::view::Targets;
 use crate::walk::{End, Starts, Walk, ends};
 use crate::{NONE, Network, RouteError, View};
 
-/// A cycle of links, each of whose packets may wait for the next, the last for the first; none if there is none.
+/// Returns a cycle of links, each of whose packets may wait for the next, the last for the first; None if there is
+/// none.
 ///
-/// Only packets that really come somewhere count. A packet that may choose among the links of a group depends
-/// on all of them, which is the cautious reading.
+/// Only packets that can really occur count. A packet that may choose among the links of a group depends on all of
+/// them, which is the conservative reading.
 pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
     view.check(net)?;
     let waits = waits(net, view)?;
@@ -36,14 +37,14 @@ pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>
     }))
 }
 
-/// Pairs of groups that some packet takes one after the other, in ascending order.
+/// Returns the pairs of groups that some packet takes one after the other, in ascending order.
 fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
     let mut pairs = Pairs { seen: HashSet::new(), last: vec![NONE; view.groups()] };
     for (class, end) in ends(view) {
-        // What would be new is waiting for the link to the terminal, which never waits.
+        // The only difference would be the wait for the link to the terminal, which never waits.
         if walk.repeats(class, end) {
             continue;
         }
@@ -67,7 +68,7 @@ fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
 
 struct Pairs {
     seen: HashSet<(u32, u32)>,
-    /// Per group: what was added last; neighbouring classes mostly take the same way.
+    /// Per group: what was added last; neighbouring classes mostly take the same path.
     last: Vec<u32>,
 }
 
@@ -80,7 +81,7 @@ impl Pairs {
     }
 }
 
-/// At its intermediate switch a packet may go on to any terminal.
+/// Adds the dependencies at an intermediate switch, where a packet may continue to any terminal.
 fn turning(view: View<'_>, targets: &Targets, order: &[u32], via: (u32, u32), pairs: &mut Pairs) {
     let (class, switch) = via;
     let mut onward: Vec<u32> =
@@ -95,7 +96,7 @@ fn turning(view: View<'_>, targets: &Targets, order: &[u32], via: (u32, u32), pa
     }
 }
 
-/// A strongly connected component with a cycle (Tarjan, with a stack of its own), as a membership list.
+/// Returns a strongly connected component with a cycle (Tarjan, with an explicit stack), as a membership list.
 pub(crate) fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
     let vertices = next.len();
     let (mut index, mut low) = (vec![NONE; vertices], vec![NONE; vertices]);
@@ -142,7 +143,7 @@ pub(crate) fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
     None
 }
 
-/// A shortest way from the first member back to itself inside the component.
+/// Returns a shortest cycle through the first member inside the component.
 pub(crate) fn shortest_cycle(next: &[Vec<u32>], member: &[bool]) -> Vec<u32> {
     let start = member.iter().position(|&m| m).expect("a component is not empty") as u32;
     let mut before = vec![NONE; next.len()];

@@ -1,21 +1,21 @@
-//! Dimension order on grids, tori and hypercubes: one dimension is finished before the next is begun.
+//! Dimension order on grids, tori and hypercubes: one dimension is finished before the next begins.
 
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
 
-/// What a packet does with the links that close a dimension to a ring.
+/// The use of the links that close a dimension to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrap {
     /// There are none, or they are not used.
     Line,
-    /// The shorter direction. Without virtual channels its dependencies form a cycle in rings of five and more,
-    /// and in rings of four unless the ways of equal length happen to avoid it, as they do in the last dimension.
+    /// The shorter direction. Without virtual channels its dependencies form a cycle in rings of five and more, and in
+    /// rings of four unless the equally short paths happen to avoid it, as they do in the last dimension.
     Minimal,
-    /// The shorter direction that does not pass through coordinate 0 of the ring: 0 is only a beginning or
-    /// an end. The dependency between the links into and out of 0 is missing in every ring, so no cycle closes.
+    /// The shorter direction that does not pass coordinate 0 of the ring, where paths only begin or end. The dependency
+    /// between the links into and out of 0 is missing in every ring, so there is no cycle.
     NoEdgeTransit,
 }
 
-/// One dimension: length of the way and first step from coordinate to coordinate.
+/// One dimension: path length and first step from coordinate to coordinate.
 #[derive(Clone, Debug)]
 struct Ring {
     size: usize,
@@ -68,7 +68,8 @@ pub struct DimensionOrder {
 }
 
 impl DimensionOrder {
-    /// `coordinates` has one row of `shape.len()` numbers per switch; `order` names every dimension once.
+    /// Returns the scheme. `coordinates` has one row of `shape.len()` numbers per switch; `order` names every dimension
+    /// once.
     pub fn new(
         net: &Network,
         shape: &[usize],
@@ -97,7 +98,7 @@ impl DimensionOrder {
         &self.coordinates[switch as usize * dimensions..(switch as usize + 1) * dimensions]
     }
 
-    /// Length of the way and its first edge.
+    /// Returns the path length and the first edge.
     fn hop(&self, from: u32, to: u32) -> Result<(u32, u32), RouteError> {
         let (here, there) = (self.place(from), self.place(to));
         let (mut length, mut first) = (0, None);
@@ -128,8 +129,8 @@ impl DimensionOrder {
         }
     }
 
-    /// Half of the ways of equal length go each way round: by the parity of where the packet is, and by the half
-    /// of the later dimensions it goes to, so that few intervals of destinations express the choice.
+    /// Divides equally short paths evenly between the directions: by the parity of the packet's place, and by the half
+    /// of the later dimensions of its destination, so that few intervals of destinations express the choice.
     fn tie(&self, here: &[u32], there: &[u32], rank: usize) -> bool {
         let half = |&dimension: &usize| 2 * there[dimension] / self.rings[dimension].size as u32;
         let later: u32 = self.order[rank + 1..].iter().map(half).sum();
@@ -154,7 +155,7 @@ fn switches_by_place(shape: &[usize], coordinates: &[u32]) -> Result<Vec<u32>, R
     Ok(at)
 }
 
-/// Per switch, dimension and direction (up, down; round the ring): the edge, or [`NONE`].
+/// Returns, per switch, dimension and direction (up, down; around the ring), the edge, or [`NONE`].
 fn ports(net: &Network, shape: &[usize], coordinates: &[u32], at: &[u32]) -> Vec<u32> {
     let mut ports = vec![NONE; net.switches * shape.len() * 2];
     let cell = |place: &[u32]| place.iter().zip(shape).fold(0, |cell, (&c, &size)| cell * size + c as usize);

@@ -1,8 +1,8 @@
-//! Errors as a list of words, so that whoever knows the names can put them in.
+//! Errors as a list of words, so that the caller can insert names for numbers.
 
 use std::fmt;
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
     /// Plain text.
@@ -18,22 +18,22 @@ pub enum Word {
 /// A routing that cannot be built or does not work.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct RouteError {
-    /// The message, to be joined without further spaces.
+    /// The message, joined without additional spaces.
     pub words: Vec<Word>,
 }
 
 impl RouteError {
-    /// An error of plain text.
+    /// Returns an error of plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::of([Word::Text(text.into())])
     }
 
-    /// An error of several words.
+    /// Returns an error of several words.
     pub fn of(words: impl IntoIterator<Item = Word>) -> Self {
         Self { words: words.into_iter().collect() }
     }
 
-    /// The switches one after another, with " > " between them.
+    /// Appends the switches, separated by " > ".
     pub fn then_path(mut self, switches: &[u32]) -> Self {
         for (place, &switch) in switches.iter().enumerate() {
             if place > 0 {

@@ -1,15 +1,15 @@
-//! Groups of links, each set of links made only once.
+//! Groups of links; each set of links has one group.
 
 use std::collections::HashMap;
 
 use crate::{NONE, Network};
 
-/// The groups made so far.
+/// The groups created so far.
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// Per group: its switch.
     pub switch: Vec<u32>,
-    /// Per group and one more: where its links start in `links`.
+    /// Per group and one more: start of its links in `links`.
     pub start: Vec<u32>,
     /// Links of all groups, ascending within a group.
     pub links: Vec<u32>,
@@ -19,7 +19,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// No groups yet.
+    /// Returns an empty set of groups.
     pub fn new(network: &Network) -> Self {
         Self {
             switch: vec![],
@@ -31,12 +31,12 @@ impl Groups {
         }
     }
 
-    /// Links of a group.
+    /// Returns the links of a group.
     pub fn group(&self, group: u32) -> &[u32] {
         &self.links[self.start[group as usize] as usize..self.start[group as usize + 1] as usize]
     }
 
-    /// The group of a single link.
+    /// Returns the group of a single link.
     pub fn link(&mut self, network: &Network, link: u32) -> u32 {
         if self.of_link[link as usize] == NONE {
             self.of_link[link as usize] = self.push(network.link_source[link as usize], &[link]);
@@ -44,7 +44,7 @@ impl Groups {
         self.of_link[link as usize]
     }
 
-    /// The group of all links of an edge.
+    /// Returns the group of all links of an edge.
     pub fn edge(&mut self, network: &Network, edge: u32) -> u32 {
         if self.of_edge[edge as usize] == NONE {
             self.of_edge[edge as usize] = match network.edge_links(edge) {
@@ -55,7 +55,7 @@ impl Groups {
         self.of_edge[edge as usize]
     }
 
-    /// The group of all links of several edges of one switch, given in ascending order; at least one.
+    /// Returns the group of all links of several edges of one switch, given in ascending order; at least one.
     pub fn edges(&mut self, network: &Network, edges: &[u32]) -> u32 {
         if let &[edge] = edges {
             return self.edge(network, edge);

@@ -1,12 +1,12 @@
-//! Routing on plain arrays: tables are built, checked and measured here, and nothing is known of engines or Python.
+//! Routing on plain arrays: builds, checks and measures tables, independently of the engine and Python.
 //!
-//! * [`Network`] is the graph with parallel links gathered into edges.
-//! * A [`Scheme`] says, for one destination switch, by which edges every other switch may send.
+//! * [`Network`] is the graph with parallel links combined to edges.
+//! * A [`Scheme`] gives, for one destination switch, the edges by which every other switch may send.
 //! * [`assemble`] turns a scheme into a [`Table`]: groups of links and one entry per switch and class.
-//! * [`View`] is anybody's table, borrowed; [`verify`], [`dependency_cycle`], [`loads`] and [`path`] read it.
-//! * [`RingNetwork`] is a network of rings and buses, which has a table per port instead: [`port_route`], [`torus_route`].
+//! * [`View`] borrows any table; [`verify`], [`dependency_cycle`], [`loads`] and [`path`] read it.
+//! * [`RingNetwork`] is a network of rings and buses, with one table per port instead: [`port_route`], [`torus_route`].
 //!
-//! Vertices are numbered switches first, then terminals. Nothing here recurses.
+//! Vertices are numbered switches first, then terminals. No function is recursive.
 
 mod assemble;
 mod depend;
@@ -43,26 +43,26 @@ pub use view::View;
 /// No entry, no group, no link.
 pub const NONE: u32 = u32::MAX;
 
-/// The ways towards one destination switch.
+/// The paths to one destination switch.
 #[derive(Clone, Debug, Default)]
 pub struct Toward {
-    /// Per switch: the group to leave by, or [`NONE`] where the destination cannot be reached (and at itself).
+    /// Per switch: the output group, or [`NONE`] if it cannot reach the destination (and at the destination itself).
     pub group: Vec<u32>,
-    /// Switches that reach the destination, without itself: each comes after all switches it may send to.
+    /// Switches that reach the destination, without itself; each comes after all switches that it may send to.
     pub order: Vec<u32>,
 }
 
 impl Toward {
-    /// No switch has a group yet.
+    /// Resets all switches to no group.
     fn reset(&mut self, switches: usize) {
         self.group.clear();
         self.group.resize(switches, NONE);
     }
 }
 
-/// A rule of routing, asked for one destination switch at a time.
+/// A routing rule, called for one destination switch at a time.
 pub trait Scheme {
-    /// Fills `out` with the ways towards switch `to`, making groups as they are needed.
+    /// Fills `out` with the paths to switch `to`, and creates groups as needed.
     fn toward(
         &mut self,
         network: &Network,

@@ -4,7 +4,7 @@ use crate::view::Targets;
 use crate::walk::{End, Starts, Walk, ends};
 use crate::{NONE, Network, RouteError, View, Word};
 
-/// Who sends how much to whom.
+/// The traffic between terminals.
 #[derive(Clone, Copy, Debug)]
 pub enum Traffic<'a> {
     /// Every terminal sends one packet per unit, to any other terminal with equal probability.
@@ -36,7 +36,7 @@ impl Traffic<'_> {
         Ok(())
     }
 
-    /// Per terminal: packets per unit it sends.
+    /// Returns, per terminal, the packets per unit that it sends.
     fn sent(&self, net: &Network) -> Vec<f64> {
         match self {
             Traffic::Uniform => vec![if net.terminals > 1 { 1.0 } else { 0.0 }; net.terminals],
@@ -48,7 +48,7 @@ impl Traffic<'_> {
         }
     }
 
-    /// Indices of the pairs sorted by target (nothing for uniform traffic).
+    /// Returns the indices of the pairs sorted by target (empty for uniform traffic).
     fn by_target(&self) -> Vec<u32> {
         match self {
             Traffic::Uniform => vec![],
@@ -61,10 +61,10 @@ impl Traffic<'_> {
     }
 }
 
-/// Per link: expected packets per unit. A group shares its packets evenly among its links.
+/// Returns, per link, the expected packets per unit. A group shares its packets evenly among its links.
 ///
-/// With intermediates, each is chosen with equal probability; a packet whose intermediate is its first switch
-/// goes on at once. The sum over all links divided by all packets sent is the mean path length in links.
+/// With intermediates, each is chosen with equal probability; a packet whose intermediate is its first switch continues
+/// immediately. The sum over all links divided by all packets sent is the mean path length in links.
 pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<f64>, RouteError> {
     view.check(net)?;
     traffic.check(net)?;
@@ -83,7 +83,7 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     let mut group_load = vec![0.0; view.groups()];
     let vias = view.via_switch.len() as f64;
     for (class, end) in ends(view) {
-        // Packets that go the same ways are added up and followed once.
+        // Packets with the same paths are added and followed once.
         if !walk.repeats(class, end) {
             spill(net, &walk, &targets, &mut flow, &mut group_load);
             walk.run(class, end, starts.of(net, end))?;
@@ -106,14 +106,14 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     Ok(load)
 }
 
-/// Two terminals: what each sends is on the link that it sends on.
+/// Two terminals: the traffic of each is on its own output link.
 fn over_one_cable(net: &Network, traffic: Traffic<'_>) -> Vec<f64> {
     let mut load = vec![0.0; net.links()];
     net.terminal_out.iter().zip(traffic.sent(net)).for_each(|(&link, sent)| load[link as usize] = sent);
     load
 }
 
-/// Sends all flow down the ways of the last run, leaving none.
+/// Distributes all flow along the paths of the last run, and leaves none.
 fn spill(net: &Network, walk: &Walk<'_>, targets: &Targets, flow: &mut [f64], group_load: &mut [f64]) {
     for &switch in walk.order.iter().rev() {
         let group = walk.entry(switch) >> 1;
@@ -134,8 +134,7 @@ struct Origins<'a> {
 }
 
 impl Origins<'_> {
-    /// Adds the packets for a terminal where they start, if `direct`; returns their sum. Terminals must come in
-    /// order.
+    /// Adds the packets for a terminal where they start, if `direct`; returns their sum. Terminals must be in order.
     fn add(&mut self, terminal: u32, flow: &mut [f64], direct: bool) -> f64 {
         match self.traffic {
             Traffic::Uniform if self.net.terminals < 2 => 0.0,
@@ -164,8 +163,8 @@ impl Origins<'_> {
     }
 }
 
-/// The links from one terminal to another, always the first of a group, through `via` (its place in the list
-/// of intermediates) if given.
+/// Returns the links from one terminal to another, always the first of a group, through `via` (its index in the list of
+/// intermediates) if given.
 pub fn path(
     net: &Network,
     view: View<'_>,

@@ -1,4 +1,4 @@
-//! The graph with parallel links gathered into edges.
+//! The graph with parallel links combined to edges.
 
 use crate::{NONE, RouteError, Word};
 
@@ -10,7 +10,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Rows from (row, item) pairs; items of a row keep their order.
+    /// Returns rows of (row, item) pairs; items of a row keep their order.
     pub(crate) fn new(rows: usize, pairs: &[(u32, u32)]) -> Self {
         let mut start = vec![0u32; rows + 1];
         for &(row, _) in pairs {
@@ -62,7 +62,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Checks the links and gathers them into edges.
+    /// Checks the links and combines them to edges.
     pub fn new(
         switches: usize,
         terminals: usize,
@@ -113,7 +113,7 @@ impl Network {
         })
     }
 
-    /// The same network with each link divided into lanes, which follow each other: for tables of lanes.
+    /// Returns the same network with each link divided into lanes, one after the other, for tables of lanes.
     pub fn divided(&self, lanes: u32) -> Self {
         let each = |ends: &[u32]| ends.iter().flat_map(|&end| vec![end; lanes as usize]).collect();
         let first = |links: &[u32]| links.iter().map(|&link| link * lanes).collect();
@@ -126,54 +126,54 @@ impl Network {
         }
     }
 
-    /// Number of links.
+    /// Returns the number of links.
     pub fn links(&self) -> usize {
         self.link_source.len()
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.edge_source.len()
     }
 
-    /// Links of an edge, ascending.
+    /// Returns the links of an edge, in ascending order.
     pub fn edge_links(&self, edge: u32) -> &[u32] {
         self.edge_links.row(edge)
     }
 
-    /// Edges that leave a switch, by target.
+    /// Returns the edges that leave a switch, by target.
     pub fn out_edges(&self, switch: u32) -> &[u32] {
         self.out_edges.row(switch)
     }
 
-    /// Edges that enter a switch, by source.
+    /// Returns the edges that enter a switch, by source.
     pub fn in_edges(&self, switch: u32) -> &[u32] {
         self.in_edges.row(switch)
     }
 
-    /// The edge from one switch to another, if there is one.
+    /// Returns the edge from one switch to another, if any.
     pub fn edge(&self, from: u32, to: u32) -> Option<u32> {
         let edges = self.out_edges(from);
         let place = edges.binary_search_by_key(&to, |&edge| self.edge_target[edge as usize]).ok()?;
         Some(edges[place])
     }
 
-    /// Terminals that receive from a switch, ascending.
+    /// Returns the terminals that receive from a switch, in ascending order.
     pub fn residents(&self, switch: u32) -> &[u32] {
         self.residents.row(switch)
     }
 
-    /// Number of terminals that send into a switch.
+    /// Returns the number of terminals that send to a switch.
     pub fn senders(&self, switch: u32) -> u32 {
         self.senders[switch as usize]
     }
 
-    /// The switch a terminal sends into; without switches the other terminal.
+    /// Returns the switch that a terminal sends to; without switches, the other terminal.
     pub fn entry(&self, terminal: u32) -> u32 {
         self.link_target[self.terminal_out[terminal as usize] as usize]
     }
 
-    /// The switch a terminal receives from; without switches the other terminal.
+    /// Returns the switch that a terminal receives from; without switches, the other terminal.
     pub fn home(&self, terminal: u32) -> u32 {
         self.link_source[self.terminal_in[terminal as usize] as usize]
     }
@@ -190,7 +190,7 @@ fn terminal_links(
     let (mut out, mut inward) = (vec![NONE; terminals], vec![NONE; terminals]);
     for link in 0..source.len() {
         let (from, to) = (source[link] as usize, target[link] as usize);
-        // Two terminals and the cable between them are a network; in a larger one there would be no way on.
+        // Two terminals and the cable between them are a network; in a larger one packets could not pass them.
         if from >= switches && to >= switches && (switches, terminals) != (0, 2) {
             return Err(RouteError::of([
                 Word::Link(link as u32),

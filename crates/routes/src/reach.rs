@@ -1,9 +1,9 @@
-//! Self-routing networks: one-way graphs in which only one way leads from a switch to a destination.
+//! Self-routing networks: one-way graphs with a single path from each switch to each destination.
 
 use crate::shortest::backward;
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
 
-/// The only way, found by reachability.
+/// The unique path, found by reachability.
 #[derive(Clone, Debug, Default)]
 pub struct SelfRouting {
     distance: Vec<u32>,

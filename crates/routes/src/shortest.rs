@@ -2,7 +2,7 @@
 
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 
-/// Which of the equally short ways are used.
+/// Which of the equally short paths are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextHops {
     /// Every link that lies on a shortest path.
@@ -20,7 +20,7 @@ pub struct ShortestPath {
 }
 
 impl ShortestPath {
-    /// Shortest paths with the given choice among equals.
+    /// Returns shortest paths with the given choice among equals.
     pub fn new(hops: NextHops) -> Self {
         Self { hops, distance: vec![], edges: vec![] }
     }
@@ -47,7 +47,8 @@ impl Scheme for ShortestPath {
     }
 }
 
-/// Distances to `to` over the edges that pass `usable`, breadth first; `order` gets the others, nearest first.
+/// Returns the distances to `to` over the edges that pass `usable`, breadth first; `order` gets the other switches,
+/// nearest first.
 pub(crate) fn backward(
     net: &Network,
     to: u32,

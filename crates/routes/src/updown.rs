@@ -1,13 +1,13 @@
-//! Up, then down: Clos networks and trees by their stages, any graph by its distance from a root.
+//! Up, then down: Clos networks and trees by their stages, any graph by distances from a root.
 
 use crate::shortest::backward;
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 
-/// Every switch has a height; a packet climbs as long as it must and then only descends.
+/// Every switch has a height; a packet climbs as long as necessary and then only descends.
 ///
-/// Where a way down to the destination exists it is taken, the shortest; after a descent there is therefore
-/// always a further way down, no table entry ever turns up again, and dependencies of links form no cycle:
-/// links up are ordered by height, links down too, and none leads from down to up.
+/// If a path down to the destination exists, the shortest is taken. After a descent there is therefore always a further
+/// path down, no table entry repeats, and the dependencies of links have no cycle: links up are ordered by height,
+/// links down too, and none leads from down to up.
 #[derive(Clone, Debug)]
 pub struct UpDown {
     height: Vec<i64>,
@@ -17,7 +17,7 @@ pub struct UpDown {
 }
 
 impl UpDown {
-    /// By height per switch; links between switches of equal height are not used.
+    /// Returns the scheme by height per switch; links between switches of equal height are not used.
     pub fn new(height: Vec<i64>) -> Self {
         let mut highest_first: Vec<u32> = (0..height.len() as u32).collect();
         highest_first.sort_by_key(|&switch| std::cmp::Reverse(height[switch as usize]));
@@ -78,7 +78,8 @@ impl Scheme for UpDown {
     }
 }
 
-/// Heights for up*/down* routing of any graph: nearer to the root is higher, equal distance by lower number.
+/// Returns heights for up*/down* routing of any graph: nearer to the root is higher, equal distances are ordered by
+/// number.
 pub fn depth_keys(net: &Network, root: u32) -> Vec<i64> {
     let (mut distance, mut order) = (vec![], vec![]);
     backward(net, root, |_| true, &mut distance, &mut order);

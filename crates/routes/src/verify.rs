@@ -1,11 +1,11 @@
-//! Do all packets arrive?
+//! Checks that all packets arrive.
 
 use crate::walk::{Starts, Walk, ends};
 use crate::{Network, RouteError, View};
 
 /// Follows every class from every switch where its packets can start, through every link they may take.
 ///
-/// The error names the destination and the switches passed on the way to the loop, dead end or wrong terminal.
+/// The error names the destination and the switches on the path to the loop, dead end or wrong terminal.
 pub fn verify(net: &Network, view: View<'_>) -> Result<(), RouteError> {
     view.check(net)?;
     let targets = view.targets(net);

@@ -1,4 +1,4 @@
-//! Anybody's table, borrowed and checked once.
+//! Any table, borrowed and checked once.
 
 use crate::network::Rows;
 use crate::{NONE, Network, RouteError, Word};
@@ -6,7 +6,7 @@ use crate::{NONE, Network, RouteError, Word};
 /// A table as slices; see the columns of the same names of the fabric.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Per group and one more: where its links start.
+    /// Per group and one more: start of its links.
     pub group_start: &'a [u32],
     /// Links of all groups.
     pub group_links: &'a [u32],
@@ -23,23 +23,23 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Number of groups.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.group_start.len() - 1
     }
 
-    /// Links of a group.
+    /// Returns the links of a group.
     pub fn group(&self, group: u32) -> &'a [u32] {
         &self.group_links
             [self.group_start[group as usize] as usize..self.group_start[group as usize + 1] as usize]
     }
 
-    /// The entry of a switch for a class.
+    /// Returns the entry of a switch for a class.
     pub fn entry(&self, switch: u32, class: u32) -> u32 {
         self.route[switch as usize * self.classes + class as usize]
     }
 
-    /// Refuses a table that does not belong to the network; every index is safe afterwards.
+    /// Refuses a table that does not fit the network; every index is safe afterwards.
     pub fn check(&self, net: &Network) -> Result<(), RouteError> {
         let fail = |text: &str| Err(RouteError::text(text));
         let lines = self.group_start.windows(2).all(|pair| pair[0] < pair[1]);
@@ -87,7 +87,7 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Per group: the vertices it leads to, each once.
+    /// Returns, per group, the vertices that it leads to, each once.
     pub(crate) fn targets(&self, net: &Network) -> Targets {
         let mut ends: Vec<(u32, f64)> = vec![];
         let mut pairs = vec![];
@@ -107,14 +107,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// Where the links of each group lead.
+/// The targets of the links of each group.
 pub(crate) struct Targets {
     rows: Rows,
     ends: Vec<(u32, f64)>,
 }
 
 impl Targets {
-    /// The vertices of a group with the share of its links that lead there.
+    /// Returns the vertices of a group with the fraction of its links that lead there.
     pub(crate) fn of(&self, group: u32) -> &[(u32, f64)] {
         match self.rows.row(group) {
             [] => &[],

@@ -3,7 +3,7 @@
 use crate::view::Targets;
 use crate::{NONE, Network, RouteError, View, Word};
 
-/// Where the packets of a class are to arrive.
+/// Where the packets of a class end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// At a terminal.
@@ -12,13 +12,13 @@ pub(crate) enum End {
     Via(u32),
 }
 
-/// A depth-first walk that is used for one class after another.
+/// A depth-first walk that is reused for one class after another.
 pub(crate) struct Walk<'a> {
     net: &'a Network,
     view: View<'a>,
     targets: &'a Targets,
-    /// Columns of neighbouring classes, each with its entries one after another: reading a large table down its
-    /// columns would miss the cache at every switch.
+    /// Columns of neighbouring classes, each with consecutive entries: reading a large table by columns would miss the
+    /// cache at every switch.
     block: Vec<u32>,
     block_classes: std::ops::Range<usize>,
     column: std::ops::Range<usize>,
@@ -27,7 +27,7 @@ pub(crate) struct Walk<'a> {
     /// Per switch: 2 * round while open, 2 * round + 1 when finished.
     state: Vec<u32>,
     stack: Vec<(u32, u32)>,
-    /// Switches the class comes to, each after all switches it may go to next.
+    /// Switches that the class reaches, each after all switches that it may go to next.
     pub(crate) order: Vec<u32>,
 }
 
@@ -48,13 +48,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The entry of a switch for the class of the last run.
+    /// Returns the entry of a switch for the class of the last run.
     pub(crate) fn entry(&self, switch: u32) -> u32 {
         self.block[self.column.start + switch as usize]
     }
 
-    /// True when packets of `class` go exactly the ways of the last run up to the switch that delivers them, as
-    /// those for terminals of one switch mostly do; nothing then has to be followed again.
+    /// Whether packets of `class` take exactly the paths of the last run up to the switch that delivers them, as those
+    /// for terminals of one switch mostly do; nothing then has to be followed again.
     pub(crate) fn repeats(&self, class: u32, end: End) -> bool {
         let (Some(End::Terminal(before)), End::Terminal(now)) = (self.last, end) else {
             return false;
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         alike && ours[home] != NONE && self.delivers(ours[home] >> 1, now)
     }
 
-    /// True when a group leads to the terminal and nowhere else.
+    /// Whether a group leads only to the terminal.
     fn delivers(&self, group: u32, terminal: u32) -> bool {
         matches!(self.targets.of(group), &[(vertex, _)] if vertex == self.net.switches as u32 + terminal)
     }
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Every class with its end, terminals first.
+/// Returns every class with its end, terminals first.
 pub(crate) fn ends(view: View<'_>) -> impl Iterator<Item = (u32, End)> {
     let terminals =
         (0u32..).zip(view.terminal_class).map(|(terminal, &class)| (class, End::Terminal(terminal)));
@@ -192,7 +192,7 @@ pub(crate) fn ends(view: View<'_>) -> impl Iterator<Item = (u32, End)> {
         .chain(view.via_class.iter().zip(view.via_switch).map(|(&class, &switch)| (class, End::Via(switch))))
 }
 
-/// The switches from which packets for `end` set out: where terminals send into, and the intermediates.
+/// The switches where packets for `end` start: those that terminals send to, and the intermediates.
 pub(crate) struct Starts {
     senders: Vec<u32>,
     switches: Vec<u32>,

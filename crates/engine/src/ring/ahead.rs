@@ -1,6 +1,6 @@
-//! Reading ahead in large networks: what the next events will need comes from far caches, each row waiting for the one
-//! that tells where it is. The rows of some events at a time are read here, so that they wait together. Nothing
-//! follows from what is read.
+//! Reading ahead in large networks. The data of the next events are in distant caches, and each row must arrive before
+//! the next is known. The rows of several events are read together here, so that the waits overlap. No result depends
+//! on what is read.
 
 use super::parts::{Entry, Kind, Unit};
 use super::state::{REQUEST, RESPONSE, Rings};
@@ -17,7 +17,7 @@ struct Alike {
 }
 
 impl Alike {
-    /// Reads something for each event of a kind.
+    /// Reads a value for each event of a kind.
     #[inline]
     fn read(&self, kind: u32, of: impl Fn(u32) -> Time) -> Time {
         let kind = kind as usize;
@@ -26,7 +26,7 @@ impl Alike {
 }
 
 impl Rings {
-    /// Reads what the next events that are due will need, if there are many.
+    /// Reads what the next due events need, if there are many.
     #[inline(never)]
     pub(super) fn read_ahead(&mut self) {
         let mut alike = Alike { numbers: [[0; AHEAD]; KINDS], counts: [0; KINDS] };
@@ -49,13 +49,13 @@ impl Rings {
         std::hint::black_box(read);
     }
 
-    /// Reads what a station holds of what has come.
+    /// Reads the received packets of a station.
     #[inline]
     fn read_held(&self, station: u32) -> Time {
         Time::from(self.stations[station as usize].at_work)
     }
 
-    /// Reads the rows in which a link looks for what it may start.
+    /// Reads the rows in which a link searches for a unit to start.
     #[inline]
     fn read_start(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
@@ -69,7 +69,7 @@ impl Rings {
         if at.may_start_own() { read ^ self.read_held(at.next) } else { read }
     }
 
-    /// Reads what it may start, and what comes behind that.
+    /// Reads the units that it may start, and their successors.
     #[inline]
     fn read_units(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
@@ -101,7 +101,7 @@ impl Rings {
         if own.late { read ^ self.rare[link as usize].retried as Time } else { read }
     }
 
-    /// Reads where that comes to.
+    /// Reads where they arrive.
     #[inline]
     fn read_next(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
@@ -130,7 +130,7 @@ impl Rings {
         read
     }
 
-    /// Reads what a station has served or its port has transferred.
+    /// Reads the packet that a station has served or its port has transferred.
     #[inline]
     fn read_work(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
@@ -142,7 +142,7 @@ impl Rings {
         read
     }
 
-    /// Reads the port to which a port has transferred something, and what comes next there.
+    /// Reads the port to which a port has transferred a packet, and what follows there.
     #[inline]
     fn read_target(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
@@ -156,7 +156,7 @@ impl Rings {
         if next == NONE { read } else { read ^ self.entries[next].ready }
     }
 
-    /// Reads the station of that port, and what its switch can transfer next.
+    /// Reads the station of that port, and the next transfer of its switch.
     #[inline]
     fn read_transfer(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
@@ -169,7 +169,7 @@ impl Rings {
         self.links[to].free_at ^ self.stations[to].wait_ticks as Time ^ self.read_front(of)
     }
 
-    /// Reads the packet that an event is about, and the station that it comes to.
+    /// Reads the packet of an event, and its destination station.
     #[inline]
     fn read_arrival(&self, unit: u32) -> Time {
         let it = &self.units[unit];
@@ -181,13 +181,13 @@ impl Rings {
         read ^ self.links[at].free_at ^ self.stations[at].wait_ticks as Time
     }
 
-    /// Reads the ports of a switch from which something may be transferred.
+    /// Reads the ports of a switch that may start a transfer.
     #[inline]
     fn read_ports(&self, of: &Switch) -> Time {
         bits(of.ready()).fold(0, |read, place| read ^ self.ports[(of.first + place) as usize].ready[0])
     }
 
-    /// Reads the station of the one that is served next, and that to which it goes: as far as can be foreseen.
+    /// Reads the station that is served next, and its destination station, as far as they can be predicted.
     #[inline]
     fn read_front(&self, of: &Switch) -> Time {
         let after = u64::MAX << 1 << of.served[0];

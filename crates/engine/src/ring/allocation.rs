@@ -1,9 +1,9 @@
-//! Bandwidth allocation: who may begin a packet is said by the go bits of the idle symbols.
+//! Bandwidth allocation: the go bits of idle symbols decide which station may begin a packet.
 //!
-//! Only their changes are followed. One that comes while a link is busy is heeded at once, for what it does is known: it
-//! tells what the idle symbols behind the unit say. Else it waits for the next look at the link: a stop does nothing
-//! before a unit begins there, and a go is heeded before it could be at the next station, or when it may let something
-//! start.
+//! Only changes of the bits are simulated. A change that arrives while a link is busy is processed immediately, because
+//! its effect is known: it sets the idle symbols after the unit. Otherwise it waits for the next check of the link: a
+//! stop has no effect before a unit begins there, and a go is processed before it could reach the next station, or when
+//! it may allow a start.
 
 use super::parts::Edge;
 use super::state::Rings;
@@ -11,30 +11,30 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// The idle symbols that come to a station.
+/// The idle symbols that arrive at a station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idles {
-    /// Changes that come when its link may be free, in order.
+    /// Changes that arrive while its link may be free, in order.
     queue: Queue,
-    /// When the last one comes.
+    /// When the last one arrives.
     last: Time,
-    /// Until then no idle symbol came since the last unit of its own began.
+    /// No idle symbol arrived between the beginning of its last own unit and this time.
     idle_from: Time,
 }
 
 impl Idles {
-    /// All say go.
+    /// All symbols say go.
     pub const GO: Self = Self { queue: Queue::EMPTY, last: -1 << 40, idle_from: 0 };
 }
 
 impl Rings {
-    /// Looks at a free link before its next start: does its station go on recovering from what it has sent, and what
-    /// do its idle symbols say? That is due when the unit has left; if nothing changes then it may be done later.
+    /// Checks a free link before its next start: does its station continue to recover from its own unit, and what do
+    /// its idle symbols say? This is due when the unit has left; if nothing changes then, it may be done later.
     pub(super) fn judge_idles(&mut self, link: u32, ready: Time) {
         let at = &mut self.links[link as usize];
         let end = at.free_at;
         if std::mem::replace(&mut at.judged, true) {
-            // Nothing has begun since.
+            // No unit has begun since.
         } else if at.absorbs {
             at.absorbs = ready < end;
             let go = !at.absorbs && (at.saved || at.hears_go);
@@ -46,7 +46,7 @@ impl Rings {
         self.heed_idles(link);
     }
 
-    /// A unit begins on a link; from the beginning of an own one the idle symbols that come are kept.
+    /// Begins a unit on a link; from the beginning of its own units, a station absorbs the idle symbols that arrive.
     pub(super) fn begin_idles(&mut self, link: u32, is_own: bool) {
         let at = &mut self.links[link as usize];
         at.judged = false;
@@ -60,7 +60,7 @@ impl Rings {
         self.heed_idles(link);
     }
 
-    /// How long no idle symbol comes to a station because of a unit that is just coming.
+    /// Returns for how long a unit that is arriving keeps idle symbols from a station.
     fn coming_ticks(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
         if at.bypass.is_empty() || self.units[at.bypass.head].time > self.now {
@@ -70,7 +70,7 @@ impl Rings {
         Time::from(symbols) * Time::from(self.timing(link).symbol)
     }
 
-    /// Heeds what has come to a station, and what will come while its link is busy.
+    /// Processes the changes that have arrived at a station, and those that will arrive while its link is busy.
     #[inline]
     fn heed_idles(&mut self, link: u32) {
         if self.links[link as usize].heeds {
@@ -96,26 +96,26 @@ impl Rings {
             self.edges.remove(head);
             self.heed(link, time, go);
             if go && time > free_at {
-                // A free link goes on saying go until a unit begins.
+                // A free link keeps saying go until a unit begins.
                 self.say(link, true, time);
             }
         }
     }
 
-    /// Whether changes are on their way to a station, but for those that have been heeded.
+    /// Whether unprocessed changes are on their way to a station.
     #[inline]
     pub(super) fn hears_more(&self, station: u32) -> bool {
         self.idles.get(station as usize).is_some_and(|idles| !idles.queue.is_empty())
     }
 
-    /// A change comes to a station.
+    /// Processes a change that arrives at a station.
     fn heed(&mut self, station: u32, time: Time, go: bool) {
         let at = &mut self.links[station as usize];
         at.hears_go = go;
         at.saved |= go || at.absorbs && time > self.idles[station as usize].idle_from;
     }
 
-    /// Has the idle symbols of a station say something from a tick on.
+    /// Sets what the idle symbols of a station say from a tick on.
     fn say(&mut self, link: u32, go: bool, from: Time) {
         let at = &mut self.links[link as usize];
         if std::mem::replace(&mut at.says_go, go) == go {
@@ -139,7 +139,7 @@ impl Rings {
         }
     }
 
-    /// Has the link of a station whose idle symbols say stop be looked at for the go that will come while it is free.
+    /// Schedules a check of a station's link for the next go, if its idle symbols say stop.
     #[inline]
     pub(super) fn await_go(&mut self, station: u32) {
         let at = &self.links[station as usize];

@@ -1,4 +1,4 @@
-//! Switches: packets go from port to port over buses.
+//! Switches: transfers of packets from port to port over buses.
 
 use super::links::MOST_COUNT;
 use super::parts::Entry;
@@ -10,7 +10,7 @@ use crate::kernel::{Time, bits};
 use crate::measure::{Hop, hop_kind};
 
 impl Rings {
-    /// A port has accepted a packet, which is ready for the bus at `ready`.
+    /// Handles a packet that a port has accepted and that is ready for the bus at `ready`.
     pub(super) fn received_at_port(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
         let at = &mut self.stations[station as usize];
         let first = at.held[kind].is_empty();
@@ -28,7 +28,7 @@ impl Rings {
         }
     }
 
-    /// Tells a port what is at the front of its receive queue, a packet or [`NONE`].
+    /// Sets the front of a port's receive queue: a packet or [`NONE`].
     fn set_front(&mut self, port: u32, kind: usize, held: u32) {
         let front = &mut self.ports[port as usize];
         if held == NONE {
@@ -39,7 +39,7 @@ impl Rings {
         }
     }
 
-    /// Has a switch be looked at when a packet is ready. While no bus is free that is not needed.
+    /// Schedules a check of a switch when a packet is ready. This is not needed while no bus is free.
     fn look_at_switch(&mut self, switch: u32, ready: Time) {
         let of = &mut self.switches[switch as usize];
         if ready < of.look_at {
@@ -48,7 +48,7 @@ impl Rings {
         }
     }
 
-    /// A packet is ready for a bus.
+    /// Handles a packet that is ready for a bus.
     pub(super) fn bus_due(&mut self, switch: u32) {
         let of = &mut self.switches[switch as usize];
         if of.look_at == self.now {
@@ -57,7 +57,7 @@ impl Rings {
         }
     }
 
-    /// Starts transfers while a bus is free and a port has one.
+    /// Starts transfers while a bus is free and a port has a packet.
     pub(super) fn arbitrate(&mut self, switch: u32) {
         self.switches[switch as usize].touched = false;
         while self.switches[switch as usize].free != [0, 0] {
@@ -75,13 +75,13 @@ impl Rings {
         }
     }
 
-    /// The place of the port that is served next, and the kind of its packet; `later` is when the next one is ready
-    /// otherwise.
+    /// Returns the index of the port that is served next, and the kind of its packet; sets `later` to when the next one
+    /// is ready.
     fn next_port(&self, switch: u32, later: &mut Time) -> Option<(u32, usize)> {
         let of = &self.switches[switch as usize];
         let ready = of.ready();
         for lane in of.lanes() {
-            // Those after the one served last, then the others.
+            // Ports after the one served last, then the others.
             let after = u64::MAX << 1 << of.served[lane];
             for part in [ready & after, ready & !after] {
                 for place in bits(part) {
@@ -94,8 +94,8 @@ impl Rings {
         None
     }
 
-    /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie, or
-    /// whenever there is one.
+    /// Returns the kind of the packet that can be transferred from a port: the one that was ready first; at a tie, or
+    /// always with priority, a response.
     fn transferable(&self, of: &Switch, lane: usize, place: u32, later: &mut Time) -> Option<usize> {
         let port = &self.ports[(of.first + place) as usize];
         if let Some(until) = self.faults.stopped(port.station, self.now) {
@@ -156,7 +156,7 @@ impl Rings {
         }
     }
 
-    /// Keeps the path of a packet over a bus.
+    /// Records a packet's transfer over a bus.
     #[cold]
     fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
         let Entry { deal, target, response, .. } = self.entries[held];
@@ -167,7 +167,7 @@ impl Rings {
         self.hops.record(Hop { source, started, target, link: station, begin: self.now, end, kind });
     }
 
-    /// A transfer is over.
+    /// Ends a transfer.
     pub(super) fn transferred(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let (switch, port) = (at.switch_here, self.links[station as usize].port());
@@ -191,8 +191,8 @@ impl Rings {
         let crossed = crossed + 1;
         self.entries[held] = Entry { crossed, ..Entry::new(to, ready, deal, response, (from, dest), bytes) };
         self.enter(held);
-        // Routes depend on the port and the terminal alone: what comes to a port twice on its way, or on its way back,
-        // goes on for ever.
+        // Routes depend only on the port and the terminal: a packet that visits a port twice in one direction loops for
+        // ever.
         if crossed as usize > 2 * self.ports.len() {
             self.astray = Some(dest);
         }

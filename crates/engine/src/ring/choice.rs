@@ -1,4 +1,4 @@
-//! Which of the packets that a station has to send may start, and which of them comes first.
+//! The packets of a station that may start, and which of them is first.
 
 use super::parts::Entry;
 use super::state::{REQUEST, RESPONSE, Rings};
@@ -6,13 +6,13 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.
+/// Order of waiting send packets: by the time when ready, responses before requests, by number of entry.
 pub(super) trait Order {
     /// What is compared.
     fn order(&self) -> (Time, bool, u32);
 }
 
-/// The same among those that may start: what gives way to others comes before that.
+/// Order of packets that may start; those that give way to others are last.
 type Turn = (bool, bool, (Time, bool, u32));
 
 impl Order for Entry {
@@ -22,11 +22,11 @@ impl Order for Entry {
     }
 }
 
-/// A send packet that may start, and where it waits.
+/// A send packet that may start, and its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     pub entry: u32,
-    /// The one before it in its queue, or [`NONE`].
+    /// The previous one in its queue, or [`NONE`].
     pub before: u32,
     /// Whether it has been sent before.
     pub again: bool,
@@ -34,7 +34,7 @@ pub(super) struct Choice {
 }
 
 impl Rings {
-    /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
+    /// Returns the first send packet that may start; sets `later` to when the next one is ready.
     pub(super) fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
         if !self.links[link as usize].says_go {
             return None;
@@ -55,14 +55,14 @@ impl Rings {
         best
     }
 
-    /// The turn of a packet that may start.
+    /// Returns the order of a packet that may start.
     #[inline]
     fn turn(&self, entry: u32, again: bool) -> Turn {
         let (f, it) = (&self.fabric, &self.entries[entry]);
         (f.ring_response_first != 0 && !it.response, f.ring_retry_first != 0 && !again, it.order())
     }
 
-    /// The packet that comes first of those to be sent again that are ready and may start.
+    /// Returns the first packet to be sent again that is ready and may start.
     fn first_again(&self, link: u32, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
         let mut best: Option<Choice> = None;
         let (mut before, mut entry) = (NONE, self.rare[link as usize].again.head);
@@ -83,12 +83,12 @@ impl Rings {
         best
     }
 
-    /// Whether enough busied packets wait that others of their kind are held back.
+    /// Whether so many busied packets wait that others of their kind are held back.
     fn has_rejected_enough(&self, link: u32, kind: usize) -> bool {
         self.rare[link as usize].rejected[kind] >= self.timing(link).rejected
     }
 
-    /// The first packet of a queue that is ready and need not wait for an earlier one of its flow.
+    /// Returns the first packet of a queue that is ready and does not have to wait for an earlier one of its flow.
     #[inline]
     fn first_fresh(&self, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
         let (mut before, mut entry) = (NONE, queue.head);
@@ -107,7 +107,7 @@ impl Rings {
         None
     }
 
-    /// Whether a packet between the same terminals has been sent by the station and not been accepted.
+    /// Whether the station has sent another packet between the same terminals that is not accepted yet.
     pub(super) fn has_open_before(&self, entry: u32) -> bool {
         let it = &self.entries[entry];
         let mut other = self.rare[it.station as usize].open;

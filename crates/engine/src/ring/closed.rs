@@ -1,4 +1,4 @@
-//! Routes that a terminal closes because what it asks for by them times out.
+//! Routes that a terminal closes because its transactions on them time out.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,16 @@ use super::state::Rings;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 
-/// Which routes are closed, and what was discarded because of that.
+/// The closed routes, and what was discarded because of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Closed {
-    /// A route is closed for this time after this many time-outs; 0: never.
+    /// Number of time-outs after which a route is closed, for this time; 0: never.
     after: u32,
     ticks: Time,
-    /// Routes, from terminal to terminal, by which something has timed out since anything ended in time.
+    /// Routes, from terminal to terminal, with time-outs since the last transaction that ended in time.
     routes: HashMap<(u32, u32), Route>,
-    /// Per link: what its terminal discarded since the counts were last cleared; no links if routes are never closed.
+    /// Per link: packets that its terminal discarded since the counts were last cleared; empty if routes are never
+    /// closed.
     discarded: Vec<u64>,
 }
 
@@ -31,7 +32,7 @@ impl Closed {
         Self { after, ticks, routes: HashMap::new(), discarded: vec![0; links] }
     }
 
-    /// A transaction has timed out.
+    /// Records a time-out.
     pub fn time_out(&mut self, from: u32, to: u32, now: Time) {
         if self.after == 0 {
             return;
@@ -43,7 +44,7 @@ impl Closed {
         }
     }
 
-    /// A transaction has ended in time.
+    /// Records a transaction that ended in time.
     #[inline]
     pub fn end(&mut self, from: u32, to: u32) {
         if !self.routes.is_empty() {
@@ -56,19 +57,19 @@ impl Closed {
         !self.routes.is_empty() && self.routes.get(&(from, to)).is_some_and(|route| now < route.until)
     }
 
-    /// What the terminal of a link discarded.
+    /// Returns the number of packets that the terminal of a link discarded.
     pub fn discarded_on(&self, link: usize) -> u64 {
         self.discarded.get(link).copied().unwrap_or(0)
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         self.discarded.fill(0);
     }
 }
 
 impl Rings {
-    /// Whether a terminal discards what it would dispatch, because its route is closed.
+    /// Whether a terminal discards a packet instead of dispatching it, because its route is closed.
     #[inline]
     pub(super) fn discards(&mut self, terminal: u32, target: u32) -> bool {
         let closed = self.closed.has(terminal, target, self.now);

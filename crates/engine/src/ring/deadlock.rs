@@ -1,16 +1,16 @@
-//! Which queues can never move again, and the circle of which waits for which.
+//! The queues that can never move again, and the cycle in which they wait for each other.
 //!
-//! A full receive queue of a port waits for the transmit queue to which its front goes, that of a terminal for its
-//! transmit responses; a full transmit queue waits for any of the receive queues that busied what it has sent. What
-//! is not full, or not waiting, moves. So what can never move is found by marking what moves, and then what
-//! waits for it.
+//! A full receive queue of a port waits for the transmit queue of its front packet; that of a terminal waits for its
+//! transmit responses. A full transmit queue waits for any of the receive queues that busied its packets. A queue that
+//! is not full or does not wait moves. The search marks what moves, and then what waits for it; the rest never moves.
 
 use super::links::Timing;
 use super::parts::Entry;
 use super::state::{RESPONSE, Rings};
 use crate::fabric::{NONE, transaction};
 
-/// Stations whose full transmit queues wait for each other in a circle, in order; empty if nothing is deadlocked.
+/// Returns stations whose full transmit queues wait for each other in a cycle, in order; empty if nothing is
+/// deadlocked.
 pub fn deadlock(rings: &Rings) -> Vec<u32> {
     let waits = Waits::new(rings);
     if waits.awaited.is_empty() {
@@ -20,10 +20,10 @@ pub fn deadlock(rings: &Rings) -> Vec<u32> {
     moves.iter().position(|&moves| !moves).map_or_else(Vec::new, |start| waits.cycle(start))
 }
 
-/// Which queues each queue waits for; one that waits for none moves.
+/// The queues that each queue waits for; a queue that waits for none moves.
 struct Waits {
     awaited: Vec<u32>,
-    /// Per queue and one more: where its part of `awaited` begins.
+    /// Per queue and one more: start of its part of `awaited`.
     start: Vec<u32>,
 }
 
@@ -52,11 +52,11 @@ impl Waits {
         &self.awaited[self.start[queue] as usize..self.start[queue + 1] as usize]
     }
 
-    /// Which queues move, or will when those they wait for have moved.
+    /// Returns which queues move now or later.
     fn moves(&self) -> Vec<bool> {
         let queues = self.start.len() - 1;
         let mut moves: Vec<bool> = (0..queues).map(|queue| self.of(queue).is_empty()).collect();
-        // Who waits for each queue: lists through what is awaited.
+        // For each queue, the queues that wait for it: lists through `awaited`.
         let (mut first, mut next) = (vec![NONE; queues], vec![NONE; self.awaited.len()]);
         let mut waiting = Vec::with_capacity(self.awaited.len());
         let mut moving = Vec::new();
@@ -82,7 +82,8 @@ impl Waits {
         moves
     }
 
-    /// Follows the first thing each queue waits for until one comes again; the stations of the transmit queues.
+    /// Follows the first wait of each queue until one repeats; returns the stations of the transmit queues in the
+    /// cycle.
     fn cycle(&self, start: usize) -> Vec<u32> {
         let mut seen = vec![usize::MAX; self.start.len() - 1];
         let mut path = Vec::new();
@@ -107,7 +108,7 @@ fn receive(station: u32, kind: usize) -> u32 {
 }
 
 impl Rings {
-    /// Whether a place of this transmit queue is free only after one of other queues has moved, which are added.
+    /// Whether a place of this transmit queue becomes free only after one of other queues has moved; adds these queues.
     fn transmit_waits(&self, station: u32, kind: usize, waits: &mut Vec<u32>) -> bool {
         let (at, link) = (&self.stations[station as usize], &self.links[station as usize]);
         if at.out_free[kind] > 0
@@ -135,16 +136,16 @@ impl Rings {
             entry = open_next;
         }
         let Timing { in_flight, rejected, .. } = *self.timing(station);
-        // Each of those is on its way or waits: this many leave no room for another one, whichever does what.
+        // Each of those is on its way or waits; with this number there is no room for another one in any case.
         if has_other && busied + 2 <= in_flight + rejected {
             return false;
         }
-        // What was not busied will be accepted. And there are places that are held for responses in service.
+        // Packets that were not busied will be accepted. Other places are reserved for responses in service.
         let open = in_flight - at.may_send[kind] + self.rare[station as usize].rejected[kind];
         busied > 0 && busied == open && (link.is_port() || at.at_work == NONE)
     }
 
-    /// Whether a transfer to a port is under way.
+    /// Whether a transfer to a port is in progress.
     fn is_receiving(&self, station: u32) -> bool {
         let switch = self.switches.get(self.stations[station as usize].switch as usize);
         switch.is_some_and(|of| of.receiving >> (self.links[station as usize].port() - of.first) & 1 != 0)

@@ -1,7 +1,7 @@
-//! Links that are down: lost packets, and when their senders forget them. And stations that start no packet.
+//! Links that are down: lost packets, and when their senders forget them. Also stations that start no packets.
 //!
-//! When links are down is known from the beginning. So when a unit starts on a link, it is known whether it will be lost
-//! there, before anything has been computed that would follow from its arrival.
+//! The outages of links are known from the beginning. When a unit starts on a link, the engine therefore knows whether
+//! it will be lost there, before it computes anything that follows from its arrival.
 
 use super::links::Timing;
 use super::parts::{Entry, Kind, Unit};
@@ -11,22 +11,22 @@ use super::tick::GO_ON;
 use crate::fabric::{self, Fabric, NONE};
 use crate::kernel::Time;
 
-/// When links are down, and what was lost there.
+/// Outages of links, and their losses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
-    /// Per link: the outages that are not over, the next one last. No links if there are no faults.
+    /// Per link: future outages, the next one last. Empty if there are no faults.
     outages: Vec<Vec<Outage>>,
-    /// Per station: what it has sent and will forget.
+    /// Per station: the number of packets that it has sent and will forget.
     losing: Vec<u32>,
     /// Per link: transactions lost there since the counts were last cleared.
     lost: Vec<u64>,
-    /// Per station: when it begins nothing, in order. No stations if none ever stops.
+    /// Per station: when it starts nothing, in order. Empty if none ever stops.
     stops: Vec<Vec<Outage>>,
-    /// Per station: when it was last to go on.
+    /// Per station: when it last had to continue.
     goes_on: Vec<Time>,
 }
 
-/// A link is down, or a station begins nothing.
+/// An interval in which a link is down, or a station starts nothing.
 #[derive(Clone, Copy, Debug)]
 struct Outage {
     down: Time,
@@ -49,7 +49,7 @@ impl Faults {
         Self { outages, losing, lost, goes_on: vec![-1; stops.len()], stops }
     }
 
-    /// Until when a station begins no service and no transfer, if it does not now.
+    /// Returns until when a station begins no service and no transfer, if it is stopped now.
     #[inline]
     pub fn stopped(&self, station: u32, now: Time) -> Option<Time> {
         let stops = self.stops.get(station as usize)?;
@@ -62,23 +62,23 @@ impl Faults {
         !self.outages.is_empty()
     }
 
-    /// Whether a station will forget something that it has sent.
+    /// Whether a station will forget a packet that it has sent.
     #[inline]
     pub fn awaits(&self, station: u32) -> bool {
         self.losing.get(station as usize).is_some_and(|&count| count > 0)
     }
 
-    /// Transactions that a link lost.
+    /// Returns the number of transactions that a link lost.
     pub fn lost_on(&self, link: usize) -> u64 {
         self.lost.get(link).copied().unwrap_or(0)
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         self.lost.fill(0);
     }
 
-    /// Whether a link is down at any time from a start on it to another moment. Later starts are asked for later.
+    /// Whether a link is down at any time in an interval. Calls must be in the order of starts.
     fn is_down(&mut self, link: u32, start: Time, until: Time) -> bool {
         let outages = &mut self.outages[link as usize];
         while outages.last().is_some_and(|outage| outage.up <= start) {
@@ -88,7 +88,7 @@ impl Faults {
     }
 }
 
-/// Per station: when it begins nothing; no stations if none ever stops.
+/// Returns when each station starts nothing; empty if none ever stops.
 fn stops(f: &Fabric) -> Vec<Vec<Outage>> {
     if !f.fault_stuck.contains(&1) {
         return Vec::new();
@@ -104,7 +104,7 @@ fn stops(f: &Fabric) -> Vec<Vec<Outage>> {
 }
 
 impl Rings {
-    /// Whether a terminal begins no service now; then it is looked at when it goes on.
+    /// Whether a terminal begins no service now; schedules a check for when it continues.
     #[inline]
     pub(super) fn is_stuck(&mut self, station: u32) -> bool {
         let Some(until) = self.faults.stopped(station, self.now) else { return false };
@@ -115,7 +115,7 @@ impl Rings {
         true
     }
 
-    /// Transactions in flight that stand at stations which begin nothing any more.
+    /// Returns the transactions in flight at stations that never start anything again.
     pub fn stranded(&self) -> u64 {
         let for_good = |&station: &usize| self.faults.stopped(station as u32, self.now) == Some(NEVER);
         let mut count = 0;
@@ -132,8 +132,8 @@ impl Rings {
         count
     }
 
-    /// A unit starts on a link in a network in which links fail; whether it is lost there. Then its sender will forget
-    /// the packet.
+    /// Handles a unit that starts on a link in a network with faults; returns whether it is lost there. Its sender will
+    /// then forget the packet.
     #[inline(never)]
     pub(super) fn loses(&mut self, link: u32, unit: u32, timing: Timing) -> bool {
         let Unit { symbols, station, .. } = self.units[unit];
@@ -148,7 +148,7 @@ impl Rings {
         true
     }
 
-    /// A sender forgets a packet that was lost, or whose echo was.
+    /// Forgets, at its sender, a packet that was lost, or whose echo was.
     pub(super) fn forget_lost(&mut self, unit: u32) {
         let Unit { kind, entry, station, dest: link, response, again, ends_deal, .. } = self.units[unit];
         self.units.remove(unit);
@@ -161,13 +161,13 @@ impl Rings {
         if again || ends_deal || in_order || self.fabric.ring_hold_until_echo != 0 {
             self.entry_over(entry);
         } else {
-            // Its row went on with it.
+            // Its row continued with it.
             self.stations[station as usize].may_send[usize::from(response)] += 1;
             self.reconsider(station);
         }
     }
 
-    /// A packet that was not accepted is given up.
+    /// Gives up a packet that was not accepted.
     fn lose_packet(&mut self, entry: u32, link: u32) {
         let Entry { deal, label, by, response, .. } = self.entries[entry];
         if label != UNLABELLED {

@@ -1,38 +1,38 @@
-//! Terminals that run programs: what comes goes over the host's bus before it is served, and programs are notified.
+//! Terminals that run programs: arrivals cross the host's bus before service, and programs are notified.
 //!
-//! The bus itself is the programs', for it is shared with what they send; see `docs/background/programs.md`.
+//! The bus itself belongs to the programs, because it also carries what they send; see `docs/background/programs.md`.
 
 use super::state::Rings;
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::terminal::Packet;
 use crate::terminal::program::mark;
 
-/// Payloads that there are.
+/// The legal payloads.
 const PAYLOADS: [u32; 3] = [16, 64, 256];
 
-/// A packet that has come to a terminal and asks for its host's bus.
+/// A packet that has arrived at a terminal and requests its host's bus.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
     /// The terminal.
     pub terminal: u32,
-    /// What it is known by when it comes back.
+    /// The number by which it returns.
     pub held: u32,
-    /// Bytes of a message that go over the bus.
+    /// Bytes of a message that cross the bus.
     pub bytes: u32,
 }
 
-/// What is between terminals and their programs.
+/// The interface between terminals and their programs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
     /// Whether there are programs.
     told: bool,
-    /// Whether what comes goes over a bus.
+    /// Whether arrivals cross a bus.
     has_bus: bool,
-    /// Terminals whose transactions were over in this tick, with their marks and whether they were in time.
+    /// Terminals whose transactions ended in this tick, with their marks and whether they ended in time.
     over: Vec<(u32, u32, bool)>,
     /// Marks of transactions whose data were lost in this tick.
     lost: Vec<u32>,
-    /// What has asked for a bus in this tick.
+    /// Packets that requested a bus in this tick.
     asking: Vec<Asking>,
     /// Per terminal: packets that wait for its bus or use it.
     at_bus: Vec<u32>,
@@ -46,14 +46,14 @@ impl Hosts {
     }
 }
 
-/// Payload with which a part of a message goes: the next one that there is.
+/// Returns the payload of a packet with this part of a message: the next legal one.
 #[inline]
 fn rounded(bytes: u32) -> u32 {
     PAYLOADS.into_iter().find(|&payload| payload >= bytes).unwrap_or(bytes)
 }
 
 impl Rings {
-    /// What a packet asks for, and the payload with which its transaction goes.
+    /// Returns the transaction of a packet, and its payload.
     #[inline]
     pub(super) fn asks_for(&self, terminal: u32, packet: &Packet) -> (u8, u32) {
         let own = self.fabric.terminal_transaction[terminal as usize];
@@ -64,7 +64,7 @@ impl Rings {
         }
     }
 
-    /// A transaction has come to its end: its number is free, and its program is notified unless it was given up before.
+    /// Ends a transaction: its number is free, and its program is notified unless the transaction was given up before.
     pub(super) fn end_deal(&mut self, deal: u32) {
         let it = &self.deals[deal];
         if it.numbered {
@@ -76,7 +76,7 @@ impl Rings {
         self.give_number_back(deal);
     }
 
-    /// A transaction was given up: its program is notified.
+    /// Gives up a transaction and notifies its program.
     pub(super) fn give_up_deal(&mut self, deal: u32) {
         let it = &self.deals[deal];
         if it.mark != NONE && self.hosts.told {
@@ -85,7 +85,7 @@ impl Rings {
         self.give_number_back(deal);
     }
 
-    /// The data of a transaction have been lost.
+    /// Records that the data of a transaction are lost.
     pub(super) fn lose(&mut self, deal: u32) {
         let mark = self.deals[deal].mark;
         if mark != NONE {
@@ -93,7 +93,7 @@ impl Rings {
         }
     }
 
-    /// Whether a packet that is ready for the user of a terminal goes over the host's bus before it is served.
+    /// Whether a packet that is ready for the user of a terminal crosses the host's bus before service.
     /// Acknowledgements do not.
     #[inline]
     pub(super) fn goes_over_bus(&mut self, station: u32, held: u32) -> bool {
@@ -110,27 +110,27 @@ impl Rings {
         goes
     }
 
-    /// A packet has gone over the host's bus: it is ready to be served.
+    /// Handles a packet that has crossed the host's bus: it is ready for service.
     pub fn off_bus(&mut self, terminal: u32, held: u32) {
         self.hosts.at_bus[terminal as usize] -= 1;
         self.entries[held].ready = self.now;
         self.await_service(self.fabric.terminal_out_link[terminal as usize], held);
     }
 
-    /// Whether something at a station waits for the bus of its host or uses it.
+    /// Whether a packet at a station waits for the bus of its host or uses it.
     pub(super) fn is_at_bus(&self, station: u32) -> bool {
         let terminal = self.links[station as usize].terminal();
         self.hosts.at_bus.get(terminal as usize).is_some_and(|&count| count > 0)
     }
 
-    /// Takes what programs have to be told: transactions that are over, what was lost, and what asks for a bus.
+    /// Takes the news for programs: ended transactions, losses, and requests for a bus.
     pub fn tell(&mut self, over: &mut Vec<(u32, u32, bool)>, lost: &mut Vec<u32>, asking: &mut Vec<Asking>) {
         over.append(&mut self.hosts.over);
         lost.append(&mut self.hosts.lost);
         asking.append(&mut self.hosts.asking);
     }
 
-    /// Whether the tick has brought nothing for sources or measurements, and there are no programs to be told anything.
+    /// Whether the tick has no news for sources, measurements or programs.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.delivered.is_empty() && self.asking.is_empty() && !self.hosts.told

@@ -1,4 +1,4 @@
-//! Links: what a unit that passes needs of a station, in a line of the cache of its own.
+//! Links: the data of a station that passing units need, in one cache line.
 
 use std::collections::HashMap;
 
@@ -7,57 +7,57 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// Above this gates are terminals.
+/// Gates above this are terminals.
 const TERMINAL: u32 = 1 << 31;
-/// When this many symbols or transfers have been counted the counts go to where there is room for more.
+/// Counts of symbols or transfers move to a larger counter at this number.
 pub(super) const MOST_COUNT: u32 = 1 << 31;
 
-/// A link and the station that sends on it, as units that pass see them.
+/// A link and its sending station, as passing units see them.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
     /// End of the last unit on it.
     pub free_at: Time,
-    /// When it is looked at next, or [`NEVER`].
+    /// Tick of its next check, or [`NEVER`].
     pub look_at: Time,
-    /// Units in the bypass FIFO, and on the link to the station those that will pass.
+    /// Units in the bypass FIFO, and those on the way to the station that will pass.
     pub bypass: Queue,
     pub next: u32,
-    /// Its place among the ports of all switches; or the terminal, and [`TERMINAL`]; or [`NONE`].
+    /// Its index among the ports of all switches; or the terminal plus [`TERMINAL`]; or [`NONE`].
     gate: u32,
-    /// Units of the station's own that wait, ready or not.
+    /// Number of the station's own units that wait, ready or not.
     pub waiting: u32,
-    /// Which of [`super::state::Rings::timings`] are its own.
+    /// Index in [`super::state::Rings::timings`].
     pub timing: u32,
-    /// Send packets put on the link, passing ones included, that are not in [`Tally`].
+    /// Send packets put on the link, including passing ones, that are not in [`Tally`].
     pub packets: u32,
-    /// Symbols of all units, and echoes, that are not there.
+    /// Symbols of all units, and of echoes, that are not in it.
     pub symbols: u32,
     pub echoes: u32,
-    /// Most symbols in the bypass FIFO behind which the link begins.
+    /// Maximum number of symbols in the bypass FIFO before the link.
     pub bypass_most: u32,
-    /// Whether it is among those that may start something in this tick.
+    /// Whether it is in the list of links that may start a unit in this tick.
     pub touched: bool,
-    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none. While there are other
-    /// places nobody waits for this one, and it is counted as taken until the link is looked at again.
+    /// Kind of the packet whose place becomes free at the end of the unit on the link, 2 if none. While there are other
+    /// places nobody waits for this one, and it counts as taken until the next check of the link.
     pub leaving: u8,
-    /// What its idle symbols say.
+    /// Whether its own idle symbols say go.
     pub says_go: bool,
-    /// What those say that come.
+    /// Whether arriving idle symbols say go.
     pub hears_go: bool,
-    /// Whether the station keeps what comes: a unit of its own is on the link, or it recovers from one.
+    /// Whether the station absorbs idle symbols: its own unit is on the link, or it recovers from one.
     pub absorbs: bool,
-    /// Whether a go has come since that unit began, or else since the last unit did.
+    /// Whether a go has arrived since that unit began, or, without one, since the last unit did.
     pub saved: bool,
-    /// Whether it is known what the idle symbols behind the last unit say.
+    /// Whether the idle symbols after the last unit are decided.
     pub judged: bool,
-    /// Whether echoes or changes of what idle symbols say may be on their way whose coming is no event.
+    /// Whether echoes or changes of idle symbols may be under way whose arrival is not an event.
     pub heeds: bool,
 }
 
 const _: () = assert!(size_of::<Link>() == 64, "a link is a line of the cache");
 
-/// What does not change at a station; most have the same.
+/// The constants of a station; most stations share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(align(32))]
 pub(super) struct Timing {
@@ -69,26 +69,26 @@ pub(super) struct Timing {
     pub ahead: u32,
     pub transmit: u32,
     pub receive: u32,
-    /// How many packets of a kind may be on their way before their echoes have come.
+    /// Limit of the packets of a kind that wait for their echoes.
     pub in_flight: u32,
-    /// How many busied ones of a kind may wait before others are held back.
+    /// Limit of the busied packets of a kind before others are held back.
     pub rejected: u32,
-    /// Whether the station removes what has passed it twice.
+    /// Whether the station removes packets that have passed it twice.
     pub scrubs: bool,
 }
 
-/// What was counted at a link and has no room there.
+/// Large counters of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub packets: u64,
     pub symbols: u64,
     pub echoes: u64,
-    /// Packets that buses have moved to its station.
+    /// Packets that buses have transferred to its station.
     pub transfers: u64,
 }
 
 impl Link {
-    /// Its place among the ports of all switches, or [`NONE`].
+    /// Returns its index among the ports of all switches, or [`NONE`].
     #[inline]
     pub fn port(&self) -> u32 {
         if self.gate < TERMINAL { self.gate } else { NONE }
@@ -100,7 +100,7 @@ impl Link {
         self.gate < TERMINAL
     }
 
-    /// Its terminal, or [`NONE`].
+    /// Returns its terminal, or [`NONE`].
     #[inline]
     pub fn terminal(&self) -> u32 {
         if self.gate == NONE || self.is_port() { NONE } else { self.gate - TERMINAL }
@@ -117,24 +117,24 @@ impl Link {
         self.gate = port;
     }
 
-    /// Gives it to a terminal.
+    /// Assigns it to a terminal.
     pub fn set_terminal(&mut self, terminal: u32) {
         self.gate = TERMINAL + terminal;
     }
 
-    /// Whether a unit of the station's own may start, unless only an echo that was held back may.
+    /// Whether a unit of the station's own may start, apart from an echo that was held back.
     #[inline]
     pub fn may_start_own(&self) -> bool {
         self.waiting > 0 && self.says_go
     }
 
-    /// Whether its idle symbols may say something else when the unit on it has left.
+    /// Whether its idle symbols may change when the current unit has left.
     #[inline]
     pub fn must_be_judged(&self) -> bool {
         !self.judged && (self.saved || self.hears_go) != self.says_go
     }
 
-    /// Counts symbols; whether the counts must go to where there is more room.
+    /// Counts symbols; returns whether the counters are full.
     #[inline]
     pub fn count(&mut self, symbols: u32, is_packet: bool) -> bool {
         self.symbols += symbols;
@@ -143,7 +143,7 @@ impl Link {
         self.symbols >= MOST_COUNT
     }
 
-    /// Counts with those that have been put aside.
+    /// Returns the counts, including the large counters.
     pub fn tally(&self, aside: &Tally) -> Tally {
         Tally {
             packets: aside.packets + u64::from(self.packets),
@@ -153,7 +153,7 @@ impl Link {
         }
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         (self.packets, self.symbols, self.echoes) = (0, 0, 0);
     }
@@ -183,13 +183,13 @@ impl Link {
     }
 }
 
-/// All links of a fabric, and their timings.
+/// Returns all links of a fabric, and their timings.
 pub(super) fn links(f: &Fabric) -> (Vec<Link>, Vec<Timing>) {
     let mut seen = vec![false; f.links()];
     let (mut timings, mut known) = (Vec::new(), HashMap::new());
     let mut links: Vec<Link> = (0..f.links())
         .map(|link| {
-            // Links are gone through in order, so the first of a ring has its lowest number.
+            // Links are visited in order, so the first of a ring has its lowest number.
             let scrubs = !std::mem::replace(&mut seen[f.station_ring[link] as usize], true);
             let timing = Timing::new(f, link, scrubs);
             let number = *known.entry(timing).or_insert_with(|| {

@@ -1,36 +1,36 @@
-//! Whether rings are busy with packets that are sent again and again, and nothing comes of it.
+//! Detection of livelock: rings are busy with packets that are sent again and again, and none is accepted.
 //!
-//! Nothing moves as long as no station accepts a packet: everything else that happens to a packet follows from that
-//! within times that are known. So the count of what was accepted is looked at from time to time. While it stands still,
-//! nothing is on its way to a user, a bus or a memory, and packets are busied all the time, they go round for nothing. How
-//! long that may last follows from the scenario's own times, see [`Rings::is_livelocked`].
+//! There is no progress while no station accepts a packet: everything else that happens to a packet follows from that
+//! within known times. So the count of accepted packets is checked from time to time. If it does not change, nothing is
+//! on its way to a user, a bus or a memory, and packets are busied all the time, the run is in livelock. The necessary
+//! observation time follows from the scenario's own times; see [`Rings::is_livelocked`].
 
 use super::state::Rings;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// Multiple of the longest time that a packet may have to wait for its next try.
+/// Observation time, as a multiple of the longest wait of a packet for its next attempt.
 const PATIENCE: Time = 200;
 
 /// The longest payload of the standard, in bytes.
 const LONGEST_BYTES: u32 = 256;
 
-/// Since when nothing was accepted.
+/// Since when no packet was accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Still {
-    /// Tick of the first look at which `accepted` was found.
+    /// Tick of the first check that found `accepted`.
     since: Time,
     /// Packets accepted and busied up to then.
     accepted: u64,
     busied: u64,
-    /// Ticks of the longest way round, with a packet put in by every station; 0: not known yet.
+    /// Ticks of the longest round trip, with a packet inserted by every station; 0: not known yet.
     round: Time,
 }
 
 impl Rings {
-    /// Whether since an earlier look no packet was accepted, while packets were busied, for longer than [`PATIENCE`]
-    /// times the longest way round a ring, on which every station puts in a packet, and the longest delay that a packet
-    /// waits for now. A delay that grows is so never taken for a livelock, however long it has become.
+    /// Whether no packet was accepted, while packets were busied, for longer than [`PATIENCE`] times the longest round
+    /// trip (with a packet inserted by every station) and the longest current retry delay. A growing delay is therefore
+    /// never mistaken for a livelock.
     pub fn is_livelocked(&mut self) -> bool {
         let busied = self.rare.iter().map(|rare| rare.busied).sum();
         if self.accepted != self.still.accepted || busied < self.still.busied {
@@ -48,13 +48,13 @@ impl Rings {
             && self.longest_delay().is_some_and(|delay| lasted / PATIENCE >= self.still.round + delay)
     }
 
-    /// Ticks since which nothing was accepted, and packets busied since then.
+    /// Returns for how many ticks no packet was accepted, and the packets busied since.
     pub fn stood_still(&self) -> (Time, u64) {
         let busied: u64 = self.rare.iter().map(|rare| rare.busied).sum();
         (self.now - self.still.since, busied.saturating_sub(self.still.busied))
     }
 
-    /// Ticks round the longest ring for what has to wait for one of the longest packets at every station.
+    /// Returns the ticks of a round trip on the longest ring, waiting for one of the longest packets at every station.
     fn longest_round(&self) -> Time {
         let header = self.fabric.ring_request_header_bytes.max(self.fabric.ring_response_header_bytes);
         let symbols = (header + LONGEST_BYTES + self.fabric.ring_send_idle_bytes).div_ceil(2);
@@ -72,8 +72,8 @@ impl Rings {
         longest
     }
 
-    /// The longest delay of a retry that a packet waits for; none if something is on its way that will be accepted, served
-    /// or moved, or is ready for the first time later.
+    /// Returns the longest retry delay that a packet is waiting for; None if a packet under way will be accepted,
+    /// served or transferred, or is ready for the first time later.
     fn longest_delay(&self) -> Option<Time> {
         let mut longest = 0;
         for station in 0..self.stations.len() as u32 {
@@ -98,8 +98,8 @@ impl Rings {
         Some(longest)
     }
 
-    /// Whether something is done at a station that will be over: a service, a transfer, a latency before or behind them, an
-    /// echo that will not come.
+    /// Whether a station has work that will end: a service, a transfer, a latency before or after them, or an echo that
+    /// was lost.
     fn is_at_work(&self, station: u32) -> bool {
         let at = &self.stations[station as usize];
         let comes_later = |entry: u32| entry != NONE && self.entries[entry].ready > self.now;

@@ -1,8 +1,8 @@
 //! Networks of register-insertion rings joined by buses.
 //!
-//! The model is given in `docs/background/ring-model.md`, whose words and letters are used here. A unit is moved as a
-//! whole: all its symbols follow from the tick at which it starts on a link. What waits is kept in intrusive lists
-//! over slabs, so that nothing is allocated per event once a run is under way.
+//! The model and its notation are in `docs/background/ring-model.md`. A unit moves as a whole: all its symbols follow
+//! from the tick at which it starts on a link. Waiting units are in intrusive lists over slabs, so that a running
+//! simulation does not allocate per event.
 
 mod ahead;
 mod allocation;

@@ -1,4 +1,4 @@
-//! What a station puts on its link.
+//! The units that a station puts on its link.
 
 use super::choice::Choice;
 use super::parts::{Entry, Kind, Unit};
@@ -10,12 +10,12 @@ use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
 
 impl Rings {
-    /// A link is to be looked at: the place of what has left it is free, and what waits may start.
+    /// Checks a link: the place of the unit that has left is free, and waiting units may start.
     pub(super) fn look_due(&mut self, link: u32) {
         let now = self.now;
         let at = &mut self.links[link as usize];
         if at.look_at != now {
-            // It was looked at before, and then there was nothing to be looked at now.
+            // It was checked before, and then nothing was due now.
             return;
         }
         at.look_at = NEVER;
@@ -26,27 +26,27 @@ impl Rings {
         self.touch_link(link);
     }
 
-    /// The first of the echoes that a station holds back, or [`NONE`].
+    /// Returns the first echo that a station holds back, or [`NONE`].
     #[inline(never)]
     fn held_back(&self, station: u32) -> u32 {
         if self.stations[station as usize].late { self.rare[station as usize].echoes.head } else { NONE }
     }
 
-    /// Whether a unit of a station's own may start, as far as its idle symbols are concerned.
+    /// Whether the idle symbols of a station allow one of its own units to start.
     #[inline]
     pub(super) fn may_insert(&self, station: u32) -> bool {
         let at = &self.links[station as usize];
         at.waiting > 0 && (at.says_go || self.held_back(station) != NONE)
     }
 
-    /// Whether something may wait for the place that is free at the end of the unit on a link.
+    /// Whether a packet may wait for the place that becomes free at the end of the unit on a link.
     #[inline]
     fn place_is_awaited(&self, link: u32) -> bool {
         let leaving = usize::from(self.links[link as usize].leaving);
         leaving < 2 && self.stations[link as usize].out_free[leaving] == 0
     }
 
-    /// Has the link be looked at when a unit of the station's own is ready and the link is free.
+    /// Schedules a check of the link for when a unit of the station's own is ready and the link is free.
     #[inline]
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
         if !self.may_insert(station) {
@@ -63,7 +63,7 @@ impl Rings {
         }
     }
 
-    /// Has a link that is not free be looked at when something may start or must be judged.
+    /// Schedules a check of a busy link for when a unit may start or idle symbols must be decided.
     #[inline(always)]
     pub(super) fn await_end(&mut self, link: u32) {
         let at = &self.links[link as usize];
@@ -84,7 +84,7 @@ impl Rings {
         }
     }
 
-    /// When the first of the units of a station's own is ready.
+    /// Returns when the first of the station's own units is ready.
     fn own_due(&self, link: u32) -> Time {
         let at = &self.stations[link as usize];
         let says_go = self.links[link as usize].says_go;
@@ -108,7 +108,7 @@ impl Rings {
         due
     }
 
-    /// Puts the next unit on a link, if it is free and there is one.
+    /// Puts the next unit on a link, if the link is free and there is one.
     #[inline(always)]
     pub(super) fn start_link(&mut self, link: u32) {
         let now = self.now;
@@ -118,7 +118,7 @@ impl Rings {
             return self.go_on_waiting(link);
         }
         if at.leaving < 2 {
-            // A place that nobody waited for: there are others.
+            // A place that nobody waited for, because there are others.
             let kind = usize::from(std::mem::replace(&mut at.leaving, 2));
             self.stations[link as usize].out_free[kind] += 1;
         }
@@ -139,7 +139,7 @@ impl Rings {
         }
     }
 
-    /// Has a link be looked at again that was looked at too early.
+    /// Schedules another check of a link that was checked too early.
     #[cold]
     fn go_on_waiting(&mut self, link: u32) {
         self.await_end(link);
@@ -148,7 +148,8 @@ impl Rings {
         }
     }
 
-    /// Puts the next unit on a free link; whether there is one. The front of the bypass FIFO is ready at `ready`.
+    /// Puts the next unit on a free link; returns whether there is one. The front of the bypass FIFO is ready at
+    /// `ready`.
     #[inline(always)]
     fn start_next(&mut self, link: u32, ready: Time) -> bool {
         let now = self.now;
@@ -175,7 +176,7 @@ impl Rings {
         self.put(link, unit, false);
     }
 
-    /// Symbols that stand in the bypass FIFO before its front starts.
+    /// Updates the maximum number of symbols in the bypass FIFO, before its front starts.
     fn count_bypass(&mut self, link: u32) {
         let (at, symbol) = (&self.links[link as usize], u64::from(self.timing(link).symbol));
         let front = &self.units[at.bypass.head];
@@ -183,7 +184,8 @@ impl Rings {
         if waited <= 0 {
             return;
         }
-        // Units follow each other on a link, so that there are no more symbols than have come since the front was ready.
+        // Units follow each other on a link, so there are at most the symbols that have arrived since the front was
+        // ready.
         let stored = if self.fabric.ring_cut_through == 0 { front.symbols } else { 0 };
         let most = at.bypass_most;
         if waited as u64 + u64::from(stored) * symbol > u64::from(most) * symbol {
@@ -200,7 +202,7 @@ impl Rings {
             if it.time >= self.now {
                 break;
             }
-            // Those that have come before this tick, the one that is just coming aside.
+            // Those that arrived before this tick; the one that is just arriving does not count.
             let there = ((self.now - it.time) as u64).div_ceil(symbol);
             let all = u64::from(it.symbols);
             symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
@@ -209,7 +211,8 @@ impl Rings {
         symbols
     }
 
-    /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.
+    /// Puts a unit of the station's own on the link if one may start; otherwise schedules the next check. Returns
+    /// whether one started.
     fn start_own(&mut self, link: u32) -> bool {
         if self.links[link as usize].waiting == 0 {
             return false;
@@ -296,7 +299,7 @@ impl Rings {
         self.put(link, unit, true);
     }
 
-    /// Starts a unit on a link, of the station's own or not.
+    /// Starts a unit on a link, the station's own or not.
     fn put(&mut self, link: u32, unit: u32, is_own: bool) {
         let now = self.now;
         let Unit { symbols, kind, again, .. } = self.units[unit];
@@ -328,7 +331,7 @@ impl Rings {
         self.forward(next, unit, timing);
     }
 
-    /// Makes room for the counts of a link.
+    /// Moves the counts of a link to the large counters.
     #[cold]
     fn put_counts_aside(&mut self, link: u32) {
         let (at, aside) = (&mut self.links[link as usize], &mut self.tallies[link as usize]);
@@ -336,18 +339,18 @@ impl Rings {
         at.clear_counts();
     }
 
-    /// Keeps the way of a unit over a link.
+    /// Records a unit's stay on a link.
     #[cold]
     fn keep_hop(&mut self, link: u32, unit: u32, end: Time) {
         let Unit { entry, dest, kind, response, again, .. } = self.units[unit];
         let sort = match kind {
-            // No echo leaves a station before the station has decided.
+            // No echo leaves a station before its decision.
             Kind::Ready | Kind::Open => hop_kind::READY,
             Kind::Busy => hop_kind::BUSY,
             _ if response => hop_kind::RESPONSE,
             _ => hop_kind::PACKET,
         };
-        // The transaction of an echo may be over.
+        // The transaction of an echo may have ended.
         let (source, started) = if kind.is_packet() {
             let deal = &self.deals[self.entries[entry].deal];
             (deal.source, deal.started)
@@ -358,7 +361,8 @@ impl Rings {
         self.hops.record(Hop { source, started, target: dest, link, begin: self.now, end, kind });
     }
 
-    /// Notes that a packet was sent and not accepted: at once if packets must stay in order, else when it is busied.
+    /// Records that a packet was sent and not accepted: immediately if packets must stay in order, otherwise when it is
+    /// busied.
     pub(super) fn open(&mut self, entry: u32) {
         let station = self.entries[entry].station;
         let first = std::mem::replace(&mut self.rare[station as usize].open, entry);
@@ -369,7 +373,7 @@ impl Rings {
         }
     }
 
-    /// The packet is no longer among those.
+    /// Removes the packet from those.
     pub(super) fn close(&mut self, entry: u32) {
         let Entry { station, open_next, open_before, .. } = self.entries[entry];
         if open_before == NONE {
@@ -382,7 +386,7 @@ impl Rings {
         }
     }
 
-    /// Enters a packet into a transmit queue in which it has a place already; its number there is still to be given.
+    /// Enters a packet into a transmit queue in which it has a reserved place, and gives it its number.
     pub(super) fn enter(&mut self, entry: u32) {
         let it = &mut self.entries[entry];
         let (station, ready, kind) = (it.station, it.ready, usize::from(it.response));

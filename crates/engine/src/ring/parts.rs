@@ -1,4 +1,4 @@
-//! What is on its way: units on links, packets in queues, transactions.
+//! The objects under way: units on links, packets in queues, transactions.
 
 use super::phases::UNLABELLED;
 use crate::fabric::{NONE, transaction};
@@ -10,101 +10,101 @@ use crate::kernel::slab::Linked;
 pub(super) enum Kind {
     /// A request or a response.
     Send,
-    /// One that the scrubber has seen.
+    /// A send packet that the scrubber has seen.
     Marked,
-    /// An echo about which the station that makes it has not decided yet.
+    /// An echo whose station has not decided yet.
     Open,
-    /// The echo of one that was accepted.
+    /// The echo of an accepted packet.
     Ready,
-    /// The echo of one that has to come again.
+    /// The echo of a packet that has to be sent again.
     Busy,
 }
 
 impl Kind {
-    /// Whether it is no echo.
+    /// Whether it is not an echo.
     #[inline]
     pub fn is_packet(self) -> bool {
         matches!(self, Self::Send | Self::Marked)
     }
 }
 
-/// A unit on a link, in a bypass FIFO, or an echo held back.
+/// A unit on a link or in a bypass FIFO, or an echo that is held back.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Unit {
-    /// When it is ready for the output of the station that it comes to or is in.
+    /// When it is ready for the output of its current or next station.
     pub time: Time,
     pub next: u32,
-    /// What is sent, or what the echo answers.
+    /// The packet that is sent, or that the echo answers.
     pub entry: u32,
-    /// The station that sent that.
+    /// The station that sent it.
     pub station: u32,
-    /// The terminal it is for; of an echo about which is still to be decided: the station that does.
+    /// The destination terminal; for an undecided echo, the station that decides.
     pub dest: u32,
     pub symbols: u32,
     pub kind: Kind,
     pub response: bool,
-    /// Whether it is sent again.
+    /// Whether it is a repetition.
     pub again: bool,
-    /// Of a packet: whether the transaction is over when it was accepted.
+    /// For a packet: whether its acceptance ends the transaction.
     pub ends_deal: bool,
 }
 
 const _: () = assert!(size_of::<Unit>() == 32, "two units are a line of the cache");
 
-/// A change of what idle symbols say, on its way to a station.
+/// A change of the idle symbols, on its way to a station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// When it comes to the output of the station.
+    /// When it reaches the output of the station.
     pub time: Time,
     pub next: u32,
     pub go: bool,
 }
 
-/// A packet, in the transmit queues of a station until it was accepted and then in receive queues, so that there is one
-/// row for it all the time. Only if its sender must know of it until its echo has come there is one of its own for that.
+/// A packet, in the transmit queues of a station until it is accepted and then in receive queues, always in the same
+/// row. Only if its sender must remember it until its echo arrives is there a second row for that.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Entry {
-    /// When it is ready for the link; for the bus or the user, where it was received.
+    /// When it is ready for the link or, after receipt, for the bus or the user.
     pub ready: Time,
-    /// Its transaction, until it was accepted.
+    /// Its transaction, until it is accepted.
     pub deal: u32,
     pub station: u32,
-    /// Terminal it comes from.
+    /// Source terminal.
     pub from: u32,
-    /// Terminal it is for.
+    /// Destination terminal.
     pub dest: u32,
-    /// Without idle symbols.
+    /// Bytes without idle symbols.
     pub bytes: u32,
-    /// Buses that its transaction has crossed.
+    /// Number of buses that its transaction has crossed.
     pub crossed: u32,
-    /// Its place in the order of entry.
+    /// Its number in the order of entry.
     pub number: u32,
     pub next: u32,
-    /// Neighbours among what was sent and not accepted.
+    /// Neighbours in the list of packets sent and not accepted.
     pub open_next: u32,
     pub open_before: u32,
-    /// How often it was busied.
+    /// Number of busy echoes.
     pub busied: u32,
-    /// Station that busied it last.
+    /// Station that last busied it.
     pub by: u32,
     pub response: bool,
-    /// Whether the transaction is over when it was accepted.
+    /// Whether its acceptance ends the transaction.
     pub ends_deal: bool,
-    /// Whether the busy echo has come and it has not been accepted since.
+    /// Whether its busy echo has arrived and it has not been accepted since.
     pub known_busied: bool,
-    /// What a receive queue owes it, see [`super::phases`].
+    /// Its reservation in a receive queue, see [`super::phases`].
     pub label: u8,
-    /// Whether it goes out as `NOTRY`.
+    /// Whether it is sent as `NOTRY`.
     pub no_try: bool,
-    /// Received by a switch: the place of the port by which it leaves.
+    /// After receipt by a switch: the index of its output port.
     pub target: u8,
 }
 
 const _: () = assert!(size_of::<Entry>() == 64, "a packet to be sent is a line of the cache");
 
-/// A transaction from its dispatch until nothing of it is left.
+/// A transaction, from its dispatch until nothing of it is left.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Deal {
@@ -115,21 +115,21 @@ pub(super) struct Deal {
     pub target: u32,
     /// Payload on the rings.
     pub length: u32,
-    /// What of it is wanted.
+    /// Bytes of it that are requested.
     pub payload: u32,
-    /// Neighbours in the order of dispatch, while its number is taken.
+    /// Neighbours in the order of dispatch, while its number is in use.
     pub after: u32,
     pub before: u32,
-    /// Buses that its request has crossed.
+    /// Number of buses that its request has crossed.
     pub crossed: u32,
-    /// What refers to it: its packet, its number, and the entry whose acceptance ends it.
+    /// Number of references: its packet, its number, and the entry whose acceptance ends it.
     pub uses: u32,
     pub transaction: u8,
     pub numbered: bool,
     pub delivered: bool,
-    /// Which of the tables of the ports it goes by.
+    /// The table of the ports for its routes.
     pub turn: u8,
-    /// What its requester knows it by.
+    /// Its mark at the requester.
     pub mark: u32,
 }
 
@@ -154,11 +154,11 @@ impl Linked for Entry {
     }
 }
 
-/// What a lock carries each way.
+/// Payload of a lock in each direction.
 pub(super) const LOCK_BYTES: u32 = 16;
 
 impl Entry {
-    /// A packet that a station is to send.
+    /// Returns a packet that a station is to send.
     pub fn new(
         station: u32,
         ready: Time,
@@ -192,7 +192,7 @@ impl Entry {
 }
 
 impl Deal {
-    /// Bytes of data that its request or its response carries.
+    /// Returns the bytes of data of its request or its response.
     pub fn bytes(&self, response: bool) -> u32 {
         match (self.transaction, response) {
             (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => self.length,

@@ -1,4 +1,4 @@
-//! Places reserved for what was busied: two labels, served in turns.
+//! Places reserved for busied packets: two labels, served alternately.
 
 use super::parts::Entry;
 use super::state::Rings;
@@ -7,17 +7,17 @@ use crate::fabric::NONE;
 /// No label.
 pub(super) const UNLABELLED: u8 = 2;
 
-/// What a receive queue owes to packets that it has busied.
+/// The reservations of a receive queue for packets that it has busied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reservation {
-    /// How many, by label.
+    /// Number of reservations by label.
     pub owed: [u32; 2],
-    /// Label being served.
+    /// The label being served.
     serving: u8,
 }
 
 impl Reservation {
-    /// Whether a packet is accepted when there is `room`; if not, the label it gets stays with it.
+    /// Whether a packet is accepted when there is `room`; if not, it keeps the label that it gets.
     fn accepts(&mut self, label: &mut u8, no_try: bool, room: bool) -> bool {
         let nothing_owed = self.owed == [0; 2];
         if room && (nothing_owed || *label == self.serving) {
@@ -33,7 +33,7 @@ impl Reservation {
         false
     }
 
-    /// A packet with a label will not come again. When nothing is owed A is served next.
+    /// Releases the reservation of a packet that will not return. Without reservations A is served next.
     pub fn owe_no_longer(&mut self, label: u8) {
         self.take(label);
         if self.owed == [0; 2] {
@@ -41,7 +41,8 @@ impl Reservation {
         }
     }
 
-    /// One packet less with a label; after the last of those being served the other label is, if it is owed.
+    /// Uses a reservation of a label; after the last one of the label being served the other label is served, if it has
+    /// reservations.
     fn take(&mut self, label: u8) {
         self.owed[usize::from(label)] -= 1;
         let (this, other) = (usize::from(self.serving), usize::from(1 - self.serving));
@@ -52,14 +53,14 @@ impl Reservation {
 }
 
 impl Rings {
-    /// Whether a receive queue accepts a packet, and what it owes it if not.
+    /// Whether a receive queue accepts a packet; otherwise reserves a place.
     pub(super) fn reserve(&mut self, station: u32, kind: usize, entry: u32, room: bool) -> bool {
         let it = &mut self.entries[entry];
         self.reserved[station as usize][kind].accepts(&mut it.label, it.no_try, room)
     }
 
-    /// Whether a packet without a label goes out as `NOTRY`: another one of its kind to the same station has been
-    /// busied and not accepted.
+    /// Whether a packet without a label is sent as `NOTRY`, because another one of its kind to the same station has
+    /// been busied and not accepted.
     pub(super) fn goes_behind(&self, entry: u32) -> bool {
         let Entry { station, response, .. } = self.entries[entry];
         let mut taker = None;
@@ -75,7 +76,7 @@ impl Rings {
         false
     }
 
-    /// The station that will take a packet off the ring on which it is sent, or [`NONE`].
+    /// Returns the station that will take a packet off its current ring, or [`NONE`].
     fn taker(&self, entry: u32) -> u32 {
         let Entry { station, dest, .. } = self.entries[entry];
         let mut at = self.links[station as usize].next;
@@ -95,22 +96,22 @@ impl Rings {
 mod tests {
     use super::*;
 
-    /// What a receive queue owes and to whom it gives places, case by case.
+    /// The reservations of a receive queue and the packets that it accepts, case by case.
     #[test]
     fn places_are_reserved_in_turns() {
         let mut queue = Reservation::default();
-        // Three packets, and one that must not get ahead of another.
+        // Three packets, and one that must not overtake another.
         let mut labels = [UNLABELLED; 4];
         let steps = [
-            // Nothing owed: the first to be busied gets the label being served, what must not try none.
+            // No reservations: the first busied packet gets the label being served, a `NOTRY` packet gets none.
             (3, false, false, [0, 0]),
             (0, false, false, [1, 0]),
-            // Something owed to A: others are busied though there is a place, new ones for B.
+            // A has reservations: others are busied although there is a place, new ones for B.
             (1, true, false, [1, 1]),
             (3, true, false, [1, 1]),
             (1, true, false, [1, 1]),
             (0, false, false, [1, 1]),
-            // A is served, then B; who comes new meanwhile gets A.
+            // A is served, then B; new packets meanwhile get A.
             (0, true, true, [0, 1]),
             (2, true, false, [1, 1]),
             (1, true, true, [1, 0]),

@@ -1,4 +1,4 @@
-//! What a network of rings remembers: its parts and the packets between them.
+//! The state of a ring network: its parts and the packets between them.
 
 use super::allocation::Idles;
 use super::closed::Closed;
@@ -15,24 +15,24 @@ use crate::kernel::calendar::Calendar;
 use crate::kernel::slab::Slab;
 use crate::measure::{Delivery, Hops};
 
-/// Index of requests in what there is once for each kind of packet.
+/// Index of requests in arrays by kind of packet.
 pub(super) const REQUEST: usize = 0;
 /// Index of responses.
 pub(super) const RESPONSE: usize = 1;
 
-/// Index of what goes to a link, of the ways through an interface.
+/// Index of the direction to the link, in arrays by direction through an interface.
 pub(super) const OUT: usize = 0;
-/// Index of what comes from one.
+/// Index of the direction from the link.
 pub(super) const IN: usize = 1;
 
 /// No time yet.
 pub(super) const NEVER: Time = Time::MAX;
 
-/// A terminal's transactions.
+/// The transactions of a terminal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub free: u32,
-    /// The table of the ports that the next one goes by.
+    /// The table of the ports for its next transaction.
     pub turn: u8,
     pub asked: bool,
 }
@@ -42,19 +42,19 @@ pub(super) struct Numbers {
 pub struct Rings {
     pub(super) fabric: Fabric,
     pub(super) exits: Exits,
-    /// Per station: its link, and what it holds.
+    /// Per station: its link and its queues.
     pub(super) links: Vec<Link>,
     pub(super) stations: Vec<Station>,
-    /// Per station: what is seldom needed.
+    /// Per station: rarely used data.
     pub(super) rare: Vec<Rare>,
     pub(super) tallies: Vec<Tally>,
     pub(super) timings: Vec<Timing>,
     pub(super) switches: Vec<Switch>,
     pub(super) buses: Vec<Buses>,
     pub(super) ports: Vec<Port>,
-    /// Per station: places it owes, by kind; no stations without phases.
+    /// Per station: reserved places, by kind; empty without phases.
     pub(super) reserved: Vec<[Reservation; 2]>,
-    /// Per station: until when its interface is taken up, to it and from it; no stations if interfaces never are.
+    /// Per station: until when its interface is occupied, in each direction; empty if interfaces never are.
     pub(super) taken_up: Vec<[Time; 2]>,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
@@ -63,39 +63,38 @@ pub struct Rings {
     /// Transactions with a number, in order of dispatch.
     pub(super) oldest: u32,
     pub(super) newest: u32,
-    /// When the time-outs are looked at next, or [`NEVER`].
+    /// Tick of the next check of time-outs, or [`NEVER`].
     pub(super) timeout_at: Time,
     /// Links, switches and terminal stations that may start something in this tick.
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
     pub(super) services_touched: Vec<u32>,
-    /// Changes of what idle symbols say, on their way; and the idle symbols of each station, of none without bandwidth
-    /// allocation.
+    /// Changes of idle symbols under way, and the idle symbols of each station; empty without bandwidth allocation.
     pub(super) edges: Slab<Edge>,
     pub(super) idles: Vec<Idles>,
     pub(super) calendar: Calendar,
     pub(super) now: Time,
-    /// When the last of the echoes comes home whose coming is no event.
+    /// When the last of the echoes arrives whose arrival is not an event.
     pub(super) last: Time,
-    /// Packets accepted, and since when this number has not changed.
+    /// Number of accepted packets, and since when it has not changed.
     pub(super) accepted: u64,
     pub(super) still: Still,
-    /// A destination whose packets go in a circle through switches, if there is one.
+    /// A destination whose packets loop through switches, if there is one.
     pub(super) astray: Option<u32>,
-    /// What was delivered in this tick.
+    /// Deliveries of this tick.
     pub delivered: Vec<Delivery>,
     /// Terminals that can dispatch in this tick.
     pub asking: Vec<u32>,
     pub(super) hosts: Hosts,
     pub(super) faults: Faults,
     pub(super) closed: Closed,
-    /// Ways of packets, if they are asked for.
+    /// Paths of packets, if requested.
     pub hops: Hops,
     /// Transactions dispatched, not delivered, not scrubbed and not lost.
     pub in_flight: u64,
-    /// Transactions whose data the scrubbers removed.
+    /// Transactions whose data were removed by scrubbers.
     pub scrubbed: u64,
-    /// Transactions whose data faults of links lost, and packets that sources made for closed routes.
+    /// Transactions whose data were lost by faults of links, and packets created for closed routes.
     pub lost: u64,
     /// Transactions given up.
     pub timed_out: u64,
@@ -108,7 +107,7 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// An empty network. The fabric must have passed [`crate::fabric::check`].
+    /// Returns an empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
         let count = fabric.links();
         let ((links, timings), (switches, buses)) = (links(&fabric), switches(&fabric));
@@ -174,12 +173,12 @@ impl Rings {
         }
     }
 
-    /// The arrays this network was made from.
+    /// Returns the arrays of this network.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// What every link did since the last [`Rings::clear_counts`].
+    /// Returns the counts of every link since the last [`Rings::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
         (0..self.links.len()).map(|link| {
             let (at, rare) = (&self.links[link], &self.rare[link]);
@@ -202,7 +201,7 @@ impl Rings {
         })
     }
 
-    /// What the buses of every switch did since the last [`Rings::clear_counts`].
+    /// Returns the counts of the buses of every switch since the last [`Rings::clear_counts`].
     pub fn bus_counts(&self) -> impl Iterator<Item = BusCounts> {
         self.fabric.port_start.windows(2).map(|ends| {
             let ports = &self.ports[ends[0] as usize..ends[1] as usize];
@@ -218,7 +217,7 @@ impl Rings {
         })
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         for link in &mut self.links {
             link.clear_counts();
@@ -231,7 +230,7 @@ impl Rings {
         self.rare.iter_mut().for_each(Rare::clear_counts);
     }
 
-    /// Whether nothing is on its way and every place is free.
+    /// Whether nothing is under way and every place is free.
     pub fn is_at_rest(&self) -> bool {
         let mut settled = self.clone();
         settled.now = NEVER;
@@ -255,7 +254,7 @@ impl Rings {
         empty && !owed && self.stations.iter().enumerate().all(free)
     }
 
-    /// When what comes to an interface at `time` is through it, to the link or to the user.
+    /// Returns when a packet that reaches an interface at `time` has passed it, to the link or to the user.
     #[inline]
     pub(super) fn through(&mut self, station: u32, way: usize, time: Time, latency: u32) -> Time {
         let taken_up = self.taken_up.get_mut(station as usize).map(|ways| &mut ways[way]);
@@ -266,13 +265,13 @@ impl Rings {
         ready
     }
 
-    /// What does not change at a station.
+    /// Returns the constants of a station.
     #[inline]
     pub(super) fn timing(&self, station: u32) -> &Timing {
         &self.timings[self.links[station as usize].timing as usize]
     }
 
-    /// A request or a response that a station is to send.
+    /// Returns a request or a response that a station is to send.
     pub(super) fn packet(&self, station: u32, deal: u32, response: bool, ready: Time) -> Entry {
         let of = &self.deals[deal];
         let bytes = of.bytes(response)
@@ -311,7 +310,7 @@ impl Rings {
         self.set_full(station, kind, true);
     }
 
-    /// Tells the switch of a port whether its transmit queue has no place; whether there is a switch.
+    /// Sets whether the transmit queue of a port is full; returns whether the station is a port.
     pub(super) fn set_full(&mut self, station: u32, kind: usize, is_full: bool) -> bool {
         let port = self.links[station as usize].port();
         let Some(of) = self.switches.get_mut(self.stations[station as usize].switch as usize) else {
@@ -322,13 +321,13 @@ impl Rings {
         true
     }
 
-    /// Symbols of a packet, idle ones included.
+    /// Returns the symbols of a packet, including idle ones.
     #[inline]
     pub(super) fn symbols(&self, bytes: u32) -> u32 {
         (bytes + self.fabric.ring_send_idle_bytes).div_ceil(2)
     }
 
-    /// One reference to a transaction less.
+    /// Removes one reference to a transaction.
     #[inline]
     pub(super) fn forget(&mut self, deal: u32) {
         self.deals[deal].uses -= 1;

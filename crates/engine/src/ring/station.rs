@@ -1,4 +1,4 @@
-//! What a station does with what comes along its ring: pass, strip and echo.
+//! The handling of units that arrive at a station: pass, strip and echo.
 
 use super::choice::Order;
 use super::links::Timing;
@@ -8,12 +8,12 @@ use super::tick::{ARRIVE, LOOK};
 use crate::fabric::{NONE, PASS, retry};
 use crate::kernel::Time;
 
-/// No delay of a retry is longer.
+/// Upper limit of a retry delay.
 const MOST_DELAY_TICKS: Time = 1 << 40;
 
 impl Rings {
-    /// Sends a unit that starts on a link on its way. What becomes of it at the next station is known at once; only
-    /// what must be decided there is an event, for until it is ready for the output a unit that passes does nothing.
+    /// Forwards a unit that starts on a link. What happens to it at the next station is known immediately. Only a
+    /// decision is an event, because a passing unit does nothing until it is ready for the output.
     #[inline]
     pub(super) fn forward(&mut self, station: u32, unit: u32, Timing { symbol, decoded, ahead, .. }: Timing) {
         let cut_through = self.fabric.ring_cut_through != 0;
@@ -42,8 +42,8 @@ impl Rings {
         self.pass(station, unit, ready);
     }
 
-    /// Makes of a packet that will be stripped the echo that takes its place, though what it says is not known yet.
-    /// By how many symbols it is shorter.
+    /// Replaces a packet that will be stripped by its echo, whose content is not known yet; returns by how many symbols
+    /// it is shorter.
     fn becomes_echo(&mut self, unit: u32) -> u32 {
         let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
         let it = &mut self.units[unit];
@@ -52,8 +52,8 @@ impl Rings {
         cut
     }
 
-    /// An echo comes back to its station at `time`. If it says ready that only matters to packets that wait for it, as
-    /// long as no place and no transaction becomes free.
+    /// Schedules the arrival of an echo at its station at `time`. While no place and no transaction becomes free, a
+    /// ready echo only matters to packets that wait for it.
     fn await_echo(&mut self, station: u32, unit: u32, time: Time) {
         let it = &mut self.units[unit];
         if it.kind == Kind::Busy || it.ends_deal || self.fabric.ring_hold_until_echo != 0 {
@@ -72,7 +72,7 @@ impl Rings {
         }
     }
 
-    /// Heeds the echoes that have come to a station since its link was looked at last.
+    /// Processes the echoes that have arrived at a station since the last check of its link.
     pub(super) fn heed_echoes(&mut self, station: u32) {
         loop {
             let head = self.stations[station as usize].echoes_due.head;
@@ -89,14 +89,14 @@ impl Rings {
             if again || self.fabric.ring_in_order != 0 {
                 self.drop_entry(entry);
             } else {
-                // Nobody knows of it, and its row went on with it.
+                // Nothing refers to it, and its row continued with it.
                 self.stations[station as usize].may_send[usize::from(response)] += 1;
             }
         }
     }
 
-    /// Has a station decide about a packet at `time`. That it will be accepted is known beforehand if there is a place
-    /// and all packets before it have been decided about.
+    /// Schedules a station's decision about a packet at `time`. Acceptance is known in advance if there is a place and
+    /// all earlier packets are decided.
     fn plan_decision(&mut self, unit: u32, station: u32, target: u8, time: Time) {
         let Unit { entry, response, .. } = self.units[unit];
         let kind = usize::from(response);
@@ -104,7 +104,7 @@ impl Rings {
         let timing = *self.timing(station);
         let at = &mut self.stations[station as usize];
         let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes;
-        // What is ready for its user at once is so in the step of arrivals.
+        // A packet that is immediately ready for its user becomes so in the step of arrivals.
         if foregone && timing.receive > 0 {
             self.units[unit].kind = Kind::Ready;
             self.hold(station, entry, target, time, timing);
@@ -116,7 +116,7 @@ impl Rings {
         }
     }
 
-    /// A station decides about a unit.
+    /// Makes a station decide about a unit.
     pub(super) fn arrive(&mut self, unit: u32) {
         let Unit { entry, kind, .. } = self.units[unit];
         match kind {
@@ -132,8 +132,8 @@ impl Rings {
         }
     }
 
-    /// Whether a station takes packets for a terminal off its ring: the place of the port to which they go on, 0 if
-    /// they stay.
+    /// Returns the index of the output port if a station takes packets for a terminal off its ring, 0 if they stay
+    /// there.
     #[inline(always)]
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u8> {
         let at = &self.links[station as usize];
@@ -144,7 +144,7 @@ impl Rings {
         (way != PASS).then_some(way)
     }
 
-    /// Puts a unit into a bypass FIFO, in which it is ready for the output at a later tick.
+    /// Puts a unit into a bypass FIFO; it is ready for the output at a later tick.
     fn pass(&mut self, station: u32, unit: u32, ready: Time) {
         self.units[unit].time = ready;
         let at = &mut self.links[station as usize];
@@ -156,7 +156,7 @@ impl Rings {
         }
     }
 
-    /// Has a link be looked at, at a later tick.
+    /// Schedules a check of a link at a later tick.
     #[inline]
     pub(super) fn look_at(&mut self, link: u32, time: Time) {
         let at = &mut self.links[link as usize];
@@ -166,7 +166,7 @@ impl Rings {
         }
     }
 
-    /// Takes a send packet off the ring; the echo that stands in its place says whether it was accepted.
+    /// Takes a send packet off the ring; the echo that replaces it says whether it was accepted.
     fn strip(&mut self, unit: u32) {
         let Unit { entry, dest: station, response, time, .. } = self.units[unit];
         self.stations[station as usize].undecided -= 1;
@@ -190,7 +190,7 @@ impl Rings {
         }
     }
 
-    /// Where a packet goes on, by the table of its transaction rather than by the first one.
+    /// Returns a packet's output port by the table of its transaction instead of the first one.
     #[cold]
     fn by_turn(&self, station: u32, entry: u32, target: u8) -> u8 {
         let at = &self.links[station as usize];
@@ -210,7 +210,7 @@ impl Rings {
         let symbols = self.symbols(bytes);
         self.accepted += 1;
         self.stations[station as usize].in_free[usize::from(response)] -= 1;
-        // With cut-through its tail is still to come.
+        // With cut-through its tail has not arrived yet.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
         let whole = time + Time::from(rest) * Time::from(timing.symbol);
         let ready = self.through(station, IN, whole, timing.receive);
@@ -222,7 +222,7 @@ impl Rings {
         self.received(station, held, ready, usize::from(response));
     }
 
-    /// Ticks after which a packet that was busied so often is sent again.
+    /// Returns the ticks after which a packet with this number of busy echoes is sent again.
     pub(super) fn delay(&self, busied: u32) -> Time {
         let first = self.fabric.ring_retry_delay_ticks as Time;
         let factor = match self.fabric.ring_retry_strategy {
@@ -233,7 +233,7 @@ impl Rings {
         first.saturating_mul(factor).min(MOST_DELAY_TICKS)
     }
 
-    /// A busy echo that its station keeps for the delay of the retry: it leaves the bypass FIFO.
+    /// Takes a busy echo out of the bypass FIFO, to hold it back for the retry delay.
     fn hold_back(&mut self, station: u32, unit: u32, ready: Time) {
         let at = &mut self.links[station as usize];
         let (mut before, mut other) = (NONE, at.bypass.head);
@@ -248,7 +248,7 @@ impl Rings {
         self.await_own(station, ready);
     }
 
-    /// The sender of a packet knows from its echo whether it was accepted.
+    /// Processes, at the sender of a packet, whether it was accepted.
     fn answered(&mut self, entry: u32, accepted: bool) {
         if accepted {
             let Entry { deal, ends_deal, .. } = self.entries[entry];
@@ -280,7 +280,7 @@ impl Rings {
         self.await_own(station, if blocked { self.now } else { ready });
     }
 
-    /// A sender has nothing to do any more with a packet that it has sent.
+    /// Removes a sent packet from its sender.
     pub(super) fn entry_over(&mut self, entry: u32) {
         let station = self.entries[entry].station;
         self.drop_entry(entry);
@@ -303,7 +303,7 @@ impl Rings {
         }
     }
 
-    /// What hindered units of a station's own from starting may be gone.
+    /// Checks a station's link again, because what kept its own units from starting may be gone.
     #[inline]
     pub(super) fn reconsider(&mut self, station: u32) {
         if self.may_insert(station) {
@@ -311,12 +311,12 @@ impl Rings {
         }
     }
 
-    /// A place of a transmit queue is free.
+    /// Frees a place of a transmit queue.
     pub(super) fn place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] += 1;
         if at.out_free[kind] > 1 {
-            // There was another one, for which nobody waited.
+            // There was another one, so nobody waited for this one.
             return;
         }
         let switch = at.switch;
@@ -329,7 +329,7 @@ impl Rings {
         }
     }
 
-    /// The scrubber has removed a packet.
+    /// Removes a packet by the scrubber.
     fn scrub(&mut self, entry: u32) {
         if !self.deals[self.entries[entry].deal].delivered {
             self.scrubbed += 1;
@@ -337,7 +337,7 @@ impl Rings {
         self.give_up(entry);
     }
 
-    /// A packet is no more: nothing of its transaction can be delivered that was not before.
+    /// Gives up a packet: its transaction cannot deliver anything any more.
     pub(super) fn give_up(&mut self, entry: u32) {
         let deal = self.entries[entry].deal;
         if !self.deals[deal].delivered {
@@ -349,7 +349,7 @@ impl Rings {
         self.forget(deal);
     }
 
-    /// Whether a packet that comes to a station gets a place.
+    /// Whether a packet that arrives at a station gets a place.
     #[inline]
     fn accepts(&mut self, station: u32, entry: u32, kind: usize) -> bool {
         let room = self.stations[station as usize].in_free[kind] > 0;

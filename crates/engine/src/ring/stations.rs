@@ -1,4 +1,4 @@
-//! Stations and switches: what they are and what they hold.
+//! The stations and switches and their contents.
 
 use std::collections::HashMap;
 
@@ -7,56 +7,56 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// A station, but for what units that pass need, see [`super::links::Link`]. What is used together stands together, 64 B
-/// at a time.
+/// A station, without what passing units need; see [`super::links::Link`]. Data that are used together are adjacent, 64
+/// B at a time.
 #[derive(Clone, Debug)]
 #[repr(C, align(128))]
 pub(super) struct Station {
-    // What starts.
+    // Sending.
     /// Not sent yet, by kind; in order of being ready.
     pub fresh: [Queue; 2],
-    /// How many packets may still be sent before echoes of others come, by kind.
+    /// How many packets may be sent before echoes of others arrive, by kind.
     pub may_send: [u32; 2],
-    /// Ready echoes on their way to it whose coming is no event.
+    /// Ready echoes on their way to it whose arrival is not an event.
     pub echoes_due: Queue,
-    /// Free places to send, by kind.
+    /// Free transmit buffers, by kind.
     pub out_free: [u32; 2],
-    /// Ticks own units waited after they were ready.
+    /// Ticks that its own units waited after they were ready.
     pub wait_ticks: u64,
-    /// Packets entered so far.
+    /// Number of packets entered so far.
     pub entered: u32,
-    /// Packets that buses have moved to it and that are not in [`super::links::Tally`].
+    /// Packets that buses have transferred to it and that are not in [`super::links::Tally`].
     pub transfers: u32,
-    /// Its switch, or [`NONE`]: what is sent needs it, and what was received.
+    /// Its switch, or [`NONE`], for sending.
     pub switch: u32,
     /// Whether a packet waits for the echo of another one.
     pub blocked: bool,
-    /// Whether there is something in `again` or `echoes` of [`Rare`].
+    /// Whether `again` or `echoes` of [`Rare`] is not empty.
     pub late: bool,
-    /// Whether the user's next packet being ready is an event.
+    /// Whether the readiness of the user's next packet is an event.
     pub user_pending: bool,
 
-    // What was received.
+    // Receiving.
     /// Ready for the user, by kind.
     pub held: [Queue; 2],
-    /// Accepted and not ready for the user.
+    /// Accepted and not ready for the user yet.
     pub coming: Queue,
-    /// Free places to receive, by kind.
+    /// Free receive buffers, by kind.
     pub in_free: [u32; 2],
-    /// Packets on their way to it about which it has not decided.
+    /// Packets on their way to it that it has not decided about.
     pub undecided: u32,
-    /// What is served or transferred, or [`NONE`].
+    /// The packet in service or transfer, or [`NONE`].
     pub at_work: u32,
-    /// The same switch.
+    /// Its switch, for receiving.
     pub switch_here: u32,
-    /// Ticks that transfers from it took, and that packets waited for them.
+    /// Ticks of transfers from it, and of the waits for them.
     pub bus_ticks: u64,
     pub bus_wait_ticks: u64,
 }
 
 const _: () = assert!(size_of::<Station>() == 128, "a station is two lines of the cache");
 
-/// What a station has where things do not go smoothly.
+/// The rarely used data of a station.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Rare {
@@ -64,86 +64,86 @@ pub(super) struct Rare {
     pub again: Queue,
     /// Echoes held back, in order.
     pub echoes: Queue,
-    /// Send packets put on the link that are sent again, passing ones included.
+    /// Repeated send packets put on the link, including passing ones.
     pub retried: u64,
     /// Their symbols.
     pub retry_symbols: u64,
-    /// Busy echoes given by the station.
+    /// Busy echoes from the station.
     pub busied: u64,
-    /// Those in `again` by kind.
+    /// Number of packets in `again`, by kind.
     pub rejected: [u32; 2],
-    /// First of what was sent and not accepted, see `Rings::open`.
+    /// First packet that was sent and not accepted, see `Rings::open`.
     pub open: u32,
 }
 
-/// What a link and the stations at its ends did since the counts were last cleared.
+/// Counts of a link and the stations at its ends since they were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Send packets put on the link, passing ones included.
+    /// Send packets put on the link, including passing ones.
     pub packets: u64,
     /// Symbols of all units.
     pub symbols: u64,
-    /// Ticks they took.
+    /// Ticks of these.
     pub busy_ticks: u64,
-    /// Ticks own units waited after they were ready.
+    /// Ticks that its own units waited after they were ready.
     pub wait_ticks: u64,
-    /// Send packets put on the link that are sent again, passing ones included.
+    /// Repeated send packets put on the link, including passing ones.
     pub retried: u64,
-    /// Ticks they took.
+    /// Ticks of these.
     pub retry_ticks: u64,
-    /// Ticks that echoes took.
+    /// Ticks of echoes.
     pub echo_ticks: u64,
-    /// Busy echoes given by the station at the end of the link.
+    /// Busy echoes from the station at the end of the link.
     pub busied: u64,
-    /// Most symbols in the bypass FIFO behind which the link begins.
+    /// Maximum number of symbols in the bypass FIFO before the link.
     pub bypass_most: u64,
     /// Transactions that faults of the link lost.
     pub lost: u64,
-    /// What the terminal that sends on it discarded because its route was closed.
+    /// Packets that the sending terminal discarded because its route was closed.
     pub discarded: u64,
 }
 
-/// What the buses of a switch did since the counts were last cleared.
+/// Counts of the buses of a switch since they were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusCounts {
-    /// Packets moved.
+    /// Packets transferred.
     pub transfers: u64,
-    /// Ticks they took, of all buses together.
+    /// Ticks of these, of all buses together.
     pub busy_ticks: u64,
-    /// Ticks packets waited after they were ready.
+    /// Ticks that packets waited after they were ready.
     pub wait_ticks: u64,
 }
 
-/// A switch: ports at one or more buses. Sets of ports are bits by their places, 0 for the first.
+/// A switch: ports at one or more buses. Sets of ports are bits by index, 0 for the first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Switch {
-    /// Ports with something in their receive queues, ready or not.
+    /// Ports with packets in their receive queues, ready or not.
     pub holds: u64,
-    /// Ports from which a transfer is under way.
+    /// Ports with a transfer from them in progress.
     pub sending: u64,
-    /// Ports to which one is.
+    /// Ports with a transfer to them in progress.
     pub receiving: u64,
-    /// Ports without a place in their transmit queue, by kind.
+    /// Ports whose transmit queue is full, by kind.
     pub full: [u64; 2],
-    /// When it is looked at next because a packet is ready then, or [`NEVER`].
+    /// Tick of its next check, because a packet is ready then, or [`NEVER`].
     pub look_at: Time,
     /// First of its ports.
     pub first: u32,
-    /// Which of [`super::state::Rings::buses`] are its own.
+    /// Index in [`super::state::Rings::buses`].
     pub buses: u32,
-    /// Places of the ports served last, see [`Switch::lane`].
+    /// Indices of the ports served last, see [`Switch::lane`].
     pub served: [u8; 2],
     /// Free buses, see [`Switch::lane`].
     pub free: [u8; 2],
-    /// Whether requests and responses have buses of their own.
+    /// Whether requests and responses have separate buses.
     pub separate: bool,
     pub touched: bool,
 }
 
 const _: () = assert!(size_of::<Switch>() == 64, "a switch is a line of the cache");
 
-/// What does not change at a switch; most have the same.
+/// The constants of a switch; most switches share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Buses {
     pub setup: u32,
@@ -161,12 +161,12 @@ pub(super) struct Port {
     /// Their bytes.
     pub bytes: [u32; 2],
     pub station: u32,
-    /// Places of the ports by which they leave.
+    /// Indices of their output ports.
     pub target: [u8; 2],
 }
 
 impl Station {
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         (self.wait_ticks, self.transfers, self.bus_ticks, self.bus_wait_ticks) = (0, 0, 0, 0);
     }
@@ -197,7 +197,7 @@ impl Station {
 }
 
 impl Rare {
-    /// Nothing has happened.
+    /// The initial state.
     pub const NOTHING: Self = Self {
         again: Queue::EMPTY,
         echoes: Queue::EMPTY,
@@ -208,7 +208,7 @@ impl Rare {
         open: NONE,
     };
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         let &mut Self { again, echoes, rejected, open, .. } = self;
         *self = Self { again, echoes, rejected, open, ..Self::NOTHING };
@@ -235,20 +235,20 @@ impl Switch {
         }
     }
 
-    /// Which of the free buses are those of a kind of packets.
+    /// Returns the index of the buses for a kind of packets.
     #[inline]
     pub fn lane(&self, kind: usize) -> usize {
         if self.separate { kind } else { 0 }
     }
 
-    /// The lanes with a free bus; that of the responses first.
+    /// Returns the indices with a free bus, that of the responses first.
     #[inline]
     pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
         let free = self.free;
         [1, 0].into_iter().filter(move |&lane| free[lane] > 0)
     }
 
-    /// Ports from which something may be transferred.
+    /// Returns the ports that may start a transfer.
     #[inline]
     pub fn ready(&self) -> u64 {
         self.holds & !self.sending
@@ -261,7 +261,7 @@ impl Switch {
     }
 }
 
-/// All switches of a fabric, and their buses.
+/// Returns all switches of a fabric, and their buses.
 pub(super) fn switches(f: &Fabric) -> (Vec<Switch>, Vec<Buses>) {
     let (mut buses, mut known) = (Vec::new(), HashMap::new());
     let switches = (0..f.switches as usize)

@@ -5,24 +5,24 @@ use crate::kernel::Time;
 
 // Events are handled in the order of these numbers: first the ends, then what arrives, then sources.
 
-/// A link is to be looked at: its unit has left it, or one that waits may start.
+/// A link is checked: its unit has left it, or a waiting one may start.
 pub(super) const LOOK: u32 = 0;
 /// A packet is ready for the user of a station.
 pub(super) const USER: u32 = 1;
-/// A transfer from a port, or a service of a terminal, is over.
+/// A transfer from a port, or a service of a terminal, ends.
 pub(super) const WORK: u32 = 2;
 /// A packet is ready for a bus of a switch.
 pub(super) const BUS: u32 = 3;
-/// Time-outs are to be looked at, those of transactions by the number 0, else that of the echo of the unit before this
-/// number; after all other ends, so that a response in the same tick is in time.
+/// Time-outs are checked: those of transactions by the number 0, otherwise that of the echo of the unit with the number
+/// before. This is after all other ends, so that a response in the same tick is in time.
 const TIMEOUT: u32 = 4;
 /// A station decides about a unit.
 pub(super) const ARRIVE: u32 = 5;
-/// A terminal is to be asked.
+/// A terminal's source is asked.
 const SOURCE: u32 = 6;
-/// A terminal that was stuck goes on.
+/// A stuck terminal continues.
 pub(super) const GO_ON: u32 = 7;
-/// The kind of an event stands above the number of what it happens to.
+/// Bits below the kind of an event, for the number of its object.
 const KIND_SHIFT: u32 = 29;
 /// Number of kinds.
 pub(super) const KINDS: usize = 1 << (32 - KIND_SHIFT);
@@ -34,34 +34,34 @@ pub(super) fn parts(event: u32) -> (u32, u32) {
 }
 
 impl Rings {
-    /// Has an event happen at a later tick, to a station, a unit or a switch.
+    /// Schedules an event of a station, a unit or a switch at a later tick.
     #[inline]
     pub(super) fn schedule(&mut self, kind: u32, number: u32, time: Time) {
         self.calendar.schedule(kind << KIND_SHIFT | number, time);
     }
 
-    /// Has the time-outs be looked at.
+    /// Schedules a check of the time-outs.
     pub(super) fn schedule_timeout(&mut self, time: Time) {
         self.schedule(TIMEOUT, 0, time);
     }
 
-    /// Has the sender of a unit that was lost forget it.
+    /// Schedules when the sender of a lost unit forgets it.
     pub(super) fn schedule_forgetting(&mut self, unit: u32, time: Time) {
         self.schedule(TIMEOUT, unit + 1, time);
     }
 
-    /// Has a terminal be asked at a later tick.
+    /// Schedules a request to a terminal's source at a later tick.
     pub fn schedule_source(&mut self, terminal: u32, time: Time) {
         self.schedule(SOURCE, terminal, time);
     }
 
-    /// The tick of the next event, if there is one; else of the last thing that happens without being an event.
+    /// Returns the tick of the next event, if any; otherwise the last tick of what happens without an event.
     #[inline]
     pub fn next_tick(&mut self) -> Option<Time> {
         self.calendar.next_tick().or_else(|| (self.last > self.now).then_some(self.last))
     }
 
-    /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.
+    /// Handles the ends and arrivals of the tick that [`Rings::next_tick`] returned; returns the number of events.
     #[inline]
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
@@ -91,15 +91,15 @@ impl Rings {
         count
     }
 
-    /// Goes on to a tick in which nothing happens by itself.
+    /// Moves on to a tick without events.
     pub fn go_to(&mut self, now: Time) {
         self.now = now;
     }
 
-    /// Starts what can start in this tick. A terminal to which packets go in a circle is an error.
+    /// Starts what can start in this tick.
     ///
     /// # Errors
-    /// The terminal.
+    /// A terminal whose packets loop.
     #[inline(always)]
     pub fn start(&mut self) -> Result<(), u32> {
         while let Some(station) = self.services_touched.pop() {
@@ -114,7 +114,7 @@ impl Rings {
         self.astray.map_or(Ok(()), Err)
     }
 
-    /// Has a link be looked at in this tick.
+    /// Marks a link for a check in this tick.
     #[inline]
     pub(super) fn touch_link(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
@@ -124,7 +124,7 @@ impl Rings {
         }
     }
 
-    /// Has a switch be looked at in this tick.
+    /// Marks a switch for a check in this tick.
     #[inline]
     pub(super) fn touch_switch(&mut self, switch: u32) {
         let at = &mut self.switches[switch as usize];

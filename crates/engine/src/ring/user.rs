@@ -1,4 +1,4 @@
-//! Terminals: transactions and their numbers, service, time-outs; and when packets are ready for who takes them.
+//! Terminals: transactions and their numbers, service, time-outs; and when received packets are ready for the user.
 
 use super::parts::{Deal, Entry, LOCK_BYTES};
 use super::state::{NEVER, OUT, REQUEST, RESPONSE, Rings};
@@ -8,11 +8,11 @@ use crate::kernel::Time;
 use crate::measure::Delivery;
 use crate::terminal::Packet;
 
-/// Bytes that an access moves at a time.
+/// Bytes of an access step.
 const BLOCK_BYTES: u32 = 64;
 
 impl Rings {
-    /// Has the source of a terminal be asked in this tick, if it can dispatch a packet.
+    /// Marks the source of a terminal for a request in this tick, if the terminal can dispatch a packet.
     #[inline]
     pub(super) fn ask(&mut self, terminal: u32) {
         if self.has_room(terminal) && !std::mem::replace(&mut self.numbers[terminal as usize].asked, true) {
@@ -25,7 +25,7 @@ impl Rings {
         self.numbers[terminal as usize].free > 0 && self.stations[station as usize].out_free[REQUEST] > 0
     }
 
-    /// The table of the ports by which the next transaction of a terminal goes.
+    /// Returns the table of the ports for the next transaction of a terminal.
     #[inline]
     fn take_turn(&mut self, terminal: u32) -> u8 {
         let of = &mut self.numbers[terminal as usize];
@@ -33,7 +33,7 @@ impl Rings {
         std::mem::replace(&mut of.turn, if next == self.fabric.ring_turns { 0 } else { next as u8 })
     }
 
-    /// Takes a packet from a source, for which there is room; whether there is for another one.
+    /// Takes a packet from a source, for which there is room; returns whether there is room for another one.
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
         if self.discards(terminal, packet.target) {
             return true;
@@ -73,7 +73,7 @@ impl Rings {
         self.has_room(terminal)
     }
 
-    /// A packet was accepted.
+    /// Handles an accepted packet.
     pub(super) fn received(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
         if self.links[station as usize].is_port() {
             self.received_at_port(station, held, ready, kind);
@@ -91,7 +91,7 @@ impl Rings {
         }
     }
 
-    /// The next packet is ready for the user.
+    /// Handles the next packet that is ready for the user.
     pub(super) fn user_due(&mut self, station: u32) {
         loop {
             let at = &mut self.stations[station as usize];
@@ -123,7 +123,7 @@ impl Rings {
         }
     }
 
-    /// Puts a packet behind those that are to be served.
+    /// Queues a packet for service.
     pub(super) fn await_service(&mut self, station: u32, held: u32) {
         let kind = usize::from(self.entries[held].response);
         let at = &mut self.stations[station as usize];
@@ -131,7 +131,7 @@ impl Rings {
         self.services_touched.push(station);
     }
 
-    /// A transfer from a port or the service of a terminal is over.
+    /// Ends a transfer from a port or the service of a terminal.
     pub(super) fn work_done(&mut self, station: u32) {
         if self.links[station as usize].is_port() {
             self.transferred(station);
@@ -140,7 +140,7 @@ impl Rings {
         }
     }
 
-    /// Starts to serve a packet, if the terminal is not serving one.
+    /// Starts the service of a packet, if the terminal is idle.
     pub(super) fn serve(&mut self, station: u32) {
         if self.stations[station as usize].at_work != NONE || self.is_stuck(station) {
             return;
@@ -171,7 +171,8 @@ impl Rings {
         self.schedule(WORK, station, self.now + ticks.max(self.fabric.grain_ticks as Time));
     }
 
-    /// The first request that can be served and the one before it: one that is answered needs a place for that.
+    /// Returns the first request that can be served and the one before it; a request with a response needs a place for
+    /// it.
     fn first_request(&self, station: u32) -> (u32, u32) {
         let at = &self.stations[station as usize];
         let (mut before, mut request) = (NONE, at.held[REQUEST].head);
@@ -208,7 +209,7 @@ impl Rings {
         self.forget(deal);
     }
 
-    /// The data of a transaction have come to where they were to come.
+    /// Stores the data of a transaction at their destination.
     fn store(&mut self, deal: u32) {
         let deal = &mut self.deals[deal];
         deal.delivered = true;
@@ -218,7 +219,7 @@ impl Rings {
         self.delivered.push(Delivery { source, target, length, created, started, delivered, mark });
     }
 
-    /// The number of a transaction is free, unless it was given up before.
+    /// Frees the number of a transaction, unless it was given up before.
     pub(super) fn give_number_back(&mut self, deal: u32) {
         let it = &mut self.deals[deal];
         if !std::mem::replace(&mut it.numbered, false) {
@@ -233,7 +234,7 @@ impl Rings {
         self.forget(deal);
     }
 
-    /// Puts a transaction behind those that may time out before it.
+    /// Inserts a transaction into the order of time-outs.
     fn may_time_out(&mut self, deal: u32) {
         self.deals[deal].before = self.newest;
         if self.newest == NONE {
@@ -272,7 +273,7 @@ impl Rings {
         self.await_timeout();
     }
 
-    /// Has time-outs be looked at when the next is due.
+    /// Schedules the next check of time-outs.
     fn await_timeout(&mut self) {
         if self.oldest != NONE && self.timeout_at == NEVER {
             self.timeout_at = self.deals[self.oldest].dispatched + self.fabric.ring_timeout_ticks as Time;

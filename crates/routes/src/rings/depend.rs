@@ -1,21 +1,21 @@
-//! Which queues may wait for which, requests or responses alone: they have queues of their own.
+//! Which queues may wait for which, separately for requests and responses, which have separate queues.
 //!
-//! What a station sends waits for the receive queue of the port that takes it; what stands in that queue waits
-//! for the transmit queues of the ports by which it leaves. All targets of a block of the table are followed together,
-//! as the bits of a word: most go the same way.
+//! The packets that a station sends wait for the receive queue of the port that takes them; packets in that queue wait
+//! for the transmit queues of their output ports. All targets of a block of the table are followed together, as the
+//! bits of a word, because most take the same path.
 
 use super::{BLOCK, PASS, PortView, RingNetwork};
 use crate::depend::{component, shortest_cycle};
 use crate::{NONE, RouteError};
 
-/// Some of the targets of a block.
+/// A subset of the targets of a block.
 type Lanes = u64;
-/// Blocks of a row that are read together: as many as share a line of the processor's cache.
+/// Number of blocks of a row that are read together: as many as fit in a cache line.
 const TILE: usize = 16;
 const _: () = assert!(BLOCK == Lanes::BITS as usize, "every target of a block has a bit");
 
-/// A cycle of stations whose transmit queues may wait for the next, the last for the first; none if there is
-/// none. Packets go from every one of `sources` to every one of `targets`, by any one of the tables all the way.
+/// Returns a cycle of stations, each of whose transmit queues may wait for the next, the last for the first; None if
+/// there is none. Packets go from each of `sources` to each of `targets`, with one of the tables for the whole path.
 pub fn ring_dependency_cycle(
     net: &RingNetwork,
     tables: &[PortView<'_>],
@@ -51,30 +51,30 @@ fn lane_of(target: u32) -> Lanes {
     1 << (target as usize % BLOCK)
 }
 
-/// Packets for the targets of one block after the other.
+/// Follows packets for the targets of one block after the other.
 struct Follow<'a> {
     net: &'a RingNetwork,
     route: PortView<'a>,
     /// Per block of exits: the targets that do not pass.
     enter: Vec<Lanes>,
-    /// Per block of exits: the exit of all of these, [`PASS`] if there are several.
+    /// Per block of exits: the common exit of all of these, [`PASS`] if there are several.
     only: Vec<u8>,
-    /// Per port: what it does with the targets of the present block and its neighbours, which are read together: a row of
-    /// the table is long.
+    /// Per port: its exits for the targets of the current block and its neighbours, which are read together, because a
+    /// row of the table is long.
     tile: Vec<[u32; TILE]>,
     block: usize,
     /// Per station: the targets that it takes off its ring.
     takes: Vec<Lanes>,
-    /// Per station: the next one behind it that takes any, or [`NONE`].
+    /// Per station: the next one after it that takes any, or [`NONE`].
     taker: Vec<u32>,
-    /// Per station: the targets to which it was seen to send.
+    /// Per station: the targets to which it is known to send.
     sent: Vec<Lanes>,
     /// Stations and targets to follow.
     rest: Vec<(u32, Lanes)>,
-    /// The next taker behind the last source, the targets followed from before it, and the ports that take any.
+    /// The next taker after the last source, the targets followed from before it, and the ports that take any.
     group: (u32, Lanes),
     entered: Vec<(u32, Lanes)>,
-    /// What waits for what: what stations send, then, from `received` on, what ports have received.
+    /// The waits: of what stations send, then, from `received` on, of what ports have received.
     next: Vec<Waits>,
     received: u32,
 }
@@ -105,7 +105,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Looks up what becomes of these targets of a block on all rings.
+    /// Looks up the paths of these targets of a block on all rings.
     fn look_up(&mut self, block: usize, wanted: Lanes) {
         let read = std::mem::replace(&mut self.block, block) / TILE;
         if block / TILE != read {
@@ -125,21 +125,21 @@ impl<'a> Follow<'a> {
         }
         let homes = self.net.terminal_station.iter().zip(0..).skip(block * BLOCK).take(BLOCK);
         for (&home, target) in homes {
-            // What no port of the ring takes need not be stopped at its end.
+            // Packets that no port of the ring takes do not have to be stopped at its end.
             self.takes[home as usize] = entered[self.net.ring[home as usize] as usize] & lane_of(target);
         }
         let takes = &self.takes;
         self.net.note_next(&mut self.taker, |station| takes[station as usize] != 0);
     }
 
-    /// Follows packets for these targets from a source to their ends.
+    /// Follows packets for these targets from a source to their destinations.
     fn from(&mut self, station: u32, lanes: Lanes) {
         let taker = self.taker[station as usize];
         if self.group.0 != taker {
             self.group = (taker, 0);
             self.entered.clear();
         }
-        // From all sources before the same taker they go the same way.
+        // From all sources before the same taker they take the same path.
         let new = lanes & !self.group.1;
         self.group.1 |= lanes;
         if new != 0 {
@@ -158,7 +158,8 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// What a station sends for these targets waits for the ports in `entered`, from a place on, that take any of them.
+    /// Adds the waits of a station's packets for these targets: for the ports in `entered`, from an index on, that take
+    /// any of them.
     fn wait(&mut self, station: u32, lanes: Lanes, from: usize) {
         let next = &mut self.next[station as usize];
         for &(port, taken) in &self.entered[from..] {
@@ -168,7 +169,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Finds the ports that take packets for these targets which a station sends, and sends them on from there.
+    /// Finds the ports that take a station's packets for these targets, and follows the packets from there.
     fn enter(&mut self, station: u32, mut lanes: Lanes) {
         let first = self.taker[station as usize];
         let mut taker = first;
@@ -187,7 +188,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Has what a port has received leave by other ports of its switch.
+    /// Follows what a port has received to other ports of its switch.
     fn cross(&mut self, port: u32, mut lanes: Lanes) {
         let number = self.tile[port as usize][self.block % TILE] as usize;
         let exits = self.route.exits(number);
@@ -212,12 +213,12 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// The targets of a block with such an exit.
+/// Returns the targets of a block with matching exits.
 fn with(exits: &[u8], such: impl Fn(u8) -> bool) -> Lanes {
     exits.iter().rev().fold(0, |lanes, &exit| lanes << 1 | Lanes::from(such(exit)))
 }
 
-/// What one vertex waits for; put in order whenever it has doubled, so that repeats take no room.
+/// The waits of one vertex; sorted whenever their number has doubled, so that duplicates take no space.
 #[derive(Clone, Default)]
 struct Waits {
     list: Vec<u32>,

@@ -1,20 +1,20 @@
-//! How many packets and echoes go over each link, and over the buses of each switch.
+//! The number of packets and echoes on each link, and on the buses of each switch.
 
 use super::{PortView, RingNetwork, Ways};
 use crate::{RouteError, Word};
 
-/// Per unit of time, in the units of the rates.
+/// Loads per unit of time, in the unit of the rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RingLoads {
     /// Per link: packets.
     pub packets: Vec<f64>,
-    /// Per link: echoes of packets; an echo goes round the rest of the ring.
+    /// Per link: echoes of packets; an echo travels the rest of the ring.
     pub echoes: Vec<f64>,
     /// Per switch: packets over its buses.
     pub transfers: Vec<f64>,
 }
 
-/// The loads of given pairs of terminals: pair `p` sends `rate[p]` packets from `source[p]` to `target[p]`.
+/// Returns the loads of given pairs of terminals: pair `p` sends `rate[p]` packets from `source[p]` to `target[p]`.
 pub fn ring_loads(
     net: &RingNetwork,
     route: PortView<'_>,
@@ -41,11 +41,11 @@ pub fn ring_loads(
     Ok(tally.finish(net))
 }
 
-/// Arcs of rings as what changes at their two ends, so that a long arc costs no more than a short one.
+/// Arcs of rings, stored as changes at their two ends, so that a long arc costs no more than a short one.
 struct Tally {
-    /// Per station: packets that begin there less packets that end there.
+    /// Per station: packets that begin there minus packets that end there.
     change: Vec<f64>,
-    /// Per ring: packets on the link into its first station.
+    /// Per ring: packets on the link to its first station.
     start: Vec<f64>,
     /// Per ring: packets put on it.
     sent: Vec<f64>,
@@ -84,7 +84,7 @@ impl Tally {
             for &station in net.stations_of(ring) {
                 packets += self.change[station as usize];
                 loads.packets[station as usize] = packets;
-                // Packet and echo go once round together.
+                // A packet and its echo together make one round.
                 loads.echoes[station as usize] = self.sent[ring as usize] - packets;
             }
         }

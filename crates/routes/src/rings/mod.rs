@@ -1,6 +1,6 @@
-//! Rings of stations joined by switches with buses: ways of fewest buses, what they load, what waits for what.
+//! Rings of stations joined by switches with buses: paths with the fewest buses, their loads, and their dependencies.
 //!
-//! A station is the number of the link it sends on. A terminal is one station, a switch several: its ports.
+//! A station has the number of its output link. A terminal is one station, a switch several: its ports.
 
 mod depend;
 mod load;
@@ -26,9 +26,9 @@ pub struct RingNetwork {
     previous: Vec<u32>,
     /// Per station: its ring.
     ring: Vec<u32>,
-    /// Per station: how many links it is behind the first station of its ring.
+    /// Per station: its distance in links from the first station of its ring.
     place: Vec<u32>,
-    /// Per ring and one more: where its stations start in `around`.
+    /// Per ring and one more: start of its stations in `around`.
     ring_start: Vec<u32>,
     /// The stations ring by ring, in the order of the links.
     around: Vec<u32>,
@@ -41,8 +41,8 @@ pub struct RingNetwork {
 }
 
 impl RingNetwork {
-    /// Takes the columns of a description: per station the next one, per switch (and one more) where its ports
-    /// start, per port its station, per terminal its station.
+    /// Takes the columns of a description: per station the next one, per switch (and one more) the start of its ports,
+    /// per port its station, per terminal its station.
     pub fn new(
         next: Vec<u32>,
         port_start: Vec<u32>,
@@ -90,7 +90,7 @@ impl RingNetwork {
         })
     }
 
-    /// Number of terminals.
+    /// Returns the number of terminals.
     pub fn terminals(&self) -> usize {
         self.terminal_station.len()
     }
@@ -107,24 +107,24 @@ impl RingNetwork {
         self.port_start[switch as usize]..self.port_start[switch as usize + 1]
     }
 
-    /// The stations of a ring, in the order of its links.
+    /// Returns the stations of a ring, in the order of its links.
     fn stations_of(&self, ring: u32) -> &[u32] {
         &self.around[self.ring_start[ring as usize] as usize..self.ring_start[ring as usize + 1] as usize]
     }
 
-    /// Links from a station to another one of its ring, or once round to itself.
+    /// Returns the number of links from a station to another one of its ring, or once around to itself.
     fn links_between(&self, station: u32, other: u32) -> u32 {
         let size = self.stations_of(self.ring[station as usize]).len() as u32;
         let gap = self.place[other as usize] + size - self.place[station as usize];
         if gap > size { gap - size } else { gap }
     }
 
-    /// Notes for every station the next one behind it on its ring that is such, or [`NONE`].
+    /// Sets, for every station, the next matching one after it on its ring, or [`NONE`].
     fn note_next(&self, next: &mut [u32], such: impl Fn(u32) -> bool) {
         for ring in 0..self.rings() as u32 {
             let stations = self.stations_of(ring);
             let mut found = NONE;
-            // Twice round, so that what is behind the last station is known at the first.
+            // Twice around, so that the successors of the last station are known at the first.
             for &station in stations.iter().rev().chain(stations.iter().rev()) {
                 next[station as usize] = found;
                 if such(station) {
@@ -139,11 +139,11 @@ impl RingNetwork {
     }
 }
 
-/// A walk over a table: which station takes a packet off the ring, and where it goes on.
+/// A walk over a table: which station takes a packet off the ring, and where the packet continues.
 struct Ways<'a> {
     net: &'a RingNetwork,
     route: PortView<'a>,
-    /// Per station: the next port behind it on its ring, or [`NONE`].
+    /// Per station: the next port after it on its ring, or [`NONE`].
     next_port: Vec<u32>,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Ways<'a> {
         Self { net, route, next_port }
     }
 
-    /// The port by which what a station takes for a terminal leaves; none at the terminal or if it passes.
+    /// Returns the output port for packets that a station takes for a terminal; None at the terminal or if they pass.
     fn exit(&self, station: u32, terminal: u32) -> Option<u32> {
         let port = self.net.station_port[station as usize];
         if port == NONE {
@@ -165,7 +165,7 @@ impl<'a> Ways<'a> {
         (exit != PASS).then(|| first + u32::from(exit))
     }
 
-    /// The station that takes a packet for a terminal sent by `station`; none if it would go round for ever.
+    /// Returns the station that takes a packet for a terminal sent by `station`; None if it would circulate for ever.
     fn taker(&self, station: u32, terminal: u32) -> Option<u32> {
         let net = self.net;
         let home = net.terminal_station[terminal as usize];
@@ -197,7 +197,7 @@ fn inverse(next: &[u32]) -> Result<Vec<u32>, RouteError> {
     Ok(previous)
 }
 
-/// Per station: its port or [`NONE`]; an error if a station is two things or nothing.
+/// Returns, per station, its port or [`NONE`]; an error if a station is both or neither of port and terminal.
 fn homes(stations: usize, ports: &[u32], terminals: &[u32]) -> Result<Vec<u32>, RouteError> {
     let mut taken = vec![false; stations];
     for &station in ports.iter().chain(terminals) {

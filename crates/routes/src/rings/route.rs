@@ -1,4 +1,4 @@
-//! Ways of fewest buses and, of those, fewest links: a search from every target backwards, ring by ring.
+//! Paths with the fewest buses and, among these, the fewest links: a search backwards from every target, ring by ring.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::table::{BLOCK, Builder, Exits, PortRoute};
 use super::{PASS, RingNetwork};
 use crate::{NONE, RouteError, Word};
 
-/// Who may send, and to whom: one entry per terminal.
+/// Which terminals send and receive.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'a> {
     /// Whether packets start at the terminal.
@@ -15,9 +15,9 @@ pub struct Ends<'a> {
     pub receives: &'a [bool],
 }
 
-/// The table of the ports. Equal ways are assigned in turn to rings, and to the targets on a ring; every target has the
-/// one that many behind its own in the table of another `turn`. An error names two terminals between which there is no
-/// way.
+/// Returns the table of the ports. Equal paths are assigned in turn to rings, and to the targets on a ring; in the
+/// table of another `turn` every target has the path of the target that many places after it. An error names two
+/// terminals without a path between them.
 pub fn port_route(net: &RingNetwork, ends: Ends<'_>, turn: u32) -> Result<PortRoute, RouteError> {
     let terminals = net.terminals();
     if ends.sends.len() != terminals || ends.receives.len() != terminals {
@@ -41,27 +41,27 @@ pub fn port_route(net: &RingNetwork, ends: Ends<'_>, turn: u32) -> Result<PortRo
     Ok(table.finish())
 }
 
-/// More links than any way has.
+/// More links than any path has.
 const FAR: u32 = NONE / 2;
 
-/// The search for one target, kept for those behind the same port, to which all ways are longer or shorter by the same.
+/// The search for one target, reused for targets after the same port, to which all path lengths differ by a constant.
 struct Search<'a> {
     net: &'a RingNetwork,
     ports: RingPorts,
-    /// The ring of the target and the port before it, see [`Self::run`].
+    /// The ring of the target and the port before it; see [`Self::run`].
     done: Option<(u32, u32)>,
     /// Per ring: fewest buses to the target, [`NONE`] while not reached.
     buses: Vec<u32>,
     rings: Vec<u32>,
     /// Per switch: whether it has been reached.
     reached: Vec<bool>,
-    /// Per switch: where its numbers of ports to leave by are in `equal`, and how many there are.
+    /// Per switch: start and number of its output port numbers in `equal`.
     ways: Vec<(u32, u32)>,
-    /// Ports that are equally good to leave by.
+    /// Equally good output ports.
     equal: Vec<u8>,
-    /// Per port on a ring that was reached: links of the way on when a packet is sent there.
+    /// Per port on a reached ring: links of the remaining path if a packet is sent there.
     links: Vec<u32>,
-    /// Per port that may take packets off its ring: links of the way on from there, otherwise [`NONE`].
+    /// Per port that may take packets off its ring: links of the remaining path, otherwise [`NONE`].
     taking: Vec<u32>,
     /// Ports that take packets for the target.
     found: Vec<u32>,
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Lets the ports of a switch take packets to the nearest ports on rings that are one bus nearer.
+    /// Makes the ports of a switch take packets to the nearest ports on rings that are one bus nearer.
     fn cross(&mut self, switch: u32, buses: u32) {
         if std::mem::replace(&mut self.reached[switch as usize], true) {
             return;
@@ -165,11 +165,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Decides which ports of a ring take packets off it: those from which no later port is nearer.
+    /// Decides which ports of a ring take packets off it: those after which no port is nearer.
     fn round(&mut self, ring: u32) {
         let ports = &self.ports.around[self.ports.range(ring)];
         let mut links = FAR;
-        // Twice round, backwards: the first time brings what is known of the ports behind the last one.
+        // Twice around, backwards: the first pass finds the ports after the last one.
         for again in [false, true] {
             for &(port, gap) in ports.iter().rev() {
                 let taking = self.taking[port as usize];
@@ -206,10 +206,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Writes what the ports that were found do with a target.
+    /// Writes the entries of the ports that were found, for a target.
     fn write(&self, target: u32, turn: u32, lanes: &mut [Exits]) {
         let home = self.net.terminal_station[target as usize] as usize;
-        // Both the rings of the targets and the targets on a ring take turns, whichever of them are used.
+        // Both the rings of the targets and the targets on a ring rotate, whichever is used.
         let turn = self.net.ring[home] + self.net.place[home] + turn;
         for &port in &self.found {
             let (first, count) = self.ways[self.net.port_switch[port as usize] as usize];
@@ -218,13 +218,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Where the ports are on the rings.
+/// The ports on the rings.
 struct RingPorts {
     /// Per port: its ring.
     ring: Vec<u32>,
-    /// Per ring and one more: where its ports start in `around`.
+    /// Per ring and one more: start of its ports in `around`.
     start: Vec<u32>,
-    /// The ports ring by ring in the order of the links, each with the links from it to the next.
+    /// The ports ring by ring in the order of the links, each with the number of links to the next.
     around: Vec<(u32, u32)>,
     /// Per station: the nearest port before it on its ring, [`NONE`] if there is none.
     before: Vec<u32>,

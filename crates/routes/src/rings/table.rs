@@ -1,38 +1,38 @@
-//! The table of the ports: a row of one entry per terminal for every port, kept in blocks, and equal blocks once. Whole
-//! parts of a large network are reached the same way, so there are few blocks that differ.
+//! The table of the ports: one row per port, one entry per terminal, stored in blocks. Equal blocks are stored once:
+//! large networks have few different blocks, because whole parts of them have the same paths.
 
 use std::collections::HashMap;
 
 use super::{PASS, RingNetwork};
 use crate::RouteError;
 
-/// Terminals whose entries are kept together.
+/// Number of terminals per block.
 pub const BLOCK: usize = 64;
 
-/// The entries of one port for the terminals of a block: number within the switch of the port to leave by, or [`PASS`].
+/// The entries of one port for the terminals of a block: number of the output port within the switch, or [`PASS`].
 pub(super) type Exits = [u8; BLOCK];
 
 /// A table of ports.
 #[derive(Clone, Debug)]
 pub struct PortRoute {
-    /// Per port a row of one entry per [`BLOCK`] terminals: the number of a block of `exits`.
+    /// Per port, a row with one entry per [`BLOCK`] terminals: the number of a block of `exits`.
     pub blocks: Vec<u32>,
-    /// Block by block one entry per terminal, [`PASS`] behind the last: number within the switch of the port to leave
-    /// by, or [`PASS`].
+    /// Per block, one entry per terminal: number of the output port within the switch, or [`PASS`]; also [`PASS`] after
+    /// the last terminal.
     pub exits: Vec<u8>,
 }
 
-/// Blocks in one row.
+/// Returns the number of blocks in one row.
 fn width(terminals: usize) -> usize {
     terminals.div_ceil(BLOCK)
 }
 
-/// A table in the making.
+/// A table under construction.
 pub(super) struct Builder {
     table: PortRoute,
     width: usize,
     known: HashMap<Exits, u32>,
-    /// What was set last, and its number: the same often follows.
+    /// The block set last, and its number: repetitions are frequent.
     last: Option<(Exits, u32)>,
 }
 
@@ -43,7 +43,7 @@ impl Builder {
         Self { table, width, known: HashMap::new(), last: None }
     }
 
-    /// Sets what a port does with the terminals of a block.
+    /// Sets the entries of a port for the terminals of a block.
     pub fn set(&mut self, port: usize, block: usize, exits: Exits) {
         let number = match self.last {
             Some((last, number)) if last == exits => number,
@@ -53,7 +53,7 @@ impl Builder {
         self.table.blocks[port * self.width + block] = number;
     }
 
-    /// The number of a block, which may be new.
+    /// Returns the number of a block; adds it if it is new.
     fn number(&mut self, exits: Exits) -> u32 {
         let next = self.known.len() as u32;
         *self.known.entry(exits).or_insert_with(|| {
@@ -62,7 +62,7 @@ impl Builder {
         })
     }
 
-    /// Sets what a port does with all terminals.
+    /// Sets the entries of a port for all terminals.
     pub fn set_row(&mut self, port: usize, row: &[u8]) {
         for (block, entries) in row.chunks(BLOCK).enumerate() {
             let mut exits = [PASS; BLOCK];
@@ -76,7 +76,7 @@ impl Builder {
     }
 }
 
-/// Anybody's table of ports, borrowed and known to fit its network.
+/// Any table of ports, borrowed and checked against its network.
 #[derive(Clone, Copy)]
 pub struct PortView<'a> {
     blocks: &'a [u32],
@@ -88,7 +88,7 @@ impl<'a> PortView<'a> {
     /// Takes the two columns of a [`PortRoute`]; an error if they do not fit the network.
     pub fn new(net: &RingNetwork, blocks: &'a [u32], exits: &'a [u8]) -> Result<Self, RouteError> {
         let width = width(net.terminals());
-        // How many ports a switch needs for a block.
+        // Number of ports that a switch needs for a block.
         let needed: Vec<usize> = exits
             .chunks(BLOCK)
             .map(|exits| {
@@ -106,33 +106,33 @@ impl<'a> PortView<'a> {
         Err(RouteError::text("the table of the ports does not fit the network"))
     }
 
-    /// Several tables that stand one behind the other and share their blocks.
+    /// Returns several tables, one after the other, that share their blocks.
     pub fn all(net: &RingNetwork, blocks: &'a [u32], exits: &'a [u8]) -> Result<Vec<Self>, RouteError> {
         let size = net.port_station.len() * width(net.terminals());
-        // Without any it is the first one that does not fit.
+        // Without any, the first one does not fit.
         if blocks.is_empty() {
             return Ok(vec![Self::new(net, blocks, exits)?]);
         }
         blocks.chunks(size.max(1)).map(|table| Self::new(net, table, exits)).collect()
     }
 
-    /// What a port does with the terminals of a block and of those after it: numbers, see [`Self::exits`].
+    /// Returns the block numbers of a port from a block on, see [`Self::exits`].
     pub(super) fn blocks_from(&self, port: u32, block: usize) -> &'a [u32] {
         let row = port as usize * self.width;
         &self.blocks[row + block..row + self.width]
     }
 
-    /// Entries by number.
+    /// Returns the entries of a block.
     pub(super) fn exits(&self, number: usize) -> &'a [u8] {
         &self.exits[number * BLOCK..(number + 1) * BLOCK]
     }
 
-    /// All entries that there are.
+    /// Returns the entries of all blocks.
     pub(super) fn all_exits(&self) -> std::slice::ChunksExact<'a, u8> {
         self.exits.chunks_exact(BLOCK)
     }
 
-    /// The entry of a port for a terminal.
+    /// Returns the entry of a port for a terminal.
     pub(super) fn exit(&self, port: u32, terminal: u32) -> u8 {
         let terminal = terminal as usize;
         let number = self.blocks[port as usize * self.width + terminal / BLOCK];

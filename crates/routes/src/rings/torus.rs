@@ -1,12 +1,13 @@
-//! Dimension order in a torus of rings, written down instead of searched for: all orders of the dimensions are equally
-//! short there, and with the lowest first no circle of packets can wait for itself.
+//! Dimension order in a torus of rings, computed directly instead of by a search: all orders of the dimensions are
+//! equally short there, and with the lowest first no cycle of packets can form.
 
 use super::table::{Builder, PortRoute};
 use super::{PASS, RingNetwork};
 use crate::RouteError;
 
-/// The table of a torus: switches numbered with the last dimension running fastest, each with a port for every dimension
-/// of `sides` that has more than one switch and a last port for its terminals, equally many and numbered as the switches.
+/// Returns the table of a torus. Switches are numbered with the last dimension fastest; each has a port for every
+/// dimension of `sides` with more than one switch, and a last port for its terminals. All have equal numbers of
+/// terminals, numbered as the switches.
 pub fn torus_route(net: &RingNetwork, sides: &[u32]) -> Result<PortRoute, RouteError> {
     let torus = Torus::new(net, sides)?;
     let mut table = Builder::new(net);
@@ -34,9 +35,9 @@ struct Torus {
 
 /// One dimension, in terms of terminals.
 struct Line {
-    /// Terminals of one place of this dimension: this many follow each other.
+    /// Number of consecutive terminals of one place of this dimension.
     place: usize,
-    /// Those of all its places.
+    /// Number of terminals of all its places.
     all: usize,
 }
 
@@ -60,8 +61,8 @@ impl Torus {
         Err(RouteError::text("the sides of the torus do not fit the network"))
     }
 
-    /// Per terminal: the port to its ring, or to that of the lowest dimension in which its switch is at another place
-    /// than the switch whose first terminal is `home`.
+    /// Sets, per terminal, the port to its ring, or to that of the lowest dimension in which its switch differs from
+    /// the switch whose first terminal is `home`.
     fn lowest_first(&self, home: usize, onward: &mut [u8]) {
         let mut rest = onward;
         let mut at = home;
@@ -76,8 +77,8 @@ impl Torus {
 }
 
 impl Line {
-    /// The row of a port of this dimension: packets have come as far as they go along it where the terminal's switch is
-    /// at the same place of it, and pass elsewhere.
+    /// Sets the row of a port of this dimension: packets leave the ring where the terminal's switch has the same place
+    /// in it, and pass elsewhere.
     fn arrived(&self, home: usize, onward: &[u8], row: &mut [u8]) {
         let start = home % self.all / self.place * self.place;
         row.fill(PASS);
