@@ -78,7 +78,7 @@ fn run(f: Fabric) -> Simulation {
     simulation
 }
 
-/// Dispatch to end of packet received, for a packet of this many bytes.
+/// Returns the time from dispatch to end of packet received, for a packet of this many bytes.
 fn way(bytes: i64) -> i64 {
     (ARRIVAL + DECODE + FORWARD) + (1 + bytes) * CHARACTER + END + ARRIVAL - CHARACTER
 }
@@ -114,7 +114,7 @@ fn acknowledged_packets_follow_each_other_in_the_time_of_a_round_trip() {
     let received = |f: Fabric| run(f).run.programs.expect("there are programs").account.table[0].received;
     let from_end = way(32) + 40 + way(0) + 60;
     assert_eq!(received(f.clone()), 2 * from_end + way(32));
-    // From the head: the first character is there when the header and the switch have been passed.
+    // From the head: the first character arrives after the header and the switch.
     f.message_ack_at_head = 1;
     let from_head = 2 * ARRIVAL + DECODE + FORWARD + 40 + way(0) + 60;
     assert_eq!(received(f), 2 * from_head + way(32));

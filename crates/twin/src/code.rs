@@ -8,7 +8,7 @@ use crate::parts::Code;
 use crate::twin::Twin;
 
 impl Twin<'_> {
-    /// Enters all that sources of codes make.
+    /// Enters the first code of every source.
     pub(crate) fn plan_codes(&mut self) {
         for source in 0..self.fabric.code_port.len() {
             for number in 0..self.fabric.code_count[source] {
@@ -19,7 +19,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A source makes a code, which is ready for the wire of its port at once.
+    /// Creates a code of a source; it is immediately ready for the wire of its port.
     pub(crate) fn make_code(&mut self, source: u32) {
         let port = self.fabric.code_port[source as usize];
         let vertex = self.fabric.switches + port;
@@ -38,7 +38,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::CodeReady { link, code });
     }
 
-    /// Whether a vertex has forgotten an interrupt; if it has, it knows it again from now on.
+    /// Whether a vertex does not hold an interrupt; if so, it holds it from now on.
     fn takes_interrupt(&mut self, vertex: u32, number: u8) -> bool {
         let until = self.now + self.fabric.interrupt_hold_ticks as i64;
         let held = &mut self.registers[vertex as usize].held;
@@ -49,7 +49,7 @@ impl Twin<'_> {
         true
     }
 
-    /// Whether a vertex takes a time-code.
+    /// Whether a vertex accepts a time-code.
     fn takes_time(&mut self, link: u32, vertex: u32, number: u8) -> bool {
         let last = std::mem::replace(&mut self.registers[vertex as usize].time, number);
         let counts = &mut self.links[link as usize].code_counts;
@@ -59,7 +59,7 @@ impl Twin<'_> {
         is_next
     }
 
-    /// A code has come by a link.
+    /// Handles the arrival of a code on a link.
     pub(crate) fn code_arrives(&mut self, link: u32, code: Code) {
         self.links[link as usize].codes_on_wire -= 1;
         let vertex = self.fabric.link_target[link as usize];
@@ -85,7 +85,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A code waits for a wire; where that is down it is lost.
+    /// Makes a code wait for a wire; if the wire is down, the code is lost.
     pub(crate) fn code_ready(&mut self, link: u32, code: Code) {
         let state = &mut self.links[link as usize];
         if state.down {
@@ -96,7 +96,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Wire { link });
     }
 
-    /// Starts a code on a wire: time-codes first, then what waits longest, then the lowest number.
+    /// Starts a code on a wire: time-codes first, then the longest waiting, then the lowest number.
     pub(crate) fn start_code(&mut self, link: u32) {
         let row = link as usize;
         let amid = self.fabric.lanes_of(link).any(|lane| self.lanes[lane as usize].amid_packet);

@@ -5,7 +5,7 @@ use crate::parts::{Character, Front, Head};
 use crate::twin::Twin;
 
 impl Twin<'_> {
-    /// The head joins those of its switch that are to be distributed.
+    /// Adds a head to those of its switch that wait to be distributed.
     pub(crate) fn wait_for_all(&mut self, switch: u32, head: Head) {
         let waiting = &mut self.distributing[switch as usize];
         waiting.push(head);
@@ -13,21 +13,21 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Distribute { switch });
     }
 
-    /// Whether the first head that is to be distributed keeps a lane from another head.
+    /// Whether the first head that waits to be distributed keeps a lane from another head.
     pub(crate) fn keeps(&self, lane: u32, head: Head) -> bool {
         let switch = self.fabric.link_source[self.fabric.link_of(lane) as usize];
         let first = self.distributing.get(switch as usize).and_then(|waiting| waiting.first());
         first.is_some_and(|&first| first < head && self.all_lanes(first).contains(&lane))
     }
 
-    /// The lanes that a head to be distributed waits for.
+    /// Returns the lanes that such a head waits for.
     fn all_lanes(&self, head: Head) -> &[u32] {
         let routed = self.routed(head.place.lane, self.first(head.place));
         let (group, _) = routed.expect("no table is replaced");
         self.fabric.group(group)
     }
 
-    /// Grants as long as the first head finds all its lanes free.
+    /// Grants while the first head finds all its lanes free.
     pub(crate) fn distribute(&mut self, switch: u32) {
         while let Some(&head) = self.distributing[switch as usize].first() {
             let lanes = self.all_lanes(head).to_vec();
@@ -39,7 +39,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The packet becomes one for each lane, and each holds its own.
+    /// Makes one packet per lane, each of which holds its lane.
     fn grant_all(&mut self, head: Head, lanes: &[u32]) {
         let Front::Waiting { strip } = self.front(head.place) else { panic!("only heads are granted") };
         self.packet_hops += 1;
@@ -58,7 +58,7 @@ impl Twin<'_> {
         self.set_front(head.place, Front::Crossing { output: lanes[0], delete });
     }
 
-    /// A character that crosses enters the output buffers of the copies as well.
+    /// Copies a character that crosses to the output buffers of the copies.
     pub(crate) fn copy(&mut self, copies: &[(u32, usize)], character: Character, ready: i64) {
         for &(lane, packet) in copies {
             self.enter_output(lane, Character { packet, ..character }, ready);

@@ -1,4 +1,4 @@
-//! Events and their total order: (time, phase, id), where the id is what happens and where.
+//! Events and their total order: (time, phase, id), where the id is the event and its place.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,34 +7,34 @@ use fabriloom_engine::kernel::Time;
 
 use crate::parts::Code;
 
-/// What happens, in the order of the phases of one tick: faults, effects, arbitration, distribution, crossbars in two
+/// The events, in the order of the phases of a tick: faults, effects, arbitration, distribution, crossbars in two
 /// steps, wires.
 ///
-/// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
+/// No event creates another one for an earlier phase of the same tick, so a tick ends with its last event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// The link runs again.
     Up { link: u32 },
-    /// The link fails, and what has come of a packet is ended at a tick.
+    /// The link fails, and the received parts of its packets are ended at a later tick.
     Down { link: u32, ended: Time },
     /// The routing tables are replaced.
     Table { number: u32 },
-    /// What has come of a packet by a link that failed is ended.
+    /// The received part of a packet on a failed link is ended.
     End { link: u32 },
-    /// A source makes a code.
+    /// A source creates a code.
     MakeCode { source: u32 },
-    /// A code has come by the link. `faults`: as with characters.
+    /// A code arrives on the link. `faults`: as for characters.
     CodeArrives { link: u32, faults: u32, code: Code },
     /// A code is ready for the wire of the link.
     CodeReady { link: u32, code: Code },
-    /// A character has come through the lane and can be used in the input buffer at its target. `faults`: how often the link had
-    /// failed when it started, here and in what follows; if it has failed since, this does not happen.
+    /// A character has passed the lane and can be used in the input buffer at its target. `faults`: how often the link
+    /// had failed when it started, here and below; if it has failed since, the event is void.
     Arrive { lane: u32, faults: u32 },
-    /// One quantum of credit has come to the sender of the lane.
+    /// One quantum of credit arrives at the sender of the lane.
     Credit { lane: u32, faults: u32 },
     /// A character has left the output buffer of the lane completely.
     PlaceFree { lane: u32, faults: u32 },
-    /// The tail of the packet that held the lane has gone there, and the lane is free again.
+    /// The tail of the packet that held the lane has left, and the lane is free again.
     Release { lane: u32 },
     /// The next packet is at the front of a queue of the input buffer at the target of the lane.
     NextHead { lane: u32, queue: u32 },
@@ -44,23 +44,23 @@ pub enum What {
     Deliver { lane: u32, faults: u32 },
     /// The packet at the front of a queue is ended if it has not moved for too long.
     Watch { lane: u32, queue: u32 },
-    /// The link starts nothing before a tick: it is stopped from outside, by a test or because its terminal takes nothing.
+    /// The link starts nothing before a tick: a test stops it, or its terminal accepts nothing.
     Stop { link: u32, until: Time },
-    /// The link of a terminal, or of a port, has sent its packet: the source is asked for the next one.
+    /// The link of a terminal, or of a port, has sent its packet, and requests the next one from the source.
     Ask { terminal: u32 },
-    /// A terminal of several ports sends by those that ask.
+    /// A terminal with several ports sends by those that request.
     Ports { terminal: u32 },
     /// The terminal puts the packet it was given on its link.
     Dispatch { terminal: u32 },
-    /// Programs go on, after all that the network does by itself.
+    /// Programs continue, after all other events.
     Turn,
     /// The group grants free lanes to waiting heads.
     Arbitrate { group: u32 },
-    /// The switch grants all their lanes to heads that are to be distributed.
+    /// The switch grants all their lanes to heads that wait to be distributed.
     Distribute { switch: u32 },
-    /// Characters at the target of the link may cross to output buffers, or one be nominated to do so.
+    /// Characters at the target of the link may cross to output buffers, or one may be nominated.
     Cross { link: u32 },
-    /// The link takes one of the characters that are nominated to cross to it.
+    /// The link takes one of the characters nominated for it.
     Take { link: u32 },
     /// A character may start on the wire of the link.
     Wire { link: u32 },
@@ -80,17 +80,17 @@ impl What {
     }
 }
 
-/// Everything that is going to happen.
+/// All future events.
 #[derive(Debug, Default)]
 pub struct Agenda(BinaryHeap<Reverse<(Time, u8, What)>>);
 
 impl Agenda {
-    /// Enters an event.
+    /// Adds an event.
     pub fn add(&mut self, time: Time, what: What) {
         self.0.push(Reverse((time, what.phase(), what)));
     }
 
-    /// Takes the earliest event, if it is not later than the limit.
+    /// Takes the earliest event if it is not later than the limit.
     pub fn next(&mut self, until: Time) -> Option<(Time, What)> {
         match self.0.peek() {
             Some(Reverse((time, ..))) if *time <= until => {
@@ -100,7 +100,7 @@ impl Agenda {
         }
     }
 
-    /// True when nothing is going to happen any more.
+    /// Whether there are no more events.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Links that fail: what is cut, spilled and discarded.
+//! Links that fail: packets that are cut, spilled and discarded.
 
 use fabriloom_engine::fabric::NEVER;
 use fabriloom_engine::kernel::Time;
@@ -9,7 +9,7 @@ use crate::parts::{Character, Front, Kind, Link, Place};
 use crate::twin::Twin;
 
 impl Twin<'_> {
-    /// Enters all that happens to links.
+    /// Enters all faults of links.
     pub(crate) fn plan_faults(&mut self) {
         let counted = self.flow_control == FlowControl::Counted;
         assert!(counted || !self.fabric.has_faults(), "flow control one by one knows no faults");
@@ -27,14 +27,14 @@ impl Twin<'_> {
         }
     }
 
-    /// Enters when routing tables are replaced.
+    /// Enters the replacements of routing tables.
     pub(crate) fn plan_tables(&mut self) {
         for (&ticks, &number) in self.fabric.table_ticks.iter().zip(&self.fabric.table_number) {
             self.agenda.add(ticks as Time, What::Table { number });
         }
     }
 
-    /// How often the link of a lane has failed.
+    /// Returns how often the link of a lane has failed.
     pub(crate) fn faults_of(&self, lane: u32) -> u32 {
         self.links[self.fabric.link_of(lane) as usize].faults
     }
@@ -43,12 +43,12 @@ impl Twin<'_> {
         self.links[self.fabric.link_of(lane) as usize].down
     }
 
-    /// Whether a lane of a group is not down.
+    /// Whether a lane of a group works.
     pub(crate) fn runs(&self, group: u32) -> bool {
         self.fabric.group(group).iter().any(|&lane| !self.is_down(lane))
     }
 
-    /// The link fails: what is on its wire and in front of it is lost, and so are the packets that this is part of.
+    /// Makes a link fail: the characters on its wire and before it are lost, with their packets.
     pub(crate) fn go_down(&mut self, link: u32, ended: Time) {
         let state = &mut self.links[link as usize];
         state.down = true;
@@ -69,7 +69,7 @@ impl Twin<'_> {
                 self.lose(character.packet, |link| &mut link.cut, link);
             }
             if self.leaves_terminal(link) && !waiting.is_empty() {
-                // What was left of the packet is thrown away at once.
+                // The rest of the packet is spilled immediately.
                 let terminal = self.fabric.link_source[link as usize] - self.fabric.switches;
                 self.agenda.add(self.now, What::Ask { terminal });
             }
@@ -82,7 +82,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The packet that crosses to a lane does so no more.
+    /// Ends the crossing of a packet to a lane.
     fn take_from_holder(&mut self, lane: u32) {
         let Some(place) = self.lanes[lane as usize].holder else { return };
         if matches!(self.front(place), Front::Crossing { output, .. } if output == lane) {
@@ -97,7 +97,7 @@ impl Twin<'_> {
         }
     }
 
-    /// What has come of packets by a link is ended with an error end.
+    /// Ends the received parts of packets on a link with an error end.
     pub(crate) fn end_early(&mut self, link: u32) {
         for lane in self.fabric.lanes_of(link) {
             let state = &mut self.lanes[lane as usize];
@@ -111,7 +111,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The link runs again: what stands in the buffer behind it has been promised, and what fits in besides is.
+    /// Repairs a link: gives credit for the places in the buffer after it that are taken, and for those that are free.
     pub(crate) fn go_up(&mut self, link: u32) {
         self.links[link as usize].down = false;
         for lane in self.fabric.lanes_of(link) {
@@ -129,7 +129,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Wire { link });
     }
 
-    /// Discards the heads that wait for a group of which no link runs.
+    /// Discards the heads that wait for a group without a working link.
     fn discard_waiting(&mut self, group: u32) {
         if !self.runs(group) {
             for head in std::mem::take(&mut self.groups[group as usize].waiting) {
@@ -138,19 +138,19 @@ impl Twin<'_> {
         }
     }
 
-    /// The packet at the front of a queue has nowhere to go.
+    /// Discards the packet at the front of a queue.
     pub(crate) fn discard(&mut self, place: Place) {
         self.lose(self.first(place), |link| &mut link.discarded, self.fabric.link_of(place.lane));
         self.spill(place);
     }
 
-    /// The packet at the front of a queue is thrown away from now on.
+    /// Spills the packet at the front of a queue from now on.
     pub(crate) fn spill(&mut self, place: Place) {
         self.set_front(place, Front::Spilling);
         self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(place.lane) });
     }
 
-    /// Throws away what is there of the packet at the front of a queue, if it is spilled.
+    /// Spills the present characters of the packet at the front of a queue, if it is to be spilled.
     pub(crate) fn throw_away(&mut self, place: Place) {
         while self.front(place) == Front::Spilling {
             let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
@@ -162,8 +162,8 @@ impl Twin<'_> {
         }
     }
 
-    /// The packet at the front of a queue has been granted its lane, or a character of it has crossed to that, or been
-    /// deleted.
+    /// Records that the packet at the front of a queue has been granted its lane, or that a character of it has crossed
+    /// or been deleted.
     pub(crate) fn moves(&mut self, place: Place, enters: bool) {
         let granted = matches!(self.front(place), Front::Crossing { .. }) && !enters;
         let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
@@ -195,7 +195,7 @@ impl Twin<'_> {
         let link = self.fabric.link_of(output);
         self.lose(packet, |link| &mut link.timed_out, link);
         if entered > 0 {
-            // An error end follows what has crossed, in a place of its own.
+            // An error end follows the characters that have crossed, in its own place.
             let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);
             let end = Character { packet, kind: Kind::End };
             self.lanes[output as usize].output.push_back((ready, end));
@@ -212,7 +212,7 @@ impl Twin<'_> {
         self.spill(place);
     }
 
-    /// Whether the end of the packet at the front of a queue stands where its header ought to be.
+    /// Whether the end of the packet at the front of a queue is in the place of its header.
     pub(crate) fn has_no_header(&self, place: Place) -> bool {
         let (header, _) = self.front_header(self.first(place));
         let characters = &self.lanes[place.lane as usize].queues[&place.queue].packets[0].1;

@@ -1,4 +1,4 @@
-//! The things of the model: characters, lanes with their buffers, links, groups, packets.
+//! The objects of the model: characters, lanes with their buffers, links, groups, packets.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,10 +8,10 @@ use fabriloom_engine::terminal::Packet;
 
 use crate::{CodeCounts, LinkCounts};
 
-/// What a character is.
+/// The kind of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of the address in front of the header, of which a character is deleted at a time.
+    /// Of the address in front of the header, which loses one character at a time.
     Address,
     /// Of the header that leads to the intermediate switch.
     Via,
@@ -37,7 +37,7 @@ pub struct Character {
 pub struct Worm {
     /// Terminal that sends it.
     pub source: u32,
-    /// As its source described it.
+    /// The packet as its source created it.
     pub packet: Packet,
     /// When its first character started on its source's wire.
     pub started: Option<Time>,
@@ -47,7 +47,7 @@ pub struct Worm {
     pub has_via: bool,
     /// The final header has not been deleted yet.
     pub has_header: bool,
-    /// The first character has come to the destination.
+    /// Its first character has arrived at the destination.
     pub has_come: bool,
     /// Payload characters received at the destination.
     pub received: u32,
@@ -57,7 +57,7 @@ pub struct Worm {
     pub lost: bool,
 }
 
-/// What the packet at the front of a queue is doing.
+/// The state of the packet at the front of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Front {
     /// There is none.
@@ -65,75 +65,75 @@ pub enum Front {
     Nothing,
     /// Its header is being decoded.
     Decoding,
-    /// It waits for a lane of its group; `strip`: the route says that its front header is to be deleted.
+    /// It waits for a lane of its group; `strip`: the route deletes its front header.
     Waiting { strip: bool },
-    /// It crosses to this lane; `delete` more characters are to be thrown away first.
+    /// It crosses to this lane; `delete` more characters are deleted first.
     Crossing { output: u32, delete: u32 },
-    /// All of it that is there or comes is thrown away.
+    /// All its characters are spilled, including those that arrive later.
     Spilling,
     /// Its end of packet has crossed, but the next one is not at the front yet.
     Leaving,
 }
 
-/// Packets of an input buffer of which the front header is complete, one behind the other.
+/// Packets of an input buffer whose front header is complete, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Number of each packet and those of its characters that are in the buffer.
     pub packets: VecDeque<(usize, VecDeque<Character>)>,
-    /// What the first one is doing.
+    /// The state of the first one.
     pub front: Front,
-    /// When a character of it crossed last, or it was granted its lane.
+    /// When its last character crossed, or it was granted its lane.
     pub moved_at: Time,
-    /// How many of its characters have crossed to that, deleted ones apart.
+    /// Number of its characters that have crossed, without deleted ones.
     pub entered: u32,
-    /// The other lanes to which the first one crosses, and the packets that it becomes there.
+    /// Further lanes to which the first one crosses, and its copies there.
     pub copies: Vec<(u32, usize)>,
 }
 
 /// A queue of a lane: the only one, number 0, or that of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The lane by which its packets come.
+    /// The lane on which its packets arrive.
     pub lane: u32,
     /// Its number.
     pub queue: u32,
 }
 
-/// One lane of a link: the output buffer before the wire, the input buffer behind it.
+/// One lane of a link: the output buffer before the wire, the input buffer after it.
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
     /// Characters waiting to be sent and when they are ready for the wire.
     pub output: VecDeque<(Time, Character)>,
-    /// Places taken in the output buffer, that of the character on the wire among them.
+    /// Taken places in the output buffer, including that of the character on the wire.
     pub places_taken: u32,
     /// The queue whose packet holds this lane as its output.
     pub holder: Option<Place>,
-    /// When it was granted last.
+    /// Tick of its last grant.
     pub last_grant: Option<Time>,
 
-    /// Characters that the receiver has promised to take and that have not been sent.
+    /// Characters for which it has credit and that have not been sent.
     pub credit: u64,
-    /// A packet has been started on the wire and its end has not.
+    /// A packet has started on the wire and its end has not.
     pub amid_packet: bool,
     /// Characters on their way.
     pub wire: VecDeque<Character>,
 
-    /// Characters in the input buffer of a packet whose front header is not complete.
+    /// Characters in the input buffer, of a packet whose front header is not complete.
     pub entering: VecDeque<Character>,
-    /// The queue into which the packet goes that is coming in.
+    /// The queue of the packet that is arriving.
     pub receiving: Option<u32>,
     /// The queues of the input buffer.
     pub queues: BTreeMap<u32, Queue>,
-    /// Characters the receiver has promised to take, from the beginning.
+    /// Credit that the receiver has given since the beginning, in characters.
     pub promised: u64,
-    /// Characters that have come into the input buffer, from the beginning.
+    /// Characters that have entered the input buffer since the beginning.
     pub arrived: u64,
     /// Characters that have left it.
     pub departed: u64,
 }
 
 impl Lane {
-    /// Characters in the input buffer.
+    /// Iterates over the characters in the input buffer.
     fn received(&self) -> impl Iterator<Item = &Character> {
         let queued = self.queues.values().flat_map(|queue| &queue.packets);
         queued.flat_map(|(_, characters)| characters).chain(&self.entering)
@@ -145,7 +145,7 @@ impl Lane {
         self.holder.is_none() && empty && self.places_taken == 0 && self.arrived == self.departed
     }
 
-    /// Packets whose ends stand anywhere in this lane.
+    /// Iterates over the packets whose ends are in this lane.
     pub fn ends(&self) -> impl Iterator<Item = usize> {
         let queued = self.output.iter().map(|(_, character)| character);
         let all = queued.chain(&self.wire).chain(self.received());
@@ -156,17 +156,17 @@ impl Lane {
 /// A time-code, or an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code {
-    /// Time-codes go first.
+    /// Time-codes precede interrupts.
     pub is_interrupt: bool,
-    /// Of six bits.
+    /// The number, of six bits.
     pub number: u8,
     /// The row of its source.
     pub source: u32,
-    /// When it was made.
+    /// When it was created.
     pub made: Time,
 }
 
-/// What a switch or a port knows of codes.
+/// The codes that a switch or a port remembers.
 #[derive(Clone, Debug, Default)]
 pub struct Register {
     /// The number of the last time-code.
@@ -175,12 +175,12 @@ pub struct Register {
     pub held: BTreeMap<u8, Time>,
 }
 
-/// One direction of a cable: what its lanes share.
+/// One direction of a cable: the state that its lanes share.
 #[derive(Clone, Debug, Default)]
 pub struct Link {
     /// When the wire has sent what was started last.
     pub wire_free: Time,
-    /// When it goes on after a stop from outside.
+    /// When it continues after a stop.
     pub stopped_until: Time,
     /// A fault keeps it from running.
     pub down: bool,
@@ -188,39 +188,39 @@ pub struct Link {
     pub faults: u32,
     /// Packets lost here because it failed.
     pub cut: u64,
-    /// Packets lost at its end because there was nowhere to go.
+    /// Packets lost at its end because no route was left.
     pub discarded: u64,
-    /// Packets lost because they held it and did not move.
+    /// Packets lost because of a time-out.
     pub timed_out: u64,
     /// The lane of the character that was started last.
     pub last_sent: Option<u32>,
     /// Per lane: flow-control characters for that lane of the reverse link that wait for this wire.
     pub flow_control: Vec<u32>,
-    /// At a terminal: a packet of which nothing has been sent, on no lane yet.
+    /// At a terminal: a packet that has not started, on no lane yet.
     pub dispatched: VecDeque<Character>,
 
     /// When the next character may cross from the input buffers at the end of this link.
     pub crossbar_free: Time,
     /// The queue of the character that crossed last.
     pub last_crossed: Option<Place>,
-    /// That was not an end of packet.
+    /// Whether that was not an end of packet.
     pub amid_crossing: bool,
-    /// When one of them was nominated last.
+    /// Tick of the last nomination.
     pub last_nomination: Option<Time>,
 
-    /// Queues of which a character is nominated to cross to this link.
+    /// Queues with a character nominated to cross to this link.
     pub nominated: Vec<Place>,
-    /// When a character crossed last to this link, to which lane, and whether it was not an end of packet.
+    /// When a character last crossed to this link, to which lane, and whether it was not an end of packet.
     pub last_entered: Option<(Time, u32, bool)>,
 
     /// Codes that wait for the wire, and since when.
     pub codes: Vec<(Time, Code)>,
-    /// How many are on it.
+    /// How many are on the wire.
     pub codes_on_wire: u64,
 
     /// What it has done.
     pub counts: LinkCounts,
-    /// What became of codes.
+    /// Its counts of codes.
     pub code_counts: CodeCounts,
 }
 
@@ -236,10 +236,10 @@ pub struct Head {
 /// A group of lanes and the heads that wait for one of them.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Waiting heads, sorted by (request time, lane by which they came).
+    /// Waiting heads, sorted by (request time, lane on which they arrived).
     pub waiting: Vec<Head>,
-    /// The lane by which the head came that was granted last.
+    /// The lane of the head that was granted last.
     pub last_granted: Option<u32>,
-    /// Its own random numbers.
+    /// Its random stream.
     pub stream: Stream,
 }

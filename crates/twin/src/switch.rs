@@ -8,17 +8,17 @@ use crate::parts::{Character, Front, Head, Kind, Place};
 use crate::twin::Twin;
 
 impl Twin<'_> {
-    /// The switch at the target of a lane.
+    /// Returns the switch at the target of a lane.
     fn switch_at(&self, lane: u32) -> usize {
         let vertex = self.fabric.link_target[self.fabric.link_of(lane) as usize];
         assert!(!self.fabric.is_terminal(vertex), "lane {lane} does not enter a switch");
         vertex as usize
     }
 
-    /// Characters and class of the front header of a packet.
+    /// Returns characters and class of the front header of a packet.
     pub(crate) fn front_header(&self, packet: usize) -> (u32, u32) {
         let worm = &self.worms[packet];
-        // Packets of a traffic class have routes of their own.
+        // Packets of a traffic class have their own routes.
         let own = self.fabric.port_class.get(worm.source as usize).copied().unwrap_or(0);
         let class = self.fabric.terminal_class[worm.packet.target as usize] + own;
         if worm.address > 0 {
@@ -33,8 +33,8 @@ impl Twin<'_> {
         }
     }
 
-    /// The group for a packet at the target of a lane, and whether its front header is to be deleted; nothing if tables that
-    /// replaced others have none.
+    /// Returns the group for a packet at the target of a lane, and whether its front header is deleted; None if a
+    /// replaced table has no route.
     pub(crate) fn routed(&self, lane: u32, packet: usize) -> Option<(u32, bool)> {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
         let entry = self.fabric.entry(self.table, switch as u32, class);
@@ -50,12 +50,12 @@ impl Twin<'_> {
         self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue").front = front;
     }
 
-    /// The packet at the front of a queue.
+    /// Returns the packet at the front of a queue.
     pub(crate) fn first(&self, place: Place) -> usize {
         self.lanes[place.lane as usize].queues[&place.queue].packets[0].0
     }
 
-    /// Puts a character that has come into its queue, or keeps it until the header tells which one that is.
+    /// Puts an arrived character into its queue, or keeps it until the header determines the queue.
     pub(crate) fn sort_in(&mut self, lane: u32, character: Character) {
         let state = &mut self.lanes[lane as usize];
         if let Some(queue) = state.receiving {
@@ -82,7 +82,7 @@ impl Twin<'_> {
         self.look_at_header(Place { lane, queue });
     }
 
-    /// Starts decoding when there is a packet at the front.
+    /// Starts decoding if there is a packet at the front.
     fn look_at_header(&mut self, place: Place) {
         let queue = &self.lanes[place.lane as usize].queues[&place.queue];
         if queue.front != Front::Nothing || queue.packets.is_empty() {
@@ -94,7 +94,7 @@ impl Twin<'_> {
         self.agenda.add(self.now + i64::from(decode), What::Request { lane, queue });
     }
 
-    /// The head joins those that wait for its group.
+    /// Adds a head to those that wait for its group.
     pub(crate) fn request(&mut self, place: Place) {
         if self.has_no_header(place) {
             return self.spill(place);
@@ -114,7 +114,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Arbitrate { group });
     }
 
-    /// Grants until no head waits for which a lane is free.
+    /// Grants until no waiting head finds a free lane.
     pub(crate) fn arbitrate(&mut self, group: u32) {
         if self.fabric.takes_all(group) {
             let switch = self.fabric.group_switch[group as usize];
@@ -130,14 +130,14 @@ impl Twin<'_> {
         }
     }
 
-    /// The lanes of a group that a head can be granted.
+    /// Returns the lanes of a group that a head can be granted.
     fn free_for(&self, group: u32, head: Head) -> Vec<u32> {
         let lanes = self.fabric.group(group).iter().copied();
         let is_free = |&lane: &u32| self.lanes[lane as usize].holder.is_none() && !self.is_down(lane);
         lanes.filter(|lane| is_free(lane) && !self.keeps(*lane, head)).collect()
     }
 
-    /// The one of several heads that is served next.
+    /// Returns which of several heads is served next.
     fn choose_head(&mut self, group: u32, able: Vec<Head>) -> Option<Head> {
         if able.is_empty() {
             return None;
@@ -160,7 +160,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The heads of the highest priority among those that wait.
+    /// Returns the waiting heads of the highest priority.
     fn first_to_go(&self, waiting: &[Head]) -> Vec<Head> {
         let goes_first = |head: &&Head| {
             let port = self.worms[self.first(head.place)].packet.target;
@@ -193,7 +193,8 @@ impl Twin<'_> {
         self.hold(output, head);
     }
 
-    /// How many characters of a packet are deleted on its way to a lane: its front header, if that is to be.
+    /// Returns the number of characters of a packet that are deleted on its way to a lane: its front header, if it is
+    /// to be deleted.
     pub(crate) fn delete_header(&mut self, packet: usize, output: u32, strip: bool) -> u32 {
         if self.fabric.deletes_address(self.fabric.link_of(output)) {
             assert!(self.worms[packet].address > 0, "an address is too short");
@@ -214,7 +215,7 @@ impl Twin<'_> {
         delete
     }
 
-    /// A head holds a lane from now on.
+    /// Makes a head hold a lane.
     pub(crate) fn hold(&mut self, output: u32, head: Head) {
         self.lanes[output as usize].holder = Some(head.place);
         self.lanes[output as usize].last_grant = Some(self.now);
@@ -223,7 +224,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(head.place.lane) });
     }
 
-    /// Moves as many characters as can move in this tick from the input buffers at the end of a link, or nominates one.
+    /// Moves all characters that can move in this tick from the input buffers at the end of a link, or nominates one.
     pub(crate) fn cross(&mut self, link: u32) {
         let places = self.fabric.lanes_of(link).flat_map(|lane| {
             self.lanes[lane as usize].queues.keys().map(move |&queue| Place { lane, queue })
@@ -235,7 +236,7 @@ impl Twin<'_> {
             self.throw_away(place);
         }
         if pace == 0 {
-            // Faster than the links: each queue crosses by itself.
+            // Faster than the links: each queue crosses independently.
             for place in places {
                 while self.can_cross(place) {
                     self.cross_one(link, place);
@@ -246,7 +247,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The way into the crossbar is free, and nothing has been nominated in this tick.
+    /// Whether the input of the crossbar is free, and nothing has been nominated in this tick.
     fn may_nominate(&self, link: u32) -> bool {
         let state = &self.links[link as usize];
         self.now >= state.crossbar_free && state.last_nomination != Some(self.now)
@@ -273,13 +274,13 @@ impl Twin<'_> {
         }
     }
 
-    /// The lane to which the packet at the front of a queue crosses.
+    /// Returns the lane to which the packet at the front of a queue crosses.
     fn output_of(&self, place: Place) -> u32 {
         let Front::Crossing { output, .. } = self.front(place) else { panic!("it crosses") };
         output
     }
 
-    /// When the next character may cross to a lane, as far as other lanes of its link are in the way.
+    /// Returns when the next character may cross to a lane, with regard to the other lanes of its link.
     fn enters_at(&self, lane: u32, pace: Time) -> Time {
         match self.links[self.fabric.link_of(lane) as usize].last_entered {
             Some((time, last, _)) if last != lane => time + pace,
@@ -287,7 +288,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Has one of the characters cross that are nominated to cross to a link.
+    /// Moves one of the characters nominated for a link.
     pub(crate) fn take(&mut self, link: u32) {
         let nominated = std::mem::take(&mut self.links[link as usize].nominated).into_iter();
         let mut lanes: Vec<(u32, Place)> = nominated.map(|place| (self.output_of(place), place)).collect();
@@ -300,7 +301,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The one of several, in ascending order, that goes first on what lanes share; `amid`: the last one is within a packet.
+    /// Returns which of several, in ascending order, goes next; `amid`: the last one is inside a packet.
     pub(crate) fn in_turn<T: Copy + Ord>(&self, able: &[T], last: Option<T>, amid: bool) -> Option<T> {
         let by_packet = self.fabric.lane_sharing == sharing::PACKET;
         if let Some(last) = last.filter(|last| by_packet && amid && able.contains(last)) {
@@ -355,14 +356,14 @@ impl Twin<'_> {
         }
     }
 
-    /// A character enters an output buffer, ready for the wire at a tick.
+    /// Puts a character into an output buffer, ready for the wire at a tick.
     pub(crate) fn enter_output(&mut self, lane: u32, character: Character, ready: Time) {
         self.lanes[lane as usize].output.push_back((ready, character));
         self.lanes[lane as usize].places_taken += 1;
         self.agenda.add(ready, What::Wire { link: self.fabric.link_of(lane) });
     }
 
-    /// The end of packet at the front of a queue has crossed.
+    /// Handles the crossing of the end of packet at the front of a queue.
     fn leave(&mut self, place: Place, output: u32) {
         let switch = self.switch_at(place.lane);
         let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
@@ -374,7 +375,7 @@ impl Twin<'_> {
         self.come_forward(place);
     }
 
-    /// The packet at the front of a queue has left it.
+    /// Removes the packet at the front of a queue.
     pub(crate) fn come_forward(&mut self, place: Place) {
         let switch = self.switch_at(place.lane);
         let next_head = i64::from(self.fabric.switch_next_head_ticks[switch]);
@@ -388,7 +389,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The lane is free again.
+    /// Frees a lane.
     pub(crate) fn release(&mut self, lane: u32) {
         assert!(self.lanes[lane as usize].holder.is_some(), "nobody holds lane {lane}");
         self.lanes[lane as usize].holder = None;
@@ -397,7 +398,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The next packet is at the front.
+    /// Brings the next packet to the front.
     pub(crate) fn next_head(&mut self, place: Place) {
         assert_eq!(self.front(place), Front::Leaving, "no packet is leaving");
         self.set_front(place, Front::Nothing);

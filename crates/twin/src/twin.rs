@@ -1,4 +1,4 @@
-//! The state of a run, the event loop, the terminals, and the account at the end.
+//! The state of a run, the event loop, the terminals, and the final results.
 
 use fabriloom_engine::fabric::{Fabric, NONE};
 use fabriloom_engine::kernel::Time;
@@ -9,7 +9,7 @@ use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Head, Kind, Lane, Link, Place, Register, Worm};
 use crate::{Delivery, FlowControl, TakenCode, TwinRun, delivery_key, messages};
 
-/// Everything there is.
+/// The state of a run.
 pub struct Twin<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) flow_control: FlowControl,
@@ -23,29 +23,29 @@ pub struct Twin<'a> {
     /// The groups that each lane belongs to.
     pub(crate) groups_of_lane: Vec<Vec<u32>>,
     pub(crate) worms: Vec<Worm>,
-    /// The routing table in force.
+    /// The current routing table.
     pub(crate) table: u32,
     pub(crate) packet_hops: u64,
-    /// What switches, then ports, know of codes.
+    /// The codes that switches, then ports, remember.
     pub(crate) registers: Vec<Register>,
     pub(crate) codes: Vec<TakenCode>,
     sources: Sources,
-    /// Which port is whose.
+    /// The terminal of each port.
     ways: Ways,
-    /// The ports of terminals that have several, for what sources make.
+    /// The ports of terminals with several, for sources' packets.
     ports: Option<Ports>,
-    /// What drives the terminals instead, if there are any.
+    /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
-    /// For when a turn of theirs was entered last.
+    /// The latest scheduled turn of the programs.
     turn: Time,
-    /// Per terminal: the packet its source has given it and that it has not dispatched yet.
+    /// Per terminal: the packet that its source has handed out and that is not dispatched yet.
     given: Vec<Option<Packet>>,
     deliveries: Vec<Delivery>,
     events: u64,
 }
 
 impl<'a> Twin<'a> {
-    /// An empty fabric at tick 0, when all sources are asked for the first time.
+    /// Returns an empty fabric at tick 0, when all sources are asked for the first time.
     pub fn new(fabric: &'a Fabric, flow_control: FlowControl) -> Self {
         let groups = streams(fabric.seed, Family::Group, fabric.groups())
             .into_iter()
@@ -92,7 +92,7 @@ impl<'a> Twin<'a> {
         twin
     }
 
-    /// Lets everything happen that happens up to and including the tick `until`.
+    /// Simulates up to and including tick `until`.
     pub fn run_until(&mut self, until: Time) {
         while let Some((time, what)) = self.agenda.next(until) {
             assert!(time >= self.now, "time runs backwards at {what:?}");
@@ -155,7 +155,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// All ports of a terminal that ask in this tick have asked.
+    /// Sends the packets of a terminal after all its ports have requested in this tick.
     fn send_by_ports(&mut self, terminal: u32) {
         let Some(mut ports) = self.ports.take() else { return };
         while let Some((port, packet)) = ports
@@ -177,7 +177,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Has programs go on in a tick.
+    /// Schedules a turn of the programs.
     pub(crate) fn enter_turn(&mut self, time: Time) {
         if self.turn != time {
             self.turn = time;
@@ -185,7 +185,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Programs are notified of what has arrived, and send.
+    /// Reports arrivals to the programs, and sends their packets.
     fn let_programs_go_on(&mut self) {
         let Some(mut programs) = self.programs.take() else { return };
         programs.turn(self.now, &mut |terminal, packet| {
@@ -198,7 +198,7 @@ impl<'a> Twin<'a> {
         self.programs = Some(programs);
     }
 
-    /// The first character of a packet has come to its terminal.
+    /// Handles the arrival of a packet's first character at its terminal.
     pub(crate) fn head_comes(&mut self, packet: usize) {
         let worm = &mut self.worms[packet];
         if std::mem::replace(&mut worm.has_come, true) || self.fabric.message_ack_at_head == 0 {
@@ -251,7 +251,7 @@ impl<'a> Twin<'a> {
         let end = self.lanes[lane as usize].wire.pop_front().expect("the end of packet is on its way");
         assert_eq!(end.kind, Kind::End);
         if self.worms[end.packet].lost {
-            // The rest of it was lost on the way: this is an error end.
+            // The rest of it was lost: this is an error end.
             return self.take_from_terminal(lane);
         }
         let worm = &mut self.worms[end.packet];
@@ -281,12 +281,12 @@ impl<'a> Twin<'a> {
         self.take_from_terminal(lane);
     }
 
-    /// Draws up the account of the run, then finds out whether it was deadlocked by letting it drain.
+    /// Returns the results of the run, and finds out whether it was deadlocked by letting it drain.
     pub fn finish(mut self, until: Time) -> TwinRun {
         let end_time = if self.agenda.is_empty() { self.now } else { until };
         let mut deliveries = std::mem::take(&mut self.deliveries);
         deliveries.sort_by_key(delivery_key);
-        // Copies, because counting what has arrived by now draws from the sources.
+        // Copies, because counting arrivals up to now draws from the sources.
         let mut totals = match &self.ports {
             Some(ports) => ports.totals(&self.sources, self.fabric, until),
             None => {
@@ -340,7 +340,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Takes back what sources have handed out and would have made after this tick.
+    /// Discards packets that sources have handed out but would create after this tick.
     fn drop_later(&mut self, until: Time) {
         if let Some(ports) = &mut self.ports {
             ports.drop_later(until);
@@ -352,17 +352,17 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Found by looking for their ends of packet, everywhere; what is left of those that were lost does not count.
+    /// Returns the packets in the fabric, found by their ends; lost packets do not count.
     fn packets_in_fabric(&self) -> u64 {
         let dispatched = self.links.iter().filter(|link| !link.dispatched.is_empty()).count();
         let ends = self.lanes.iter().flat_map(|lane| lane.ends());
-        // Copies whose end has not come to where they part.
+        // Copies whose end has not arrived where they separate.
         let queues = self.lanes.iter().flat_map(|lane| lane.queues.values());
         let parting = queues.map(|queue| queue.copies.len() as u64).sum::<u64>();
         dispatched as u64 + parting + ends.filter(|&packet| !self.worms[packet].lost).count() as u64
     }
 
-    /// Whether anything stands anywhere, but for terminals that wait for links that never run again.
+    /// Whether anything is stuck, except at terminals that wait for links that never run again.
     fn is_anything_stuck(&self) -> bool {
         self.links.iter().any(|link| !link.dispatched.is_empty() && !link.down)
             || self.lanes.iter().any(|lane| lane.ends().next().is_some())

@@ -17,7 +17,7 @@ impl Twin<'_> {
         self.fabric.is_terminal(self.fabric.link_target[link as usize])
     }
 
-    /// Starts what comes next on the wire of a link, if it is free: codes, flow control, then data.
+    /// Starts the next character on the wire of a link, if it is free: codes, flow control, then data.
     pub(crate) fn start_on_wire(&mut self, link: u32) {
         let state = &self.links[link as usize];
         if self.now < state.wire_free || state.down {
@@ -58,7 +58,7 @@ impl Twin<'_> {
             return;
         }
         if let Some(lane) = self.in_turn(&ready, last, amid.is_some()) {
-            // A packet of a terminal is on a lane from its first character on.
+            // A terminal's packet is assigned to a lane with its first character.
             let now = self.now;
             let packet = std::mem::take(&mut self.links[link as usize].dispatched);
             let packet = packet.into_iter().map(|character| (now, character));
@@ -67,7 +67,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Whether the next character of a lane, or the first one of a packet at a terminal, is there and has credit.
+    /// Whether the next character of a lane, or the first one of a packet at a terminal, has arrived and has credit.
     fn is_ready(&self, link: u32, lane: u32) -> bool {
         let state = &self.lanes[lane as usize];
         let dispatched = self.links[link as usize].dispatched.front().copied();
@@ -78,7 +78,7 @@ impl Twin<'_> {
         self.enters_terminal(link) || state.credit >= needed
     }
 
-    /// Characters of a packet with the headers that it has.
+    /// Returns the characters of a packet with its current headers.
     fn characters(&self, packet: usize) -> u64 {
         let worm = &self.worms[packet];
         let via = if worm.has_via { self.fabric.via_header_chars } else { 0 };
@@ -131,7 +131,7 @@ impl Twin<'_> {
         state.counts.busy_ticks += occupied as u64;
     }
 
-    /// A character enters the input buffer; a terminal takes it at once.
+    /// Puts a character into the input buffer; a terminal consumes it immediately.
     pub(crate) fn arrive(&mut self, lane: u32) {
         let link = self.fabric.link_of(lane);
         if self.enters_terminal(link) {
@@ -152,7 +152,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Cross { link });
     }
 
-    /// Nothing starts on the wire before a tick.
+    /// Starts nothing on a wire before a tick.
     pub(crate) fn stop(&mut self, link: u32, until: Time) {
         self.links[link as usize].stopped_until = until;
         self.agenda.add(until, What::Wire { link });
@@ -171,7 +171,7 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Wire { link });
     }
 
-    /// What the receivers have promised before the beginning.
+    /// Gives the credit that receivers give before the beginning.
     pub(crate) fn promise_all(&mut self) {
         for lane in 0..self.lanes.len() as u32 {
             let quantum = u64::from(self.fabric.link_quantum[self.fabric.link_of(lane) as usize]);
@@ -182,7 +182,7 @@ impl Twin<'_> {
         }
     }
 
-    /// There are places for one more quantum besides all that has been promised and has not left yet.
+    /// Whether there are places for one more quantum besides the credit that is given and not used.
     pub(crate) fn can_promise(&self, lane: u32) -> bool {
         let link = self.fabric.link_of(lane) as usize;
         let state = &self.lanes[lane as usize];
@@ -190,7 +190,7 @@ impl Twin<'_> {
         taken + u64::from(self.fabric.link_quantum[link]) <= u64::from(self.fabric.link_input_buffer[link])
     }
 
-    /// A character has left the input buffer of a switch: promise its place when a quantum is complete.
+    /// Handles a character that has left the input buffer of a switch: gives credit when a quantum is complete.
     pub(crate) fn take_from_input(&mut self, lane: u32) {
         let link = self.fabric.link_of(lane);
         self.lanes[lane as usize].departed += 1;
@@ -211,7 +211,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A terminal has taken a character. Its promises matter only for the wire that they occupy.
+    /// Handles a character that a terminal has consumed. Its credit matters only for the wire time of flow control.
     pub(crate) fn take_from_terminal(&mut self, lane: u32) {
         if self.sends_flow_control(self.fabric.link_of(lane)) {
             self.lanes[lane as usize].arrived += 1;

@@ -4,8 +4,9 @@ use fabriloom_engine::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, length, targe
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{Options, Simulation};
 
-/// A network of rings, each a list of vertices in order, `switches` of which come first; all delays are small and
-/// different numbers, all queues have two places. Ports are numbered in order of the rings; routes are by fewest buses.
+/// Returns a network of rings, each a list of vertices in order, the first `switches` of which are switches; all delays
+/// are small and different, all queues have two places. Ports are numbered in order of the rings; routes use the fewest
+/// buses.
 pub fn network(rings: &[&[u32]], switches: u32) -> Fabric {
     let vertices: Vec<u32> = rings.concat();
     let terminals = vertices.iter().max().map_or(0, |&last| last + 1 - switches);
@@ -65,15 +66,15 @@ fn switched(f: &mut Fabric) {
     f.port_exit = exits(f);
 }
 
-/// For each port and terminal, the port of the switch from which fewest buses lead there; [`PASS`] if the packet's own
-/// ring has the terminal or leads there with fewer.
+/// Returns, for each port and terminal, the port of the switch with the fewest buses on its path; [`PASS`] if the
+/// packet's own ring has the terminal or has a path with fewer.
 fn exits(f: &Fabric) -> Vec<u8> {
     assert!(f.terminals as usize <= ROUTE_BLOCK, "a block for each port");
     let mut exits = vec![PASS; f.port_station.len() * ROUTE_BLOCK];
     for terminal in 0..f.terminals {
         let vertex = f.switches + terminal;
         let home = f.link_source.iter().position(|&at| at == vertex).expect("every terminal has a station");
-        // By ring: buses to the terminal's own.
+        // By ring: number of buses to the terminal's own.
         let mut buses = vec![usize::MAX; f.links()];
         buses[f.station_ring[home] as usize] = 0;
         let mut rings = std::collections::VecDeque::from([f.station_ring[home]]);
@@ -124,7 +125,7 @@ fn at_terminals(f: &mut Fabric) {
     f.length_max = vec![64; terminals];
 }
 
-/// Has terminals send packets, given as source, target and payload, each when the one before has gone.
+/// Makes terminals send packets, given as source, target and payload, each when the previous one has left.
 pub fn send(f: &mut Fabric, packets: &[(u32, u32, u32)]) {
     f.list_start = vec![0];
     f.list_repeat = vec![0; f.terminals as usize];
@@ -139,7 +140,7 @@ pub fn send(f: &mut Fabric, packets: &[(u32, u32, u32)]) {
     }
 }
 
-/// A run to its end or to a tick, with a trace.
+/// Runs to the end or to a tick, with a trace.
 pub fn run(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
     let options =
         Options { until, drain, warmup: Some(0), trace: 1 << 20, batch: 1 << 10, ..Options::default() };
@@ -149,7 +150,7 @@ pub fn run(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
     simulation
 }
 
-/// Created, started and delivered of every packet, in order of delivery.
+/// Returns created, started and delivered of every packet, in order of delivery.
 pub fn times(simulation: &Simulation) -> Vec<(Time, Time, Time)> {
     simulation.run.trace.packets.iter().map(|p| (p.created, p.started, p.delivered)).collect()
 }

@@ -1,4 +1,4 @@
-//! Every time written out.
+//! Cases with every time computed by hand.
 
 use crate::build::{network, run, send, times};
 use fabriloom_engine::fabric::{retry, transaction};
@@ -101,7 +101,7 @@ fn one_write_over_a_bus() {
     assert_eq!((bus.transfers, bus.busy_ticks, bus.wait_ticks), (2, 173 + 69, 0));
 }
 
-/// A read that takes longer than the time-out gives its number back, and its data come all the same.
+/// A read that takes longer than the time-out frees its number, and its data arrive nevertheless.
 #[test]
 fn transactions_time_out() {
     let mut f = network(&[&[0, 1]], 0);
@@ -112,12 +112,12 @@ fn transactions_time_out() {
     let done = run(&f, 10_000, true);
     let rings = done.rings().expect("rings");
     assert_eq!(rings.timed_out, 2);
-    // The second is dispatched at 300 and not before.
+    // The second is dispatched at 300, not before.
     assert_eq!(times(&done).iter().map(|times| times.1).collect::<Vec<_>>(), [87, 387]);
     assert_eq!(rings.in_flight, 0);
 }
 
-/// No port takes packets for terminal 1, so they pass the scrubber twice and are gone.
+/// No port takes packets for terminal 1, so they pass the scrubber twice and are removed.
 #[test]
 fn what_leads_nowhere_is_scrubbed() {
     let mut f = network(&[&[1, 0], &[0, 2]], 1);
@@ -129,10 +129,10 @@ fn what_leads_nowhere_is_scrubbed() {
     assert_eq!(done.end(), Some(End::Drained));
 }
 
-/// Station 0 sends from 300 to 468, while two packets from terminal 2 come to pass it, at 329 and at 497: they leave at
-/// 468 and 636. So it says stop at 468 and go at 804, when they have left; both are at the output of station 1 after
-/// 10 + 20 + 48, the stop at 546 behind an echo. Terminal 1 has a packet ready at 750; at 882, when the go comes, an
-/// echo has been on its link since 878, for 24.
+/// Station 0 sends from 300 to 468, while two packets from terminal 2 arrive to pass it, at 329 and at 497: they leave
+/// at 468 and 636. So it says stop at 468 and go at 804, when they have left; both arrive at the output of station 1
+/// after 10 + 20 + 48, the stop at 546 behind an echo. Terminal 1 has a packet ready at 750; at 882, when the go
+/// arrives, an echo has been on its link since 878, for 24.
 #[test]
 fn recovering_stations_stop_the_others() {
     let mut f = network(&[&[0, 1, 2]], 0);
@@ -148,7 +148,7 @@ fn recovering_stations_stop_the_others() {
     }
 }
 
-/// With one bus two transfers follow each other, with two they go side by side; ports take turns.
+/// With one bus two transfers follow each other, with two they overlap; ports are served in turn.
 #[test]
 fn buses_take_turns() {
     let waits = |buses| {

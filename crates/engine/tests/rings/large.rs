@@ -1,13 +1,13 @@
-//! Large networks are gone through another way, with the same results.
+//! Large networks are processed differently, with the same results.
 
 use crate::build::{network, run, send};
 use crate::random::random;
 use fabriloom_engine::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival};
 
-/// This many stations make a network large.
+/// With this many stations a network is large.
 const MANY: u32 = 1 << 12;
 
-/// A network beside many rings of two terminals that are silent.
+/// Adds many rings of two silent terminals to a network.
 fn beside_idle_rings(f: &Fabric) -> Fabric {
     let mut f = f.clone();
     let (first, ring, pass) = (f.links() as u32, f.links() as u32, f.port_exit.len() / ROUTE_BLOCK);

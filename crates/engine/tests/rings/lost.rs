@@ -1,4 +1,4 @@
-//! Sources whose place is taken for long: what they lose meanwhile is counted, a bounded part of it at a time.
+//! Sources whose place is taken for a long time: refusals are counted meanwhile, a bounded number at a time.
 
 use fabriloom_engine::fabric::{Fabric, NONE, arrival, target};
 use fabriloom_engine::kernel::Time;
@@ -10,7 +10,7 @@ use super::build::network;
 /// More is not drawn at a time.
 const MOST: u64 = 1 << 17;
 
-/// Two terminals that make a packet every other tick and have one place, which a packet does not leave for `hold_ticks`.
+/// Two terminals that create a packet every other tick and have one place, which a packet holds for `hold_ticks`.
 fn blocked(hold_ticks: u32, kind: u8, places: u32) -> Fabric {
     let mut f = network(&[&[0, 1]], 0);
     f.source_arrival = vec![kind; 2];
@@ -28,7 +28,7 @@ fn simulation(fabric: &Fabric, until: Time, precision: f64) -> Simulation {
     Simulation::new(fabric.clone(), options).expect("a legal network")
 }
 
-/// A packet is on its way to the station for 2^30 ticks, in which there are as many arrivals. Whoever waits sees time pass.
+/// A packet takes 2^30 ticks to the station, with as many arrivals. A caller still sees progress.
 #[test]
 fn an_advance_draws_a_bounded_number_of_arrivals() {
     for kind in [arrival::CONSTANT, arrival::POISSON, arrival::ON_OFF] {
@@ -46,7 +46,7 @@ fn an_advance_draws_a_bounded_number_of_arrivals() {
     }
 }
 
-/// Equal packets at equal intervals are not drawn one by one: half a minute otherwise.
+/// Equal packets at equal intervals are not drawn one by one, which would take half a minute.
 #[test]
 fn what_differs_in_nothing_is_counted_at_once() {
     let mut fabric = blocked(1 << 30, arrival::CONSTANT, NONE);
@@ -59,7 +59,7 @@ fn what_differs_in_nothing_is_counted_at_once() {
     assert!(balance.offered.abs_diff(1 << 30) < 2);
 }
 
-/// However often it is asked how far it has come, and by whom the lost packets are counted.
+/// The count of lost packets does not depend on how often progress is reported, or on who counts them.
 #[test]
 fn what_is_lost_does_not_depend_on_when_it_is_counted() {
     let until = 1 << 20;
@@ -76,7 +76,7 @@ fn what_is_lost_does_not_depend_on_when_it_is_counted() {
             assert_eq!((end, whole.now()), (parts.end(), parts.now()));
             assert_eq!(whole.balance(), parts.balance());
             assert_eq!(whole.measured(), parts.measured());
-            // All that is made is offered, whatever becomes of it.
+            // All created packets are offered, whatever happens to them.
             let made = Sources::new(&fabric).totals(&fabric, whole.now(), std::iter::empty());
             assert_eq!(whole.balance().expect("balance").offered, made.offered);
         }

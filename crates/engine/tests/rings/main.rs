@@ -1,4 +1,4 @@
-//! Cases computed by hand from the page, and properties of random networks.
+//! Cases of the model page computed by hand, and properties of random networks.
 
 mod build;
 mod hand;

@@ -1,5 +1,5 @@
-//! Programs on rings, by hand. Terminal to terminal a write of 64 B is for the user 87 + 194 + 106 after its dispatch and
-//! stored 55 later; a header alone takes 66 from station to station. See the other cases for where these come from.
+//! Programs on rings, by hand. A write of 64 B from terminal to terminal is ready for the user 87 + 194 + 106 after its
+//! dispatch and stored 55 later; a header alone takes 66 from station to station. The other cases derive these numbers.
 
 use crate::build::network;
 use fabriloom_engine::fabric::{ANY, Fabric, LAST, acknowledge, operation, transaction};
@@ -13,17 +13,17 @@ const REPEAT: u8 = operation::REPEAT;
 const STOP: u8 = operation::END;
 const MARK: u8 = operation::MARK;
 
-/// To the user of the other terminal, the access, and from station to station without data.
+/// Time to the user of the other terminal, of the access, and from station to station without data.
 const WAY: Time = 87 + 194 + 106;
 const ACCESS: Time = 15 + 40;
 const HEADER: Time = 9 * 4 + 10 + 20;
-/// From the end of an access to the response being consumed by the user of the other terminal.
+/// Time from the end of an access until the user of the other terminal has consumed the response.
 const BACK: Time = 82 + HEADER + 106;
 
 /// Kind, peer, bytes or how many times.
 type Row = (u8, u32, u32);
 
-/// Terminals on one ring with these programs; packets of 64 B, acknowledged by responses.
+/// Makes terminals on one ring run these programs; packets of 64 B, acknowledged by responses.
 fn programs(f: &mut Fabric, programs: &[&[Row]]) {
     f.message_packet_bytes = 64;
     f.message_acknowledge = acknowledge::RESPONSE;
@@ -55,7 +55,7 @@ fn play(f: &Fabric) -> Simulation {
     simulation
 }
 
-/// Made, sent and received.
+/// Returns when messages were made, sent and received.
 fn messages(done: &Simulation) -> Vec<[Time; 3]> {
     let account = &done.run.programs.as_ref().expect("there are programs").account;
     account.table.iter().map(|row| [row.made, row.sent, row.received]).collect()
@@ -65,7 +65,7 @@ fn stuck(done: &Simulation) -> Vec<[u32; 4]> {
     done.run.programs.as_ref().expect("there are programs").stuck()
 }
 
-/// Send 7, fill 11 + 64 x 0.5, bus 13 + 64 x 0.25, the way, the bus again, the access.
+/// Send 7, fill 11 + 64 x 0.5, bus 13 + 64 x 0.25, the path, the bus again, the access.
 #[test]
 fn ping_pong_is_the_sum_of_its_parts() {
     let mut f = network(&[&[0, 1]], 0);
@@ -89,7 +89,7 @@ fn ping_pong_is_the_sum_of_its_parts() {
     assert_eq!(done.end(), Some(End::Drained));
 }
 
-/// What moves is acknowledged by its echo; a packet as an acknowledgement is a transaction of 16 B with 8 of its own.
+/// A move is acknowledged by its echo; an acknowledgement packet is a transaction of 16 B, 8 of which are its own.
 #[test]
 fn other_acknowledgements() {
     let mut f = network(&[&[0, 1]], 0);
@@ -107,7 +107,7 @@ fn other_acknowledgements() {
     assert_eq!(lengths, [64, 8]);
 }
 
-/// The last packet of 70 B carries 6, and goes as one of 16 B.
+/// The last packet of 70 B carries 6, and is sent as one of 16 B.
 #[test]
 fn the_last_packet_is_filled_up() {
     let mut f = network(&[&[0, 1]], 0);
@@ -121,7 +121,7 @@ fn the_last_packet_is_filled_up() {
     assert_eq!(of(|packet| (packet.length, packet.delivered)), [(64, WAY + ACCESS), (6, second)]);
 }
 
-/// A read is slower than a write by a header's way there and the access and the host's transfer at the other side.
+/// A read is slower than a write by the path of a header, the access, and the host's transfer at the other side.
 #[test]
 fn a_read_takes_the_way_back_too() {
     for bus in [0, 31] {
@@ -137,8 +137,8 @@ fn a_read_takes_the_way_back_too() {
     }
 }
 
-/// Three senders into one host: its bus is never idle, and what finds no place comes again. The memory, though slow,
-/// works while the bus moves the next packet.
+/// Three senders to one host: its bus is never idle, and packets without a place are sent again. The memory, though
+/// slow, works while the bus transfers the next packet.
 #[test]
 fn a_slow_bus_sets_the_pace() {
     let mut f = network(&[&[0, 1, 2, 3]], 0);
@@ -159,7 +159,8 @@ fn a_slow_bus_sets_the_pace() {
     assert_eq!(done.end(), Some(End::Drained));
 }
 
-/// Nobody takes what is sent to another ring: the message is lost, and the run says so though no program waits for it.
+/// No station takes packets for another ring: the message is lost, and the run reports it though no program waits for
+/// it.
 #[test]
 fn a_lost_packet_is_told() {
     for receives in [false, true] {
@@ -173,7 +174,7 @@ fn a_lost_packet_is_told() {
     }
 }
 
-/// The number is free again and what was sent is stored, but nobody knows: the message is never sent.
+/// The number is free again and the data are stored, but the sender does not know: the message is never sent.
 #[test]
 fn a_packet_given_up_is_never_acknowledged() {
     let mut f = network(&[&[0, 1]], 0);
@@ -187,7 +188,7 @@ fn a_packet_given_up_is_never_acknowledged() {
     assert_eq!(done.rings().expect("rings").timed_out, 1);
 }
 
-/// A host without a bus, and a bus that takes no time, are the same.
+/// A host without a bus is equivalent to a bus that takes no time.
 #[test]
 fn no_time_is_no_bus() {
     let mut f = network(&[&[0, 1]], 0);

@@ -1,4 +1,4 @@
-//! What holds in every network of rings: nothing is lost, doubled or overtakes, and no FIFO overflows.
+//! Properties of every network of rings: nothing is lost, duplicated or overtakes, and no FIFO overflows.
 
 use crate::build::{network, run, send};
 use fabriloom_engine::fabric::{Fabric, retry, transaction};
@@ -61,7 +61,7 @@ pub fn random(seed: u64) -> Fabric {
         .map(|packet| {
             let from = packet % terminals;
             let to = (from + 1 + draw.below(terminals - 1)) % terminals;
-            // Lengths tell the packets of a source from each other, in order.
+            // Lengths distinguish the packets of a source, in order.
             (from, to, (packet / terminals) * 16 + draw.below(16))
         })
         .collect();
@@ -103,7 +103,7 @@ fn all_is_delivered_once_and_in_order() {
         let f = random(seed);
         let done = run(&f, 1 << 30, true);
         assert_eq!(done.end(), Some(End::Drained), "seed {seed}: {:?}", done.cycle());
-        // The balance is checked in every run, so here in the middle.
+        // Every run checks the balance, so here it is checked in the middle.
         run(&f, done.now() / 2, false);
         let delivered = key(&done);
         let mut sorted = delivered.clone();
@@ -132,7 +132,7 @@ fn all_is_delivered_once_and_in_order() {
     assert!(timed_out > 100, "{timed_out}");
 }
 
-/// A station sends nothing of its own while a unit waits, so only what comes during one packet can wait.
+/// A station sends none of its own packets while a unit waits, so only arrivals during one packet can wait.
 #[test]
 fn no_bypass_fifo_overflows() {
     let mut most = 0;

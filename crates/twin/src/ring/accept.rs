@@ -1,4 +1,4 @@
-//! Whether a receive queue takes a packet: places, and the two phases of what it owes.
+//! Whether a receive queue accepts a packet: places, and the two phases of reservations.
 
 use super::parts::{Kind, Label, Outgoing, Owed, Phase, Sent, Verdict};
 use super::rings::Rings;
@@ -11,7 +11,7 @@ impl Rings<'_> {
         }
     }
 
-    /// What the receive queue of this kind says to a packet.
+    /// Returns the verdict of the receive queue of this kind on a packet.
     pub(crate) fn judge(&mut self, station: usize, kind: Kind, phase: Phase) -> Verdict {
         let places = self.receive_places(station, kind) as usize;
         let state = &mut self.stations[station];
@@ -25,7 +25,7 @@ impl Rings<'_> {
         }
     }
 
-    /// What a packet asks for when it is sent.
+    /// Returns the phase in which a packet is sent.
     pub(crate) fn phase(&self, station: usize, packet: &Outgoing) -> Phase {
         if let Some(label) = packet.label {
             return Phase::Retry(label);
@@ -46,7 +46,7 @@ impl Rings<'_> {
         }
     }
 
-    /// The first station after this one that takes a packet off the ring, if there is one.
+    /// Returns the first following station that takes a packet off the ring, if any.
     pub(crate) fn taker(&self, station: usize, sent: Sent) -> Option<usize> {
         let target = self.target(sent);
         let mut at = self.fabric.station_next[station] as usize;
@@ -61,7 +61,7 @@ impl Rings<'_> {
 }
 
 impl Owed {
-    /// One packet with a label less is owed a place; after the last of those being served the others are.
+    /// Uses a reservation of a label; after the last one of the label being served the other label is served.
     pub(crate) fn take(&mut self, label: Label) {
         self.count[label as usize] -= 1;
         if self.count[self.serving as usize] == 0 && self.count[self.serving.other() as usize] > 0 {

@@ -1,4 +1,4 @@
-//! Bandwidth allocation: who may begin a packet is said by the go bits of the idle symbols.
+//! Bandwidth allocation: the go bits of idle symbols decide which station may begin a packet.
 
 use fabriloom_engine::kernel::Time;
 
@@ -10,7 +10,7 @@ impl Rings<'_> {
         !self.stations[station].says_go
     }
 
-    /// What the idle symbols say has changed at the end of a link.
+    /// Processes changes of idle symbols at the end of a link.
     pub(crate) fn take_edges(&mut self, link: usize) {
         let station = self.fabric.station_next[link] as usize;
         while let Some(&(there, go)) =
@@ -28,7 +28,7 @@ impl Rings<'_> {
         state.saved |= go || state.absorbs && self.now > state.idle_from;
     }
 
-    /// With a free link: whether a station goes on recovering, and what its idle symbols say.
+    /// Decides, for a free link, whether the station continues to recover, and what its idle symbols say.
     pub(crate) fn say_go_or_stop(&mut self, station: usize) {
         let state = &mut self.stations[station];
         if self.fabric.ring_allocation == 0 || state.sending.is_some() {
@@ -43,7 +43,7 @@ impl Rings<'_> {
         self.say(station, go);
     }
 
-    /// A unit begins on a link. From the beginning of one of its own a station keeps the idle symbols that come.
+    /// Begins a unit on a link; from the beginning of its own units, a station absorbs the idle symbols that arrive.
     pub(crate) fn keep_idles(&mut self, station: usize, own: bool) {
         let idle_from = self.now + self.coming_ticks(station);
         let state = &mut self.stations[station];
@@ -54,14 +54,14 @@ impl Rings<'_> {
         }
     }
 
-    /// How long no idle symbol comes because of a unit that is just coming.
+    /// Returns for how long a unit that is arriving keeps idle symbols away.
     fn coming_ticks(&self, station: usize) -> Time {
         let Some(&(ready, symbol)) = self.stations[station].bypass.front() else { return 0 };
         let symbols = if self.fabric.ring_cut_through == 1 { self.units[symbol.unit].symbols } else { 1 };
         if ready == self.now { Time::from(symbols) * self.symbol_ticks(station) } else { 0 }
     }
 
-    /// What the idle symbols on a link say from now on.
+    /// Sets what the idle symbols on a link say from now on.
     fn say(&mut self, station: usize, go: bool) {
         if std::mem::replace(&mut self.stations[station].says_go, go) == go {
             return;

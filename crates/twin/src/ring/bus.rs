@@ -6,7 +6,7 @@ use super::parts::{KINDS, Kind, Received, Transfer};
 use super::rings::Rings;
 
 impl Rings<'_> {
-    /// Transfers that are over: the receive place is free, the packet waits to be sent.
+    /// Ends transfers: the receive place is free, and the packet waits to be sent.
     pub(crate) fn end_transfers(&mut self, switch: usize) {
         let now = self.now;
         let over = |transfer: &Transfer| transfer.end == now;
@@ -19,9 +19,9 @@ impl Rings<'_> {
         }
     }
 
-    /// Asks the ports in turn while a bus is free and one of them has something to move.
+    /// Serves the ports in turn while a bus is free and a port has a packet.
     pub(crate) fn start_transfers(&mut self, switch: usize) {
-        // Where kinds have buses of their own each has a turn of its own, and that of the responses is asked first.
+        // Separate buses for the kinds rotate separately, and the responses' bus is first.
         let separate = self.fabric.ring_separate_buses != 0;
         let lanes: &[&[Kind]] = if separate { &[&[Kind::Response], &[Kind::Request]] } else { &[&KINDS] };
         while lanes.iter().any(|kinds| self.start_one(switch, kinds)) {}
@@ -40,7 +40,7 @@ impl Rings<'_> {
         true
     }
 
-    /// What of these kinds a port can move now and to which port.
+    /// Returns the packet of these kinds that a port can transfer now, and its destination port.
     fn offer(&self, switch: usize, port: usize, kinds: &[Kind]) -> Option<(Received, usize)> {
         let state = &self.switches[switch];
         if state.transfers.iter().any(|transfer| transfer.from == port) {

@@ -1,4 +1,4 @@
-//! Links that are down: what is lost there, and how its sender comes to forget it.
+//! Links that are down: losses, and when senders forget lost packets.
 
 use fabriloom_engine::kernel::Time;
 
@@ -6,7 +6,7 @@ use super::parts::{Kind, Label, Loss, Phase, Verdict, What};
 use super::rings::Rings;
 
 impl Rings<'_> {
-    /// Has everything be looked at when stations that are stopped go on.
+    /// Schedules a check of everything when stopped stations continue.
     pub(crate) fn wake_stopped(&mut self) {
         let f = self.fabric;
         for row in (0..f.fault_link.len()).filter(|&row| f.fault_stuck[row] == 1) {
@@ -24,7 +24,7 @@ impl Rings<'_> {
         })
     }
 
-    /// A unit starts on a link; whether it is lost there. Then its sender will forget the packet.
+    /// Handles a unit that starts on a link; returns whether it is lost there. Its sender will then forget the packet.
     pub(crate) fn lose(&mut self, link: usize, unit: usize) -> bool {
         let behind_head = Time::from(self.units[unit].symbols - 1) * self.symbol_ticks(link);
         let tail = self.now + behind_head + Time::from(self.fabric.link_arrival_ticks[link]);
@@ -41,7 +41,7 @@ impl Rings<'_> {
         is_lost
     }
 
-    /// Senders forget what has been lost for long enough.
+    /// Forgets packets that have been lost for long enough.
     pub(crate) fn forget_lost(&mut self) {
         let (due, later) = self.losses.iter().partition(|loss| loss.forgotten <= self.now);
         self.losses = later;
@@ -70,7 +70,7 @@ impl Rings<'_> {
         }
     }
 
-    /// A packet with a label will not come again.
+    /// Releases the reservation of a packet that will not return.
     fn owe_no_longer(&mut self, taker: usize, kind: Kind, label: Label) {
         let owed = &mut self.stations[taker].owed[kind as usize];
         owed.take(label);

@@ -1,15 +1,15 @@
-//! What comes to a station: symbols through the wire and the decoder, and what is decided about their unit.
+//! Arrivals at a station: symbols through the wire and the decoder, and the decision about their unit.
 
 use super::parts::{Fate, Outgoing, Received, Sent, Symbol, Unit, Verdict, What};
 use super::rings::Rings;
 use fabriloom_engine::fabric::retry;
 use fabriloom_engine::kernel::Time;
 
-/// No delay before a retry is longer.
+/// Upper limit of a retry delay.
 const MOST_DELAY: u64 = 1 << 40;
 
 impl Rings<'_> {
-    /// Moves what is at the end of a link into the decoder behind it, and what has been decoded out of that.
+    /// Moves symbols at the end of a link into the decoder after it, and decoded symbols out of the decoder.
     pub(crate) fn take_from_wire(&mut self, link: usize) {
         let station = self.fabric.station_next[link] as usize;
         let decode = Time::from(self.fabric.station_decode_ticks[station]);
@@ -29,7 +29,7 @@ impl Rings<'_> {
         }
     }
 
-    /// With cut-through the first symbol decides and each symbol follows; otherwise the last decides and all follow.
+    /// With cut-through the first symbol decides and the others follow; otherwise the last one decides and all follow.
     fn leave_decoder(&mut self, station: usize, symbol: Symbol) {
         let unit = self.units[symbol.unit];
         let is_last = symbol.index + 1 == unit.symbols;
@@ -50,7 +50,7 @@ impl Rings<'_> {
         }
     }
 
-    /// What this station does with a unit. A receive place is taken here.
+    /// Decides about a unit. A receive place is taken here.
     fn decide(&mut self, station: usize, number: usize) -> Fate {
         let unit = self.units[number];
         let What::Send { phase, .. } = unit.what else {
@@ -74,7 +74,7 @@ impl Rings<'_> {
         Fate::Strip { echo, whole }
     }
 
-    /// The lowest numbered station of a ring lets nothing pass for the second time.
+    /// Removes a unit that passes the lowest numbered station of a ring for the second time.
     fn scrub(&mut self, station: usize, number: usize) -> Fate {
         let ring = self.fabric.station_ring[station];
         let lowest = self.fabric.station_ring.iter().position(|&other| other == ring);
@@ -95,7 +95,7 @@ impl Rings<'_> {
         Fate::Scrub
     }
 
-    /// Does with one symbol what was decided about its unit.
+    /// Applies the decision about a unit to one of its symbols.
     fn follow(&mut self, station: usize, symbol: Symbol) {
         let unit = self.units[symbol.unit];
         let is_last = symbol.index + 1 == unit.symbols;
@@ -120,7 +120,7 @@ impl Rings<'_> {
         self.wake_at(ready);
     }
 
-    /// A symbol of an echo takes the place of one of what it answers, unless the echo is held back.
+    /// Replaces a symbol of a packet by one of its echo, unless the echo is held back.
     fn echo(&mut self, station: usize, symbol: Symbol, answered: What) {
         let (What::Send { busied, .. }, What::Echo { verdict }) = (answered, self.units[symbol.unit].what)
         else {
@@ -136,7 +136,7 @@ impl Rings<'_> {
         }
     }
 
-    /// The delay after a packet was busied for the `times`-th time.
+    /// Returns the delay after a packet's `times`-th busy echo.
     fn delay(&self, times: u32) -> Time {
         let first = self.fabric.ring_retry_delay_ticks;
         let delay = match self.fabric.ring_retry_strategy {
@@ -147,7 +147,7 @@ impl Rings<'_> {
         delay.min(MOST_DELAY) as Time
     }
 
-    /// Takes a receive place for a packet that will stand there whole at a tick known now.
+    /// Takes a receive place for a packet that will be complete at a known tick.
     fn receive(&mut self, station: usize, sent: Sent, unit: usize, whole: Time) {
         let occupied = self.fabric.ring_interface_occupied == 1;
         let begin = if occupied { whole.max(self.stations[station].receives_until) } else { whole };
@@ -166,7 +166,7 @@ impl Rings<'_> {
         }
     }
 
-    /// The sender of a packet knows what became of it.
+    /// Processes, at the sender of a packet, its echo.
     fn answer(&mut self, station: usize, echo: &Unit) {
         let What::Echo { verdict } = echo.what else { panic!("only echoes answer") };
         let Verdict::Busy(label) = verdict else {
@@ -188,7 +188,7 @@ impl Rings<'_> {
         place.expect("a sender knows what it sent")
     }
 
-    /// A packet is not the sender's any more.
+    /// Removes a packet from its sender.
     pub(crate) fn forget(&mut self, station: usize, entry: u64) {
         let at = self.outgoing_at(station, entry);
         let outgoing = self.stations[station].outgoing.remove(at);

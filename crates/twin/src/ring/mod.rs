@@ -1,8 +1,8 @@
-//! The slow plain twin of ring networks: every symbol of every unit is moved by hand.
+//! The slow twin of ring networks: it moves every symbol of every unit one by one.
 //!
-//! It is written from `docs/background/ring-model.md`. There is no event with a meaning: a clock knows only at which
-//! ticks something may be due, and at each of them every part is looked at in the order of the page. A part finds
-//! out for itself what is due: a symbol at the end of its wire, a service that is over, a packet that may start.
+//! It implements `docs/background/ring-model.md`. Its events have no meaning: a clock only lists the ticks at which
+//! something may be due, and at each of them every part is checked in the order of the page. Each part finds out what
+//! is due: a symbol at the end of its wire, a service that ends, a packet that may start.
 
 mod accept;
 mod allocation;
@@ -20,60 +20,60 @@ use fabriloom_engine::kernel::Time;
 
 use crate::{Delivery, Messages};
 
-/// What a link did: counted when a unit starts on it.
+/// The counts of a link, counted when a unit starts on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingLinkCounts {
-    /// Requests and responses put on it, those that pass its station among them.
+    /// Requests and responses put on it, including those that pass its station.
     pub packets: u64,
     /// Symbols of all units, idle symbols included.
     pub symbols: u64,
-    /// Ticks it was sending them.
+    /// Ticks in which it was sending them.
     pub busy_ticks: u64,
-    /// Requests and responses among `packets` that were on their way for the second time or more on this ring.
+    /// Requests and responses among `packets` that were sent again on this ring.
     pub retried: u64,
-    /// Ticks it was sending those.
+    /// Ticks in which it was sending those.
     pub retry_ticks: u64,
-    /// Ticks it was sending echoes.
+    /// Ticks in which it was sending echoes.
     pub echo_ticks: u64,
-    /// Ticks from being ready to starting, of the units that its own station began.
+    /// Ticks from being ready to starting, for the units that its own station began.
     pub wait_ticks: u64,
-    /// Packets that the station at its end has busied.
+    /// Packets busied by the station at its end.
     pub busied: u64,
-    /// Transactions that a fault of the link has lost.
+    /// Transactions lost by a fault of the link.
     pub lost: u64,
-    /// What the terminal that sends on it discarded because its route was closed.
+    /// Packets that the sending terminal discarded because its route was closed.
     pub discarded: u64,
-    /// Most symbols that had waited in the bypass FIFO before it, when one of them started.
+    /// Maximum number of symbols that had waited in the bypass FIFO before it when one of them started.
     pub bypass_most: u64,
 }
 
-/// What the buses of a switch did: counted when a transfer starts.
+/// The counts of a switch's buses, counted when a transfer starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusCounts {
     /// Transfers.
     pub transfers: u64,
-    /// Ticks they took, all buses together.
+    /// Ticks of these, of all buses together.
     pub busy_ticks: u64,
-    /// Ticks that packets were ready for a bus before they got one.
+    /// Ticks that packets were ready before they got a bus.
     pub wait_ticks: u64,
 }
 
-/// What happened in a run.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingTwinRun {
     /// Every delivery up to the end, in the order of [`delivery_key`].
     pub deliveries: Vec<Delivery>,
-    /// Transactions made by the sources.
+    /// Transactions created by the sources.
     pub offered: u64,
-    /// Transactions that found no place to wait at their source.
+    /// Transactions refused because there was no free place at their source.
     pub refused: u64,
-    /// Transactions made and neither refused, delivered, scrubbed nor lost.
+    /// Transactions created and not refused, delivered, scrubbed or lost.
     pub in_flight: u64,
-    /// Transactions of which a scrubber removed the packet that would have led to the delivery.
+    /// Transactions whose data packet was removed by a scrubber.
     pub scrubbed: u64,
-    /// Transactions of which a fault has lost the packet that would have led to the delivery, and packets discarded.
+    /// Transactions whose data packet was lost by a fault, and discarded packets.
     pub lost: u64,
-    /// Transactions that were given up before they were over.
+    /// Transactions that were given up.
     pub timed_out: u64,
     /// Requests and responses put on a link.
     pub packet_hops: u64,
@@ -81,22 +81,22 @@ pub struct RingTwinRun {
     pub links: Vec<RingLinkCounts>,
     /// Per switch.
     pub buses: Vec<BusCounts>,
-    /// What programs did, if programs drove the terminals.
+    /// The results of programs, if programs drove the terminals.
     pub messages: Option<Messages>,
 }
 
-/// An order in which no two different deliveries are equal.
+/// A sort key in which no two different deliveries are equal.
 pub fn delivery_key(delivery: &Delivery) -> (Time, u32, u32, Time, Time, u32) {
     let Delivery { source, target, created, started, delivered, length } = *delivery;
     (delivered, target, source, created, started, length)
 }
 
-/// Simulates a checked fabric of rings until the given tick, the effects of that tick included.
+/// Simulates a checked fabric of rings up to and including the given tick.
 ///
 /// # Panics
 ///
-/// If a symbol or a packet is lost, a queue or a bypass FIFO overflows, or a station sends two units at once: these
-/// are mistakes of the twin or of the page.
+/// If a symbol or a packet is lost, a queue or a bypass FIFO overflows, or a station sends two units at once: these are
+/// errors of the twin or of the page.
 pub fn run_rings(fabric: &Fabric, until: Time) -> RingTwinRun {
     let mut rings = rings::Rings::new(fabric);
     rings.wake_stopped();
@@ -104,7 +104,8 @@ pub fn run_rings(fabric: &Fabric, until: Time) -> RingTwinRun {
     rings.finish(until)
 }
 
-/// Transactions dispatched and neither delivered, scrubbed nor lost at tick `limit`, if none is made after `until`.
+/// Returns the transactions dispatched and not delivered, scrubbed or lost at tick `limit`, if none are created after
+/// `until`.
 ///
 /// # Panics
 ///

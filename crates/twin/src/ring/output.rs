@@ -1,4 +1,4 @@
-//! What a station puts on its link: what passes, its own echoes, its own packets.
+//! The units that a station puts on its link: passing units, its own echoes, its own packets.
 
 use fabriloom_engine::kernel::Time;
 
@@ -6,7 +6,7 @@ use super::parts::{Kind, Outgoing, Sending, Sent, Symbol, Unit, What};
 use super::rings::Rings;
 
 impl Rings<'_> {
-    /// A unit whose time is over has left; the link is free.
+    /// Ends a unit that has left; the link is free.
     pub(crate) fn end_unit(&mut self, station: usize) {
         self.stations[station].left = false;
         let Some(sending) = self.stations[station].sending else { return };
@@ -23,12 +23,12 @@ impl Rings<'_> {
         }
     }
 
-    /// When a unit has left the link of a station.
+    /// Returns when a unit has left the link of a station.
     pub(crate) fn end_of(&self, station: usize, sending: &Sending) -> Time {
         sending.start + Time::from(self.units[sending.unit].symbols) * self.symbol_ticks(station)
     }
 
-    /// Starts what is to start on a free link.
+    /// Starts the next unit on a free link.
     pub(crate) fn start_unit(&mut self, station: usize) {
         if self.stations[station].sending.is_some() {
             return;
@@ -77,7 +77,7 @@ impl Rings<'_> {
         self.wake_at(self.now + ticks);
     }
 
-    /// The unit that a station begins, if there is one that may start, and when it was ready: an echo or a packet.
+    /// Returns the station's own unit (echo or packet) that may start first, and when it was ready, if any.
     fn own_unit(&mut self, station: usize) -> Option<(Time, usize)> {
         let echoes = self.stations[station].held_echoes.iter().enumerate();
         let ready = echoes.filter(|(_, (ready, _))| *ready <= self.now);
@@ -100,7 +100,7 @@ impl Rings<'_> {
         Some((ready, self.units.len() - 1))
     }
 
-    /// In which order packets that may start do.
+    /// Returns the order of packets that may start.
     fn turn(&self, packet: &Outgoing) -> impl Ord + use<> {
         let kind = packet.sent.kind;
         let gives_way = self.fabric.ring_response_first == 1 && kind == Kind::Request;
@@ -124,7 +124,7 @@ impl Rings<'_> {
             && !self.is_stopped(station)
     }
 
-    /// Puts the next symbol of the unit on the wire when its time has come.
+    /// Puts the next symbol of the unit on the wire when it is due.
     pub(crate) fn send_symbol(&mut self, station: usize) {
         let step = self.symbol_ticks(station);
         let Some(sending) = self.stations[station].sending else { return };
@@ -154,7 +154,7 @@ impl Rings<'_> {
         state.counts.bypass_most = state.counts.bypass_most.max(waiting);
     }
 
-    /// With cut-through, what waits behind an own unit is never more than the longest of them.
+    /// Checks that, with cut-through, no more symbols wait behind an own unit than the longest unit has.
     pub(crate) fn check_bypass(&self, station: usize) {
         let state = &self.stations[station];
         let waiting = state.bypass.partition_point(|(ready, _)| *ready <= self.now) as u64;
@@ -164,7 +164,7 @@ impl Rings<'_> {
         );
     }
 
-    /// Puts a packet that its user gives away at `given` into a transmit queue, where its place has been taken.
+    /// Puts a packet that its user hands over at `given` into a transmit queue, where its place is reserved.
     pub(crate) fn enter(&mut self, station: usize, sent: Sent, given: Time) {
         let occupied = self.fabric.ring_interface_occupied == 1;
         let state = &mut self.stations[station];

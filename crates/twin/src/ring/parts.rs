@@ -1,4 +1,4 @@
-//! The things of the model: symbols, units, packets, stations, terminals, switches.
+//! The objects of the model: symbols, units, packets, stations, terminals, switches.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use fabriloom_engine::terminal::Packet;
 
 use super::{BusCounts, RingLinkCounts};
 
-/// Which of two queues a packet belongs to; requests and responses never wait for each other's places.
+/// The queue of a packet; requests and responses never wait for each other's places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A response goes before a request where both are as early.
+    /// A response precedes a request of the same time.
     Response = 0,
-    /// What a transaction begins with.
+    /// The first half of a transaction.
     Request = 1,
 }
 
@@ -22,15 +22,15 @@ pub const KINDS: [Kind; 2] = [Kind::Response, Kind::Request];
 /// A transaction that was dispatched by its terminal.
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// Terminal that wants something.
+    /// The terminal that requests.
     pub requester: u32,
-    /// How many its requester had dispatched before.
+    /// Number of transactions that its requester had dispatched before.
     pub number: usize,
-    /// As its source described it.
+    /// The packet as its source created it.
     pub packet: Packet,
     /// When its request started on the link of the requester.
     pub started: Option<Time>,
-    /// When its number is given up, if it is still taken.
+    /// When its number is given up, if it is still in use.
     pub expires: Option<Time>,
     /// The data have been stored.
     pub delivered: bool,
@@ -41,18 +41,18 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Whether its data can be delivered no more, or have been.
+    /// Whether its data have been delivered or never will be.
     pub fn is_over(&self) -> bool {
         self.delivered || self.scrubbed || self.lost
     }
 }
 
-/// A request or a response, wherever it is.
+/// A request or a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// Number of the transaction.
     pub transaction: usize,
-    /// Which half of it.
+    /// Its half of the transaction.
     pub kind: Kind,
 }
 
@@ -66,7 +66,7 @@ pub enum Label {
 }
 
 impl Label {
-    /// The one that this is not.
+    /// Returns the other label.
     pub fn other(self) -> Self {
         match self {
             Label::A => Label::B,
@@ -75,32 +75,32 @@ impl Label {
     }
 }
 
-/// What a send packet asks of the receive queue it comes to.
+/// The request of a send packet to a receive queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// A place, or else a label.
+    /// A place, otherwise a label.
     DoTry,
-    /// A place, or else nothing.
+    /// A place, otherwise nothing.
     NoTry,
-    /// The place that was promised with a label.
+    /// The place that was reserved for a label.
     Retry(Label),
 }
 
-/// What an echo says.
+/// The content of an echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The packet was accepted.
     Ready,
-    /// It was not, and may have got a label.
+    /// The packet was not accepted, and may have a label.
     Busy(Option<Label>),
 }
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A send packet that was busied some times before.
+    /// A send packet, with its number of previous busy echoes.
     Send { phase: Phase, busied: u32 },
-    /// The echo of one.
+    /// The echo of a send packet.
     Echo { verdict: Verdict },
 }
 
@@ -111,7 +111,7 @@ pub struct Unit {
     pub station: usize,
     /// Its entry in the transmit queues there.
     pub entry: u64,
-    /// What is sent or answered.
+    /// The packet that is sent or answered.
     pub sent: Sent,
     /// What it is.
     pub what: What,
@@ -126,39 +126,39 @@ pub struct Unit {
 pub struct Symbol {
     /// Number of the unit.
     pub unit: usize,
-    /// Its place in the unit.
+    /// Its index in the unit.
     pub index: u32,
 }
 
-/// What a station does with the unit that comes out of its decoder.
+/// The decision of a station about a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on.
+    /// It passes.
     Pass,
-    /// It is taken off, the last symbol at `whole`, and answered by this echo.
+    /// It is taken off, with its last symbol at `whole`, and answered by this echo.
     Strip { echo: usize, whole: Time },
     /// It is removed.
     Scrub,
-    /// It is the echo of something sent from here.
+    /// It is the echo of a packet of this station.
     Answer,
 }
 
-/// What is on a link.
+/// The unit on a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending {
     /// The unit.
     pub unit: usize,
-    /// It was begun here, it does not pass.
+    /// Whether it began here, and does not pass.
     pub own: bool,
     /// When its first symbol started.
     pub start: Time,
     /// The next symbol to start.
     pub next: u32,
-    /// The link is down while it is on it.
+    /// Whether the link is down while the unit is on it.
     pub lost: bool,
 }
 
-/// A unit that a fault has lost and that its sender waits for.
+/// A lost unit that its sender waits for.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// When the sender forgets the packet.
@@ -172,17 +172,17 @@ pub struct Loss {
 /// A packet in a transmit queue, until the sender knows that it was accepted.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
-    /// Place in the order in which packets came to this station to be sent.
+    /// Its number in the order of entry at this station.
     pub entry: u64,
     /// What is to be sent.
     pub sent: Sent,
-    /// When it may be sent, unless it is on its way.
+    /// When it may be sent, unless it is under way.
     pub ready: Time,
-    /// It is on the ring, or its echo is.
+    /// Whether it, or its echo, is on the ring.
     pub away: bool,
-    /// It has been on the ring.
+    /// Whether it has been sent before.
     pub tried: bool,
-    /// How often it has been busied, and with which label last.
+    /// Number of its busy echoes.
     pub busied: u32,
     /// The label of the last busy echo.
     pub label: Option<Label>,
@@ -195,13 +195,13 @@ pub struct Received {
     pub sent: Sent,
     /// The unit that brings it.
     pub unit: usize,
-    /// When it is ready for the user; while it is at the host's bus, never.
+    /// When it is ready for the user; never while it is at the host's bus.
     pub ready: Time,
-    /// It has asked for the host's bus.
+    /// Whether it has requested the host's bus.
     pub asked: bool,
 }
 
-/// What a receive queue owes to packets it has busied.
+/// The reservations of a receive queue for packets that it has busied.
 #[derive(Clone, Copy, Debug)]
 pub struct Owed {
     /// Packets with each label.
@@ -215,45 +215,45 @@ pub struct Owed {
 pub struct Station {
     /// What is on its link now.
     pub sending: Option<Sending>,
-    /// Symbols on the way to the next station, and when they are there.
+    /// Symbols on the way to the next station, with their times of arrival.
     pub wire: VecDeque<(Time, Symbol)>,
-    /// Symbols that came to this station, and when they leave the decoder.
+    /// Symbols in the decoder, with the times when they leave it.
     pub decoder: VecDeque<(Time, Symbol)>,
-    /// The next symbol that should leave the decoder, nothing between units.
+    /// The next symbol to leave the decoder; None between units.
     pub expected: Option<Symbol>,
-    /// What is done with the unit that leaves the decoder.
+    /// The decision about the unit that leaves the decoder.
     pub fate: Fate,
-    /// Symbols in the bypass FIFO, and when they are ready for the link.
+    /// Symbols in the bypass FIFO, with the times when they are ready for the link.
     pub bypass: VecDeque<(Time, Symbol)>,
 
-    /// Packets to be sent, by kind together.
+    /// Packets to send, of both kinds.
     pub outgoing: Vec<Outgoing>,
-    /// Packets that have come to be sent so far.
+    /// Number of packets entered so far.
     pub entries: u64,
-    /// Busy echoes held back, and when they are ready; in the order of making.
+    /// Busy echoes held back, with the times when they are ready, in order of creation.
     pub held_echoes: Vec<(Time, usize)>,
     /// Taken transmit places per kind.
     pub places_out: [u32; 2],
-    /// Receive queues per kind; all that is in them takes a place.
+    /// Receive queues per kind; all their packets take places.
     pub received: [VecDeque<Received>; 2],
     /// Per receive queue.
     pub owed: [Owed; 2],
 
-    /// Until then its interface is occupied by packets on their way to it, and from it to the user.
+    /// Until when its interface is occupied in each direction.
     pub transmits_until: Time,
     pub receives_until: Time,
 
-    /// A unit has left in this tick.
+    /// Whether a unit has left in this tick.
     pub left: bool,
-    /// It keeps what idle symbols come: a unit of its own is on the link, or its bypass FIFO recovers from one.
+    /// Whether it absorbs idle symbols: its own unit is on the link, or its bypass FIFO recovers from one.
     pub absorbs: bool,
-    /// Until then no idle symbol came since that unit began.
+    /// No idle symbol arrived between the beginning of that unit and this time.
     pub idle_from: Time,
-    /// One with a go has come since then, or else since the last unit began.
+    /// Whether a go has arrived since then or, without such a unit, since the last unit began.
     pub saved: bool,
-    /// What the idle symbols say that come.
+    /// Whether arriving idle symbols say go.
     pub hears_go: bool,
-    /// What the idle symbols say that leave.
+    /// Whether its own idle symbols say go.
     pub says_go: bool,
     /// Whether they say go from a tick on, on the way to the next station.
     pub edges_on_wire: VecDeque<(Time, bool)>,
@@ -310,24 +310,24 @@ pub struct Terminal {
     pub service: Option<(Time, Sent)>,
     /// The packet that its source has given it and that it has not dispatched yet.
     pub given: Option<Packet>,
-    /// Its source has nothing more to give.
+    /// Whether its source has no more packets.
     pub silent: bool,
     /// Transactions whose numbers are taken.
     pub open: Vec<usize>,
-    /// Transactions ever dispatched.
+    /// Number of transactions dispatched.
     pub dispatched: usize,
 }
 
 /// A packet on a bus.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// When it is over.
+    /// When it ends.
     pub end: Time,
-    /// The port it comes from.
+    /// The source port.
     pub from: usize,
-    /// The port it goes to.
+    /// The destination port.
     pub to: usize,
-    /// What it is.
+    /// The packet.
     pub sent: Sent,
 }
 
@@ -336,10 +336,10 @@ pub struct Transfer {
 pub struct Switch {
     /// Stations that are its ports.
     pub ports: Vec<usize>,
-    /// The ports that are asked first, for each kind that has buses of its own.
+    /// The ports that are served first, for each kind with separate buses.
     pub first: [usize; 2],
-    /// What is on its buses.
+    /// The transfers on its buses.
     pub transfers: Vec<Transfer>,
-    /// What they have done.
+    /// Its counts.
     pub counts: BusCounts,
 }

@@ -1,4 +1,4 @@
-//! Terminals that run programs: of what these are notified, and what goes over the host's bus.
+//! Terminals that run programs: their notifications, and the transfers over the host's bus.
 
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::Programs;
@@ -8,7 +8,7 @@ use super::parts::Received;
 use super::rings::Rings;
 
 impl Rings<'_> {
-    /// Programs go on with what this tick has brought.
+    /// Continues the programs with the news of this tick.
     pub(crate) fn let_programs_go_on(&mut self) {
         for terminal in 0..self.terminals.len() {
             if self.has_room(terminal) {
@@ -28,7 +28,7 @@ impl Rings<'_> {
         self.programs = Some(programs);
     }
 
-    /// A packet has gone over the host's bus: it can be served after what came off that before it.
+    /// Handles a packet that has crossed the host's bus: it can be served after the earlier ones.
     fn leave_bus(&mut self, terminal: usize, unit: usize) {
         let station = self.station_of(terminal);
         for queue in &mut self.stations[station].received {
@@ -40,8 +40,8 @@ impl Rings<'_> {
         }
     }
 
-    /// What is ready for the user asks for the host's bus, if there is one: data of messages, coming or to be fetched.
-    /// It is not ready to be served until it has gone over that.
+    /// Requests the host's bus, if there is one, for packets that are ready for the user: data of messages, in either
+    /// direction. They are ready for service when they have crossed it.
     fn ask_for_bus(&mut self, terminal: usize) {
         if !self.fabric.has_host_bus() {
             return;
@@ -61,14 +61,14 @@ impl Rings<'_> {
         self.programs.iter_mut().for_each(what);
     }
 
-    /// A transaction has come to its end, or was given up.
+    /// Reports the end of a transaction, in time or given up.
     pub(crate) fn tell_over(&mut self, transaction: usize, in_time: bool) {
         let transaction = &self.transactions[transaction];
         let (requester, mark) = (transaction.requester, transaction.packet.mark);
         self.tell(|programs| programs.completed(requester, mark, in_time));
     }
 
-    /// The data of a transaction have been stored.
+    /// Reports that the data of a transaction have been stored.
     pub(crate) fn tell_delivered(&mut self, transaction: usize) {
         let transaction = &self.transactions[transaction];
         let (source, target, mark) =
@@ -76,7 +76,7 @@ impl Rings<'_> {
         self.tell(|programs| programs.delivered(source, target, mark));
     }
 
-    /// The data of a transaction have been lost.
+    /// Reports that the data of a transaction have been lost.
     pub(crate) fn tell_lost(&mut self, transaction: usize) {
         let mark = self.transactions[transaction].packet.mark;
         self.tell(|programs| programs.lost(mark));

@@ -1,4 +1,4 @@
-//! The state of a run, the tick, and the account at the end.
+//! The state of a run, the tick, and the final results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Transact
 use super::{RingTwinRun, delivery_key};
 use crate::{Delivery, messages};
 
-/// Bytes that come with a lock and go back.
+/// Bytes of a lock in each direction.
 const LOCK_BYTES: u32 = 16;
 
-/// Everything there is.
+/// The state of a run.
 pub struct Rings<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) now: Time,
@@ -26,11 +26,11 @@ pub struct Rings<'a> {
     pub(crate) units: Vec<Unit>,
     pub(crate) transactions: Vec<Transaction>,
     pub(crate) sources: Sources,
-    /// What drives the terminals instead, if there are any.
+    /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) timed_out: u64,
-    /// What faults have lost and its senders have not forgotten.
+    /// Losses that senders have not forgotten yet.
     pub(crate) losses: Vec<Loss>,
     /// By requester and target: time-outs that count, and until when the route is closed.
     pub(crate) routes: BTreeMap<(usize, u32), (u32, Time)>,
@@ -40,7 +40,7 @@ pub struct Rings<'a> {
 }
 
 impl<'a> Rings<'a> {
-    /// Idle rings at tick 0, when all sources are asked for the first time.
+    /// Returns idle rings at tick 0, when all sources are asked for the first time.
     pub fn new(fabric: &'a Fabric) -> Self {
         let mut port_row = vec![None; fabric.links()];
         for (row, &station) in fabric.port_station.iter().enumerate() {
@@ -77,7 +77,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Lets everything happen that happens up to and including the tick `until`.
+    /// Simulates up to and including tick `until`.
     pub fn run_until(&mut self, until: Time) {
         while let Some(now) = self.clock.pop_first() {
             if now > until {
@@ -89,7 +89,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// One tick, in the order of the page.
+    /// Simulates one tick, in the order of the page.
     fn tick(&mut self) {
         let (stations, terminals, switches) =
             (self.stations.len(), self.terminals.len(), self.switches.len());
@@ -119,19 +119,19 @@ impl<'a> Rings<'a> {
         (0..stations).for_each(|station| self.check_bypass(station));
     }
 
-    /// Looks at everything again at a tick, which may be this one, because its step is not over.
+    /// Schedules a check of everything at a tick; this may be the current one while its step is not over.
     pub(crate) fn wake_at(&mut self, tick: Time) {
         if tick > self.now {
             self.clock.insert(tick);
         }
     }
 
-    /// Ticks per symbol on a station's link.
+    /// Returns the ticks per symbol on a station's link.
     pub(crate) fn symbol_ticks(&self, station: usize) -> Time {
         Time::from(self.fabric.link_character_ticks[station])
     }
 
-    /// What a source's transactions are.
+    /// Returns the kind of transaction of a source.
     fn transaction_kind(&self, sent: Sent) -> u8 {
         let transaction = &self.transactions[sent.transaction];
         if mark::kind(transaction.packet.mark) == mark::READ {
@@ -151,7 +151,7 @@ impl<'a> Rings<'a> {
         by_request == (sent.kind == Kind::Request)
     }
 
-    /// The terminal that a packet leads to.
+    /// Returns the destination terminal of a packet.
     pub(crate) fn target(&self, sent: Sent) -> u32 {
         let transaction = &self.transactions[sent.transaction];
         match sent.kind {
@@ -160,7 +160,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// The terminal that a packet comes from.
+    /// Returns the source terminal of a packet.
     pub(crate) fn source(&self, sent: Sent) -> u32 {
         let transaction = &self.transactions[sent.transaction];
         match sent.kind {
@@ -169,7 +169,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Bytes that are read or written by a transaction. Parts of messages are filled up to what transactions have.
+    /// Returns the bytes read or written by a transaction. Parts of messages are padded to a legal size.
     pub(crate) fn data_bytes(&self, sent: Sent) -> u32 {
         let length = self.transactions[sent.transaction].packet.length;
         match (self.transaction_kind(sent), length) {
@@ -182,7 +182,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Bytes of a packet without its idle symbols.
+    /// Returns the bytes of a packet without its idle symbols.
     pub(crate) fn packet_bytes(&self, sent: Sent) -> u32 {
         let (kind, f) = (self.transaction_kind(sent), self.fabric);
         let (header, carries) = match sent.kind {
@@ -194,17 +194,17 @@ impl<'a> Rings<'a> {
         header + if carries { self.data_bytes(sent) } else { 0 }
     }
 
-    /// Symbols of the unit of a packet.
+    /// Returns the symbols of the unit of a packet.
     pub(crate) fn packet_symbols(&self, sent: Sent) -> u32 {
         (self.packet_bytes(sent) + self.fabric.ring_send_idle_bytes).div_ceil(2)
     }
 
-    /// Symbols of the unit of an echo.
+    /// Returns the symbols of the unit of an echo.
     pub(crate) fn echo_symbols(&self) -> u32 {
         (self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes).div_ceil(2)
     }
 
-    /// The station of a terminal.
+    /// Returns the station of a terminal.
     pub(crate) fn station_of(&self, terminal: usize) -> usize {
         self.fabric.terminal_out_link[terminal] as usize
     }
@@ -214,8 +214,8 @@ impl<'a> Rings<'a> {
         self.station_of(terminal as usize) == station || self.way(station, terminal, 0).is_some()
     }
 
-    /// The port by which packets for a terminal that come to this station leave its switch: those of a requester's
-    /// transaction of this number. All take the same off their rings.
+    /// Returns the output port of a packet for a terminal that arrives at this station, for a requester's transaction
+    /// of this number. All transactions take the same packets off their rings.
     pub(crate) fn way(&self, station: usize, terminal: u32, number: usize) -> Option<usize> {
         let row = self.port_row[station]?;
         let turn = number % self.fabric.ring_turns as usize;
@@ -223,7 +223,7 @@ impl<'a> Rings<'a> {
         (entry != PASS).then_some(usize::from(entry))
     }
 
-    /// Has the sources make nothing more after this tick.
+    /// Creates no packets after this tick.
     pub(crate) fn stop_sources(&mut self, last: Time) {
         self.sources.stop_after(last);
         for terminal in &mut self.terminals {
@@ -231,19 +231,19 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Transactions dispatched and neither delivered, scrubbed nor lost.
+    /// Returns the transactions dispatched and not delivered, scrubbed or lost.
     pub(crate) fn in_rings(&self) -> u64 {
         self.transactions.iter().filter(|one| !one.is_over()).count() as u64
     }
 
-    /// Draws up the account of the run.
+    /// Returns the results of the run.
     pub fn finish(self, until: Time) -> RingTwinRun {
         let delivered = self.transactions.iter().filter(|t| t.delivered).count() as u64;
         let scrubbed = self.transactions.iter().filter(|t| t.scrubbed).count() as u64;
         assert_eq!(delivered, self.deliveries.len() as u64);
         self.find_everything();
         let given: Vec<Packet> = self.terminals.iter().filter_map(|terminal| terminal.given).collect();
-        // A copy, because counting what has arrived by now draws from the sources.
+        // A copy, because counting arrivals up to now draws from the sources.
         let mut totals = self.sources.clone().totals(self.fabric, until, given.into_iter());
         if let Some(programs) = &self.programs {
             totals.offered = programs.handed().0;
@@ -273,7 +273,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// What is neither delivered, scrubbed nor lost must be somewhere.
+    /// Checks that every packet not delivered, scrubbed or lost is somewhere.
     fn find_everything(&self) {
         let mut seen = vec![false; self.transactions.len()];
         for station in &self.stations {
@@ -291,7 +291,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Symbols in a row are in order, and a unit begins only behind the end of another.
+    /// Checks that symbols are in order, and that a unit begins only after the end of another.
     fn follow_each_other(&self, symbols: impl Iterator<Item = Symbol>) {
         let _ = symbols.fold(None, |before: Option<Symbol>, symbol| {
             if let Some(before) = before {

@@ -1,4 +1,4 @@
-//! Terminals: sources, transactions, the service of what comes, time-outs.
+//! Terminals: sources, transactions, service of arrivals, time-outs.
 
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::Packet;
@@ -11,7 +11,7 @@ use crate::Delivery;
 const BLOCK_BYTES: u32 = 64;
 
 impl Rings<'_> {
-    /// Asks the source for packets as long as there is a place and a transaction number for them.
+    /// Requests packets from the source while there is a place and a transaction number for them.
     pub(crate) fn ask_source(&mut self, terminal: usize) {
         while self.has_room(terminal) {
             if self.terminals[terminal].given.is_none() && !self.terminals[terminal].silent {
@@ -65,7 +65,7 @@ impl Rings<'_> {
         self.enter(station, Sent { transaction, kind: Kind::Request }, self.now + host);
     }
 
-    /// The sender knows that a packet was accepted: a request that nobody will answer is over for its terminal.
+    /// Processes, at the sender, the acceptance of a packet: a request without a response ends for its terminal.
     pub(crate) fn accepted(&mut self, station: usize, sent: Sent) {
         let requester = self.source(sent) as usize;
         let is_its_own_ring = self.station_of(requester) == station;
@@ -74,7 +74,7 @@ impl Rings<'_> {
         }
     }
 
-    /// A transaction number is free again, if it was not given up before.
+    /// Frees a transaction number, if it was not given up before.
     fn close(&mut self, sent: Sent) {
         let requester = self.transactions[sent.transaction].requester as usize;
         if let Some(place) = self.terminals[requester].open.iter().position(|&open| open == sent.transaction)
@@ -85,7 +85,7 @@ impl Rings<'_> {
         }
     }
 
-    /// Gives up what has taken too long.
+    /// Gives up transactions that have taken too long.
     pub(crate) fn time_out(&mut self, terminal: usize) {
         let (now, transactions) = (self.now, &self.transactions);
         let is_over = |&number: &usize| transactions[number].expires.is_some_and(|tick| tick <= now);
@@ -99,7 +99,7 @@ impl Rings<'_> {
         }
     }
 
-    /// A transaction has timed out: after enough of them the route is closed.
+    /// Records a time-out of a transaction; after enough of them the route is closed.
     fn may_close(&mut self, terminal: usize, target: u32) {
         let most = self.fabric.ring_close_after;
         if most > 0 {
@@ -116,7 +116,7 @@ impl Rings<'_> {
         self.routes.get(&(terminal, target)).is_some_and(|&(_, until)| self.now < until)
     }
 
-    /// Responses without data are over when they are ready.
+    /// Ends responses without data when they are ready.
     pub(crate) fn consume(&mut self, terminal: usize) {
         let station = self.station_of(terminal);
         let queue = &self.stations[station].received[Kind::Response as usize];
@@ -128,7 +128,7 @@ impl Rings<'_> {
         }
     }
 
-    /// Begins to serve the packet that has been ready longest, of those that can be served.
+    /// Begins to serve the packet that has been ready longest, among those that can be served.
     pub(crate) fn start_service(&mut self, terminal: usize) {
         let station = self.station_of(terminal);
         if self.terminals[terminal].service.is_some() || self.begins_nothing(station) {
@@ -154,14 +154,14 @@ impl Rings<'_> {
         self.wake_at(end);
     }
 
-    /// In which order packets that were received are taken.
+    /// Returns the order in which received packets are served.
     pub(crate) fn receive_turn(&self, received: &Received) -> impl Ord + use<> {
         let kind = received.sent.kind;
         let gives_way = self.fabric.ring_response_first == 1 && kind == Kind::Request;
         (gives_way, received.ready, kind)
     }
 
-    /// A service is over: data are stored, a place is free, the answer goes.
+    /// Ends a service: data are stored, a place is free, the response is sent.
     pub(crate) fn end_service(&mut self, terminal: usize) {
         let Some((_, sent)) = self.terminals[terminal].service.filter(|(end, _)| *end == self.now) else {
             return;

@@ -1,4 +1,4 @@
-//! The engine and the twin agree where routers delete bytes of addresses.
+//! The engine and the twin agree when routers delete bytes of addresses.
 
 use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{Agreed, counted};

@@ -22,7 +22,7 @@ fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
     assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
 }
 
-/// The sizes and speeds of real networks: a grid of C104 from light load to an unlimited backlog.
+/// Realistic sizes and speeds: a grid of C104 from light load to an unlimited backlog.
 #[test]
 fn grids_agree() {
     for (kind, interval_ticks) in
@@ -37,7 +37,7 @@ fn grids_agree() {
     }
 }
 
-/// Packets longer than all buffers of their way, and some not quite: what the engine leaves behind has to
+/// Packets longer than all buffers of their path, and some almost as long: links that the engine leaves behind must
 /// catch up in time.
 #[test]
 fn long_packets_agree() {
@@ -58,8 +58,8 @@ fn long_packets_agree() {
     }
 }
 
-/// Where a link may stop, nothing is left behind. So a stop long after the end of the run shows what would be
-/// seen if all was sent link by link. Whether fewer runs were computed, and how many hops.
+/// If a link may stop, nothing is left behind. A stop long after the end of the run therefore shows the results of
+/// simulating every link. Returns whether fewer events were computed, and the number of hops.
 fn seen_as_if_sent_link_by_link(seed: u64, fabric: &Fabric, until: Time) -> (bool, u64) {
     const LATE: Time = 1 << 50;
     let [demanded, each] = [&[][..], &[(0, LATE, LATE + 1)]].map(|stops| agree::traced(fabric, until, stops));
@@ -82,8 +82,8 @@ fn long_packets_are_seen_as_if_sent_link_by_link() {
     assert!(fewer > 100 && hops > 10_000, "{hops} hops; fewer runs in {fewer}");
 }
 
-/// Rare networks: a packet of which the front waits behind others that have their places late, one of which it waits
-/// at a terminal's link that most of it has not reached, and one of which it has its header and no credit.
+/// Rare networks: a packet whose front waits behind others that get their places late, one whose front waits at a
+/// terminal's link that most of it has not reached, and one that has its header and no credit.
 #[test]
 fn fronts_that_wait_are_seen_as_if_sent_link_by_link() {
     for seed in [81_053, 404_911] {
@@ -106,8 +106,7 @@ fn lines_agree() {
     }
 }
 
-/// The engine works nothing out past the moment at which a link may be stopped; a stop changes what comes
-/// after it.
+/// The engine computes nothing beyond the time at which a link may be stopped; a stop changes what follows it.
 #[test]
 fn stopped_links_agree() {
     let (mut stopped, mut later) = (0, 0);
@@ -122,7 +121,7 @@ fn stopped_links_agree() {
     assert!(stopped > 300 && later > 15, "{stopped} stops changed {later} runs");
 }
 
-/// What the engine calls a deadlock while others still move is one for ever.
+/// When the engine reports a deadlock while other packets still move, it is permanent.
 #[test]
 fn deadlocks_found_on_the_way_are_real() {
     let mut found = 0;

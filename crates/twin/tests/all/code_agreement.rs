@@ -9,7 +9,7 @@ use crate::scenarios::seeds::seeds;
 
 use fabriloom_engine::fabric::Fabric;
 
-/// What became of the codes of all runs.
+/// The fate of the codes of all runs.
 #[derive(Debug, Default)]
 struct Seen {
     taken: usize,

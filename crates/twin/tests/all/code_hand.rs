@@ -1,4 +1,4 @@
-//! Time-codes and interrupts in the twin, and so in the engine, against times that can be computed on paper.
+//! Time-codes and interrupts in the twin, and so in the engine, compared with times computed by hand.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, DS_LINK, add_cable, failing, line, send_list};
@@ -34,25 +34,25 @@ fn an_idle_network_delays_every_time_code_alike() {
     let result = counted(&f);
     assert_eq!(at(&result.codes, 1), [100 + 82, 1100 + 82, 2100 + 82]);
     assert_eq!(at(&result.codes, 0), []);
-    // Each occupies the wire of each link there once, and none goes back.
+    // Each occupies the wire of each forward link once, and none returns.
     let sent: Vec<u64> = result.code_counts.iter().map(|at| at.sent).collect();
     assert_eq!(sent, [3, 0, 3, 0, 3, 0]);
 }
 
-/// A packet starts at 0 on the first link, at 110 on the second and at 220 on the third, a character of 10 ticks after the
-/// other.
+/// A packet starts at 0 on the first link, at 110 on the second and at 220 on the third, with a character every 10
+/// ticks.
 #[test]
 fn a_time_code_waits_for_the_character_on_the_wire_and_no_longer() {
     let mut f = two_routers();
     send_list(&mut f, &[&[(1, 200, 0)], &[]]);
     source(&mut f, 0, TIME, 303, 1000, 1);
     let result = counted(&f);
-    // On at 310, there at 324, ready at 344. The data behind is 14 ticks later than it was from 310 on: the character that
-    // would have started at 310 does at 324, is there at 334, and crosses to be sent at 354. So the second wire is in the
-    // character of 340 when the code is ready, and goes on with it at 350. It is there at 364, ready at 384. On the third wire
-    // characters start at 220, 230, ...: the one of 380 ends at 390.
+    // On the first wire at 310, arrived at 324, ready at 344. The data after it are 14 ticks late: the character that
+    // would have started at 310 starts at 324, arrives at 334, and crosses to be sent at 354. The second wire is
+    // sending the character of 340 when the code is ready, and sends the code at 350. It arrives at 364 and is ready at
+    // 384. On the third wire characters start at 220, 230, ...: the one of 380 ends at 390.
     assert_eq!(at(&result.codes, 1), [390 + 14]);
-    // The packet is as much later as one code takes: it is held up on each link, but by the same gap.
+    // The packet is delayed by one code only: each link is interrupted, but by the same gap.
     f.code_count = vec![0];
     let plain = counted(&f);
     let late = result.deliveries[0].delivered - plain.deliveries[0].delivered;
@@ -61,8 +61,8 @@ fn a_time_code_waits_for_the_character_on_the_wire_and_no_longer() {
     assert_eq!(busy(&result, 4) - busy(&plain, 4), 14);
 }
 
-/// A code that is lost is missed once on its link, and once more behind each router: the next one is not one more than
-/// the last there, and goes no further.
+/// A lost code is missed once on its link, and once more after each router: the next code is not the last one plus one
+/// there, and is dropped.
 #[test]
 fn a_lost_time_code_is_missed_again_at_every_router() {
     let mut f = two_routers();
@@ -77,7 +77,7 @@ fn a_lost_time_code_is_missed_again_at_every_router() {
     assert_eq!(at(&result.codes, 1), [182, 5182]);
 }
 
-/// Two ways to a switch: what comes later by the longer one is a duplicate.
+/// Two paths to a switch: the code that arrives later by the longer one is a duplicate.
 #[test]
 fn a_second_way_gives_duplicates() {
     let mut f = two_routers();
@@ -99,13 +99,13 @@ fn an_interrupt_is_held() {
     source(&mut f, 0, 5, 0, 200, 4);
     source(&mut f, 1, 5, 10, 1000, 1);
     let result = counted(&f);
-    // Terminal 0 makes it at 0 and 400, and is not heard at 200 and 600. Terminal 1 made it at 10; both meet, and are
-    // dropped as known.
+    // Terminal 0 creates it at 0 and 400, and is ignored at 200 and 600. Terminal 1 created it at 10; both meet, and
+    // are dropped as duplicates.
     let taken: Vec<(u32, i64)> = result.codes.iter().map(|code| (code.port, code.at)).collect();
     assert_eq!(taken, [(1, 482)]);
 }
 
-/// Terminals that take nothing take codes.
+/// Stuck terminals accept codes.
 #[test]
 fn a_stuck_terminal_takes_time_codes() {
     let mut f = two_routers();

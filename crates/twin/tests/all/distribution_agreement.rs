@@ -1,4 +1,4 @@
-//! The engine and the twin deliver the same copies at the same ticks where packets go to several ports at once.
+//! The engine and the twin deliver the same copies at the same ticks if packets go to several ports at once.
 
 use crate::scenarios::agree::Agreed;
 use crate::scenarios::codes::{with_codes, with_priorities};

@@ -1,4 +1,4 @@
-//! Packets that go to several ports, in the twin and so in the engine, against times that can be computed on paper.
+//! Packets for several ports, in the twin and so in the engine, compared with times computed by hand.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};
@@ -78,7 +78,7 @@ fn the_slowest_branch_sets_the_pace_of_all() {
     assert_eq!(seen, [(1, crosses + 20 + 4), (2, 110 + end * 30 + 12)]);
 }
 
-/// Two switches: the copy for the second one parts again there.
+/// Two switches: the copy for the second one divides again there.
 #[test]
 fn copies_part_again() {
     let mut f = empty(&[C104; 2], 5, 5);
@@ -102,8 +102,8 @@ fn copies_part_again() {
     assert_eq!(result.packet_hops, 2);
 }
 
-/// Terminal 1 has the link to 3 until 1021. The head to be distributed asks at 171, behind a short packet; that of terminal 5
-/// for 2, which is free, asks later and waits. Terminal 6 has asked for 3 before, and goes first.
+/// Terminal 1 has the link to 3 until 1021. The head to be distributed requests at 171, behind a short packet; that of
+/// terminal 5 for 2, which is free, requests later and waits. Terminal 6 has requested 3 before, and goes first.
 #[test]
 fn links_are_kept_from_heads_that_ask_later_and_from_no_others() {
     let (mut f, all) = star(7, &[2, 3]);

@@ -1,4 +1,4 @@
-//! The engine and the twin deliver and lose the same packets at the same ticks where links fail.
+//! The engine and the twin deliver and lose the same packets at the same ticks if links fail.
 
 use crate::scenarios::agree::{Agreed, Seen};
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
@@ -75,7 +75,7 @@ fn programs_with_faults_agree() {
     assert!(seen.received > 50, "{seen:?}");
 }
 
-/// Every packet of a message that is not lost is received, once, however often it was sent.
+/// Every packet of a message that is not lost is received exactly once, however often it was sent.
 #[test]
 fn programs_that_send_again_agree() {
     let mut seen = Seen::default();

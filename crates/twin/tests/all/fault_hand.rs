@@ -1,4 +1,4 @@
-//! Faults in the twin, and so in the engine, against results that can be computed on paper.
+//! Faults in the twin, and so in the engine, compared with results computed by hand.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{
@@ -6,7 +6,7 @@ use crate::scenarios::build::{
 };
 use fabriloom_engine::fabric::{Fabric, NEVER, NONE};
 
-/// From one switch of a line to the next one, and into the first one.
+/// The link from one switch of a line to the next, and the link into the first one.
 const BETWEEN: u32 = 2;
 const INTO: u32 = 0;
 
@@ -17,7 +17,7 @@ fn two_switches() -> Fabric {
     f
 }
 
-/// The header is decoded for 80 ticks and takes 20 to the wire, so it starts on the second link at 110, and a character
+/// The header is decoded for 80 ticks and takes 20 to the wire, so it starts on the second link at 110; a character
 /// follows every 10 ticks.
 #[test]
 fn a_worm_is_cut() {
@@ -26,18 +26,18 @@ fn a_worm_is_cut() {
     let result = counted(&f);
     // Twenty have started by then, and the last one arrives in the tick of the fault: too late.
     assert_eq!((result.links[2].characters, result.links[2].packets), (20 + 12, 1));
-    // The other nineteen go on, with an error end that is there at 395.
+    // The other nineteen continue, with an error end that arrives at 395.
     assert_eq!((result.links[4].characters, result.links[4].packets), (19 + 1 + 12, 2));
-    // The source sends all of it, and the rest is spilled as it comes.
+    // The source sends all of it, and the rest is spilled on arrival.
     assert_eq!((result.links[0].characters, result.links[0].packets), (202 + 12, 2));
     assert_eq!((result.lost, result.losses[2], result.in_flight), (1, (1, 0, 0), 0));
-    // So the next packet starts at 2014, and finds the link running with all of its credit.
+    // The next packet starts at 2014, when the link works and has all its credit.
     let [second] = &result.deliveries[..] else { panic!("one packet is delivered") };
     assert_eq!((second.started, second.delivered), (2014, 2014 + 2 * 110 + 110 + 4));
     assert!(!result.deadlocked);
 }
 
-/// There is no other link: packets are discarded where they ask, and the switch goes on.
+/// There is no other link: packets are discarded when they request, and the switch continues.
 #[test]
 fn a_packet_with_nowhere_to_go_is_discarded() {
     let mut f = two_switches();
@@ -48,7 +48,7 @@ fn a_packet_with_nowhere_to_go_is_discarded() {
     assert_eq!(result.packet_hops, 0);
 }
 
-/// The first packet is thrown away at its terminal at once, and the second one waits for the link.
+/// The first packet is spilled at its terminal immediately, and the second one waits for the link.
 #[test]
 fn a_terminal_waits_for_its_link() {
     let mut f = two_switches();
@@ -56,11 +56,11 @@ fn a_terminal_waits_for_its_link() {
     let result = counted(&f);
     assert_eq!((result.lost, result.losses[0]), (1, (1, 0, 0)));
     assert_eq!(result.deliveries[0].started, 5000);
-    // Nothing of it had come, so there is nothing to end.
+    // Nothing of it had arrived, so there is nothing to end.
     assert_eq!((result.links[0].characters, result.links[2].packets), (1 + 12, 1));
 }
 
-/// A packet is lost once, also if what is left of it is cut again.
+/// A packet counts as lost once, even if its rest is cut again.
 #[test]
 fn a_packet_that_is_spilled_is_cut() {
     let mut f = two_switches();
@@ -73,8 +73,8 @@ fn a_packet_that_is_spilled_is_cut() {
     assert_eq!(result.in_flight, 0);
 }
 
-/// Three switches in a triangle, a terminal at the first and at the second. The table that comes into force at 1500 leads
-/// over the third; the one of 4000 leads nowhere.
+/// Three switches in a triangle, a terminal at the first and at the second. The table that becomes active at 1500 leads
+/// over the third switch; the one of 4000 has no routes.
 #[test]
 fn tables_are_replaced() {
     let mut f = empty(&[C104; 3], 2, 2);
@@ -93,7 +93,8 @@ fn tables_are_replaced() {
     f.table_route[5] = add_group(&mut f, &[down]) * 2;
     (f.table_ticks, f.table_number) = (vec![1500, 4000], vec![1, 2]);
     let result = counted(&f);
-    // The first is there before the fault; the second finds the link down; the third goes round; the fourth has no route.
+    // The first arrives before the fault; the second finds the link down; the third takes the detour; the fourth has no
+    // route.
     let packets = |link: u32| result.links[link as usize].packets;
     assert_eq!((packets(out), packets(short), packets(up), packets(down), packets(inward)), (4, 1, 1, 1, 2));
     assert_eq!((result.lost, result.losses[out as usize]), (2, (0, 2, 0)));

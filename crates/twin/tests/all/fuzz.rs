@@ -1,4 +1,4 @@
-//! Arrays with random mistakes are refused, or they are a network and run: nothing panics.
+//! Arrays with random errors are either refused, or are a network that runs; nothing panics.
 
 use crate::scenarios::lanes::with_lanes;
 use crate::scenarios::programs::random_programs;
@@ -76,7 +76,7 @@ fn spoil(f: &mut Fabric, draw: &mut Stream) {
     debug_assert!(chosen < place);
 }
 
-/// True if the arrays passed the check.
+/// Whether the arrays passed the check.
 fn survives(fabric: Fabric, until: Time) -> bool {
     let options = Options { until, warmup: Some(0), batch: 1 << 14, trace: 100, ..Options::default() };
     let Ok(mut simulation) = Simulation::new(fabric, options) else {
@@ -88,7 +88,7 @@ fn survives(fabric: Fabric, until: Time) -> bool {
     true
 }
 
-/// How many of 1500 spoiled networks pass the check; they run for a while.
+/// Returns how many of 1500 spoiled networks pass the check; they run for a while.
 fn spoiled(network: fn(u64) -> Fabric, until: Time) -> u32 {
     let mut passed = 0;
     for seed in 0..1500 {
@@ -131,7 +131,7 @@ fn spoiled_programs_do_not_panic() {
 
 #[test]
 fn spoiled_rings_do_not_panic() {
-    // Not longer: a delay of 2^40 ticks is legal, and so are the sources that make a packet a tick meanwhile.
+    // Not longer: a delay of 2^40 ticks is legal, and so is a source that creates a packet per tick meanwhile.
     let passed = spoiled(random_rings, 1 << 22);
     assert!(passed > 300 && passed < 1200, "{passed} passed the check");
 }

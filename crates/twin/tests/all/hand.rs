@@ -1,4 +1,4 @@
-//! The twin against results that can be computed on paper.
+//! The twin compared with results computed by hand.
 
 use crate::scenarios::build::{
     C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, line, send_list, send_uniform, set_route,
@@ -68,8 +68,8 @@ fn back_to_back_packets_fill_the_link() {
     }
 }
 
-/// A switch of one flit a cycle, 10 ticks: packets of 5 follow each other behind the cycles in which the next head comes to the
-/// front and asks, and behind those in which an output is given to another head.
+/// A switch of one flit per cycle of 10 ticks. Packets of 5 are separated by the cycles in which the next head reaches
+/// the front and requests, or by those in which an output is given to another head.
 #[test]
 fn cycles_are_lost_behind_a_tail() {
     let cable = Cable { end_ticks: 10, output_buffer: 1, quantum: 1, input_buffer: 30, ..DS_LINK };
@@ -85,18 +85,19 @@ fn cycles_are_lost_behind_a_tail() {
         assert!(pairs.iter().all(|&pair| pair == pairs[0]), "{pairs:?}");
         pairs[0]
     };
-    // From one sender: the head behind is at the front, decodes for 20 and crosses.
+    // From one sender: the next head is at the front, decodes for 20 and crosses.
     assert_eq!(apart(10, 0, 1), 40 + 20);
     assert_eq!(apart(10, 10, 1), 40 + 30);
     assert_eq!(apart(10, 40, 1), 40 + 60);
-    // An output that takes longer to be free than a head to be ready.
+    // An output that becomes free later than a head becomes ready.
     assert_eq!(apart(50, 0, 1), 40 + 50);
     // From two in turn: the other head has been ready for long.
     assert_eq!(apart(10, 40, 2), 40 + 10);
     assert_eq!(apart(20, 40, 2), 40 + 20);
 }
 
-/// With a buffer of one quantum, the next 8 characters wait until the last of the 8 before has left and its credit came.
+/// With a buffer of one quantum, the next 8 characters wait until the previous 8 have left and their credit has
+/// arrived.
 #[test]
 fn a_small_buffer_stalls_for_credit() {
     let cable = Cable { input_buffer: 8, arrival_ticks: 35, credit_ticks: 40, ..DS_LINK };
@@ -108,15 +109,16 @@ fn a_small_buffer_stalls_for_credit() {
     assert_eq!(result.deliveries[0].delivered, sent + 35 + 5 + 4 + 25);
 }
 
-/// 11 places with a quantum of 4 start with 8 characters; the third lump needs one departure, the fourth five.
+/// 11 places with a quantum of 4 allow 8 characters at first; the third lump of credit needs one departure, the fourth
+/// five.
 #[test]
 fn credit_comes_in_lumps() {
     let cable = Cable { input_buffer: 11, quantum: 4, credit_ticks: 140, ..DS_LINK };
     let mut f = line(&[Switch { decode_ticks: 200, forward_ticks: 0, ..C104 }], cable);
     send_list(&mut f, &[&[(1, 12, 0)], &[]]);
     let result = counted(&f, i64::MAX);
-    // Granted at 210, when 8 characters have come and cross. The first is the 1st place after 12 - 11, so credit for
-    // 8..12 is there at 350, and the 5th that 12..16 need left at 210 as well: 12 and 13 follow without a stall.
+    // Granted at 210, when 8 characters have arrived and cross. The first is the 1st place after 12 - 11, so credit for
+    // 8..12 arrives at 350, and the 5th departure, for 12..16, was at 210 as well: 12 and 13 follow without a stall.
     let end_starts = 350 + 5 * 10;
     assert_eq!(result.deliveries[0].delivered, end_starts + 10 + 4);
 }
@@ -159,8 +161,8 @@ fn arbiters_differ() {
     assert_eq!(order(arbiter::FIXED), [2, 0, 1, 0, 1, 0, 1, 2, 2]);
 }
 
-/// Three packets of each terminal, all made at once, those of terminal 1 first and of terminal 2 last, whose first head is there first.
-/// A head that comes after a packet of its own terminal is not decoded in time for the next grant.
+/// Three packets per terminal, all created at once, those of terminal 1 first and of terminal 2 last, whose head
+/// arrives first. A head after a packet of its own terminal is not decoded in time for the next grant.
 #[test]
 fn the_oldest_packet_goes_first() {
     let mut f = crossbar(Switch { arbiter: arbiter::OLDEST_FIRST, ..C104 }, 4, DS_LINK);
@@ -179,7 +181,7 @@ fn the_oldest_packet_goes_first() {
     assert_eq!(order(&f), [2, 0, 1, 0, 1, 0, 1, 2, 2]);
 }
 
-/// Two switches with two cables between them, one packet at a time: the first link serves all, or both in turn.
+/// Two switches with two cables between them, one packet at a time: the first link carries all, or both in turn.
 #[test]
 fn choices_differ() {
     let sent_on = |kind| {
@@ -218,7 +220,7 @@ fn deleted_headers_are_not_sent() {
     }
 }
 
-/// Terminals at the ends of a row of three switches, all packets by way of the middle one.
+/// Terminals at the ends of a row of three switches; all packets go through the middle one.
 #[test]
 fn packets_pass_the_intermediate_switch() {
     let mut f = line(&[C104; 3], DS_LINK);
@@ -242,7 +244,7 @@ fn packets_pass_the_intermediate_switch() {
     assert_eq!(result.packet_hops, 3);
 }
 
-/// Four switches in a ring, every packet goes two steps on: worms longer than the buffers close the circle.
+/// Four switches in a ring, every packet goes two steps on: worms longer than the buffers close the cycle.
 #[test]
 fn a_ring_deadlocks() {
     let mut f = empty(&[C104; 4], 4, 4);

@@ -1,10 +1,10 @@
-//! Lanes in the twin against results that can be computed on paper.
+//! Lanes in the twin, compared with results computed by hand.
 
 use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
 use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
 
-/// A tick a character, no delay in a cable, and buffers that never fill.
+/// One tick per character, no cable delay, and buffers that never fill.
 const FLIT: Cable = Cable {
     character_ticks: 1,
     end_ticks: 1,
@@ -16,7 +16,7 @@ const FLIT: Cable = Cable {
     flow_control_ticks: 0,
 };
 
-/// Heads ask as soon as they have come.
+/// Heads request as soon as they have arrived.
 const SWITCH: Switch = Switch { decode_ticks: 0, forward_ticks: 0, ..C104 };
 
 fn counted(fabric: &Fabric) -> TwinRun {
@@ -24,12 +24,12 @@ fn counted(fabric: &Fabric) -> TwinRun {
     run(fabric, FlowControl::Counted, i64::MAX)
 }
 
-/// Source and moment of every delivery.
+/// Returns source and time of every delivery.
 fn delivered(run: &TwinRun) -> Vec<(u32, i64)> {
     run.deliveries.iter().map(|delivery: &Delivery| (delivery.source, delivery.delivered)).collect()
 }
 
-/// Links with lanes, of which heads take any unless groups say otherwise.
+/// Divides links into lanes; heads take any of them unless groups say otherwise.
 fn divide(f: &mut Fabric, lanes: u32, sharing: u8, arbiter: u8) {
     let members = f.group_start.windows(2).flat_map(|pair| {
         let links = &f.group_links[pair[0] as usize..pair[1] as usize];
@@ -55,7 +55,7 @@ fn funnel(cable: Cable) -> Fabric {
     f
 }
 
-/// Three packets of 10 characters that ask for the middle link at once.
+/// Three packets of 10 characters that request the middle link at once.
 fn three_packets(sharing: u8, arbiter: u8, lanes: u32) -> Vec<(u32, i64)> {
     let mut f = funnel(FLIT);
     divide(&mut f, lanes, sharing, arbiter);
@@ -63,9 +63,9 @@ fn three_packets(sharing: u8, arbiter: u8, lanes: u32) -> Vec<(u32, i64)> {
     delivered(&counted(&f))
 }
 
-/// Characters start on the first wires at 0 to 9 and cross from 1 on. On the middle link they start in turn from 1 on: those of
-/// source 0 at 1, 4, ..., 28, of source 1 at 2, 5, ..., 29, of source 2 at 3, 6, ..., 30; the end of each crosses one tick later, is
-/// sent and received in another one.
+/// Characters start on the first wires at 0 to 9 and cross from 1 on. On the middle link they start in turn from 1 on:
+/// those of source 0 at 1, 4, ..., 28, of source 1 at 2, 5, ..., 29, of source 2 at 3, 6, ..., 30; the end of each
+/// crosses, is sent and received in one tick each.
 #[test]
 fn three_lanes_take_turns() {
     assert_eq!(three_packets(sharing::CHARACTER, arbiter::ROUND_ROBIN, 3), [(0, 30), (1, 31), (2, 32)]);
@@ -80,9 +80,10 @@ fn packets_sent_whole_follow_each_other() {
     assert_eq!(three_packets(sharing::PACKET, arbiter::FIXED, 3), expected);
 }
 
-/// With two lanes the first two packets start in turn at 1, 3, ..., 19 and at 2, 4, ..., 20. The end of the first crosses into its
-/// output buffer when the character before it has left that, at 18; released a tick later, the lane is granted to the third packet at 19. Its
-/// head crosses at 20, when the end before it has left; the second packet's end starts then, and so the third starts at 21 to 30.
+/// With two lanes the first two packets start in turn at 1, 3, ..., 19 and at 2, 4, ..., 20. The end of the first
+/// crosses into its output buffer when the previous character has left it, at 18; the lane is released a tick later and
+/// granted to the third packet at 19. Its head crosses at 20, when that end has left; the second packet's end starts
+/// then, and so the third starts at 21 to 30.
 #[test]
 fn a_lane_is_held_by_a_packet() {
     let got = three_packets(sharing::CHARACTER, arbiter::ROUND_ROBIN, 2);
@@ -90,12 +91,12 @@ fn a_lane_is_held_by_a_packet() {
     assert_eq!(got[2], (2, 32));
 }
 
-/// A packet that creeps does not hold up one on another lane, but it does if packets are sent whole.
+/// A slow packet does not block one on another lane, but it does if packets are sent whole.
 #[test]
 fn a_blocked_packet_is_passed_by_on_another_lane() {
     let second = |lanes: u32, sharing: u8| {
         let mut f = funnel(Cable { input_buffer: 4, ..FLIT });
-        // The link into terminal 3 takes 50 ticks for a character.
+        // The link into terminal 3 takes 50 ticks per character.
         let slow = f.terminal_in_link[3] as usize;
         (f.link_character_ticks[slow], f.link_end_ticks[slow], f.link_arrival_ticks[slow]) = (50, 50, 50);
         divide(&mut f, lanes, sharing, arbiter::ROUND_ROBIN);
@@ -103,17 +104,19 @@ fn a_blocked_packet_is_passed_by_on_another_lane() {
         let deliveries = counted(&f).deliveries;
         deliveries.iter().find(|delivery| delivery.source == 1).expect("it came").delivered
     };
-    // Of the other packet one character is on the slow link from 2 on and four stand before that in the buffer, so five start on the middle link, at
-    // 1, 3, 5, 7, 9, and no more before 52; this one starts at 2, 4, ..., 10 and from then on in every tick: its tenth at 15.
+    // One character of the other packet is on the slow link from 2 on and four are before it in the buffer, so five
+    // start on the middle link, at 1, 3, 5, 7, 9, and no more before 52; this packet starts at 2, 4, ..., 10 and from
+    // then on in every tick: its tenth at 15.
     assert_eq!(second(2, sharing::CHARACTER), 17);
-    // Characters of the other one leave the buffer at 2, 52, 102, ..., so its tenth starts on the middle link at 2 + 5 * 50 + 1; sent
-    // whole, this one follows, its tenth at 263. In one queue it comes to the front at 453, behind the tenth.
+    // Characters of the other packet leave the buffer at 2, 52, 102, ..., so its tenth starts on the middle link at 2 +
+    // 5 * 50 + 1. If packets are sent whole, this one follows, its tenth at 263. In one queue it reaches the front at
+    // 453, after the tenth.
     assert_eq!(second(2, sharing::PACKET), 265);
     assert_eq!(second(1, sharing::CHARACTER), 463);
 }
 
-/// With credit by the character a packet of 10 fills the 12 places at the end of the middle link up while it crosses slowly; with
-/// credit for whole packets the second starts when all its 10 places are free.
+/// With credit per character a packet of 10 fills the 12 places at the end of the middle link while it crosses slowly;
+/// with credit for whole packets the second starts when all its 10 places are free.
 #[test]
 fn a_packet_starts_with_credit_for_all_of_it() {
     let second_starts = |whole: u8| {
@@ -126,8 +129,8 @@ fn a_packet_starts_with_credit_for_all_of_it() {
     };
     // The source sends the first packet at 0 to 9, so the second can start at 10.
     assert_eq!(second_starts(0), 10);
-    // The first has characters 0 to 9, which cross at 1, 5, 9, ..., 37. The second needs 10 of 12 places: 8 of the first have
-    // left when its eighth does, at 29; its credit counts at 30.
+    // The first has characters 0 to 9, which cross at 1, 5, 9, ..., 37. The second needs 10 of 12 places: 8 of the
+    // first have left when its eighth does, at 29; the credit arrives at 30.
     assert_eq!(second_starts(1), 30);
 }
 
@@ -152,7 +155,7 @@ fn queues_per_output_do_not_block_each_other() {
     assert!(last(0) > 900);
 }
 
-/// Two packets cross to two lanes of one link, a character in two ticks: to one of the lanes and then to the other.
+/// Two packets cross to two lanes of one link, a character per two ticks: alternately to each lane.
 #[test]
 fn lanes_share_the_way_out_of_the_crossbar() {
     let ends = |crossbar_ticks: u32| {
@@ -169,7 +172,7 @@ fn lanes_share_the_way_out_of_the_crossbar() {
     assert_eq!(ends(2), [(0, 39), (1, 41)]);
 }
 
-/// A crossbar of one character a tick is one for both lanes of a link: together they take as long as one after the other.
+/// Both lanes of a link share a crossbar of one character per tick: together they take as long as one after the other.
 #[test]
 fn lanes_share_the_way_into_the_crossbar() {
     let ends = |crossbar_ticks: u32| {
@@ -192,8 +195,8 @@ fn lanes_share_the_way_into_the_crossbar() {
     // The second packet starts at 10 on the other lane and never meets the first one.
     assert_eq!(ends(1), (12, 22));
     assert_eq!(ends(0), (12, 22));
-    // Two ticks for each character: the first packet crosses at 1, 3, ..., 9. From 11 on both take turns, the second first: that
-    // at 11, 15, ..., 27, the first at 13, 17, ..., 29, and then the second alone at 31, 33, ..., 39. Behind the other switch, which
-    // is as fast, each is received two ticks after its end crossed here.
+    // Two ticks per character: the first packet crosses at 1, 3, ..., 9. From 11 on both alternate, the second first:
+    // it crosses at 11, 15, ..., 27, the first at 13, 17, ..., 29, and then the second alone at 31, 33, ..., 39. After
+    // the other switch, which is as fast, each is received two ticks after its end crossed here.
     assert_eq!(ends(2), (31, 41));
 }

@@ -1,6 +1,6 @@
-//! The twin by itself, in cases computed by hand and at random, and the fast engine beside it.
+//! The twin alone, in cases computed by hand and at random, and the fast engine compared with it.
 //!
-//! One program, so that the networks that are drawn at random are compiled once.
+//! This is one program, so that the random networks are compiled once.
 
 mod scenarios;
 

@@ -1,5 +1,5 @@
-//! Terminals of several ports: the engine and the twin deliver the same packets at the same ticks in random networks, and
-//! with one port nothing changes.
+//! Terminals with several ports: the engine and the twin deliver the same packets at the same ticks in random networks,
+//! and with one port nothing changes.
 
 use crate::scenarios::agree::{Agreed, Seen, emptied, links, simulate};
 use crate::scenarios::faults::with_faults;
@@ -41,7 +41,7 @@ fn several_ports_with_lanes_agree() {
     }
 }
 
-/// Messages that overtook one another in a run of programs.
+/// Returns the messages that overtook one another in a run of programs.
 fn overtaken(fabric: &Fabric, until: i64) -> u64 {
     let run = simulate(fabric, until, false, 1 << 50).expect("a route for every packet").run;
     run.programs.and_then(|programs| programs.account.order).map_or(0, |order| order.overtaken)
@@ -70,7 +70,7 @@ fn programs_on_several_ports_with_lanes_agree() {
     assert!(seen.received > 200, "{seen:?}");
 }
 
-/// Messages whose packets are spread over ports: with lanes, faults and packets sent again.
+/// Messages whose packets are spread over ports, with lanes, faults and repetitions.
 #[test]
 fn messages_spread_over_ports_agree() {
     let (mut seen, mut late) = (Seen::default(), 0);
@@ -94,7 +94,7 @@ fn messages_spread_over_ports_agree() {
     assert!(seen.received > 700 && late > 0, "{seen:?}, {late} late");
 }
 
-/// Terminals that know that a link of theirs is down send by others.
+/// Terminals that know that one of their links is down send by others.
 #[test]
 fn several_ports_with_faults_agree() {
     let (mut agreed, mut seen) = (Agreed::default(), Seen::default());
@@ -112,7 +112,7 @@ fn several_ports_with_faults_agree() {
     assert!(seen.received > 50, "{seen:?}");
 }
 
-/// Links that stop for a while hold up the packets behind them, not those at other ports.
+/// Links that stop for a while delay the packets behind them, not those at other ports.
 #[test]
 fn several_ports_with_stopped_links_agree() {
     for seed in seeds("several ports with stopped links", 0..20) {
@@ -122,7 +122,7 @@ fn several_ports_with_stopped_links_agree() {
     }
 }
 
-/// The rules are for terminals of any number of ports; with one, each of them is what terminals do without ports.
+/// The rules are for terminals with any number of ports; with one port, each rule is the behaviour without ports.
 #[test]
 fn with_one_port_every_choice_is_the_same() {
     for seed in 0..30 {

@@ -24,7 +24,7 @@ fn programs_on_links_agree() {
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 
-/// A link that comes to its last packet without credit, before anything of this packet has come to be sent.
+/// A link that reaches its last packet without credit, before anything of this packet has arrived to be sent.
 #[test]
 fn links_without_credit_agree() {
     let seed = 3_298_534_897_245;
@@ -32,7 +32,7 @@ fn links_without_credit_agree() {
     assert!(seen.received > 20, "{seen:?}");
 }
 
-/// Messages that are checked are sent again when a transaction has timed out.
+/// Checked messages are sent again after a transaction has timed out.
 #[test]
 fn programs_on_rings_with_faults_agree() {
     let (mut seen, mut repeated) = (Seen::default(), 0);

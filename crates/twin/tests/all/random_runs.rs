@@ -1,4 +1,4 @@
-//! Random fabrics in the twin alone: it checks itself for lost packets, full buffers and wrong terminals.
+//! Random fabrics in the twin alone: it checks itself for lost packets, overfull buffers and wrong terminals.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::scenarios::random::{random_fabric, time_for};
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_twin::{FlowControl, TwinRun, run};
 
-/// True when all packets from one terminal to another take the same way.
+/// Whether all packets from one terminal to another take the same path.
 fn has_single_paths(fabric: &Fabric) -> bool {
     fabric.via_switch.is_empty() && (0..fabric.groups() as u32).all(|group| fabric.group(group).len() == 1)
 }

@@ -1,7 +1,8 @@
-//! What it changes to count flow-control characters as a share of every character instead of sending them.
+//! The effect of counting flow-control characters as a share of every character instead of sending them.
 //!
-//! Real ones take the wire only where packets flow the other way, so counting them on average makes a lightly loaded
-//! network at most 5 % slower than it is, the share itself being 0.5 bits in 10.5. The tolerances below say how close it is.
+//! Real ones occupy the wire only where packets flow in the opposite direction. Counting them on average therefore
+//! makes a lightly loaded network at most 5 % too slow; the share is 0.5 bits in 10.5. The tolerances below say how
+//! close the approximation is.
 
 use crate::scenarios::build::{
     C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, send_uniform, set_route,
@@ -47,7 +48,7 @@ fn networks(cable: Cable) -> [Fabric; 3] {
     [crossbar(SWITCH, 8, cable), star(2, cable), star(5, cable)]
 }
 
-/// Mean latency in ticks and delivered packets of a run.
+/// Returns mean latency in ticks and delivered packets of a run.
 fn measure(fabric: &Fabric, flow_control: FlowControl, until: i64) -> (f64, f64) {
     let result = run(fabric, flow_control, until);
     let late = result.deliveries.iter().filter(|d| d.created > until / 10);
@@ -55,7 +56,7 @@ fn measure(fabric: &Fabric, flow_control: FlowControl, until: i64) -> (f64, f64)
     (sum as f64 / f64::from(count), f64::from(count))
 }
 
-/// Relative differences of latency and throughput, average against real, for each network.
+/// Returns relative differences of latency and throughput, average against real, for each network.
 fn differences(kind: u8, load: f64, until: i64) -> Vec<(f64, f64)> {
     let packet = f64::from((1 + CHARS) * AVERAGE.character_ticks + AVERAGE.end_ticks);
     let compare = |(mut real, mut average): (Fabric, Fabric)| {
@@ -69,7 +70,7 @@ fn differences(kind: u8, load: f64, until: i64) -> Vec<(f64, f64)> {
     networks(REAL).into_iter().zip(networks(AVERAGE)).map(compare).collect()
 }
 
-/// Same packets at the same moments: 3 to 5 % were seen, always slower, and the same throughput.
+/// Same packets at the same times: 3 to 5 % were observed, always slower, and the same throughput.
 #[test]
 fn below_saturation_latency_is_within_6_percent() {
     for load in [0.1, 0.4] {
@@ -80,7 +81,7 @@ fn below_saturation_latency_is_within_6_percent() {
     }
 }
 
-/// All wires are busy both ways, as the average supposes: -2.4 to +0.2 % were seen in longer runs.
+/// All wires are busy both ways, as the average assumes: -2.4 to +0.2 % were observed in longer runs.
 #[test]
 fn saturated_throughput_is_within_4_percent() {
     for (latency, delivered) in differences(arrival::BACKLOG, 1.0, 800_000) {

@@ -51,7 +51,7 @@ fn rings_with_faults_agree() {
     assert!(discarded > 50, "{discarded}");
 }
 
-/// Rare coincidences: responses that come with a time-out, a unit behind its own tail, sources that lose all.
+/// Rare coincidences: responses that arrive with a time-out, a unit behind its own tail, sources that lose all packets.
 #[test]
 fn coincidences_agree() {
     for seed in [2211, 3034, 5037, 6310, 6984, 7047] {
@@ -82,7 +82,7 @@ fn plain_networks_agree() {
     }
 }
 
-/// True if the engine finds a deadlock, which then is one for ever.
+/// Whether the engine finds a deadlock, which is then permanent.
 fn is_deadlocked(fabric: &Fabric, until: Time) -> bool {
     let Some(fast) = agree::simulate(fabric, until, false, 64) else { return false };
     if fast.end() != Some(End::Deadlocked) {
@@ -103,7 +103,7 @@ fn deadlocks_are_real() {
     assert!(found.count() > 0, "no deadlock");
 }
 
-/// Rings in a circle, all packets sent the same way round, two rings on: they fill all queues and nothing moves.
+/// Rings in a cycle, all packets sent in the same direction, two rings on: they fill all queues and nothing moves.
 #[test]
 fn a_circle_of_rings_deadlocks() {
     let wiring: Vec<Vec<Stop>> =

@@ -1,8 +1,8 @@
-//! The twin of ring networks against results that can be computed on paper.
+//! The twin of ring networks compared with results computed by hand.
 //!
-//! The numbers of `scenarios::rings::rings`: 2 ticks a symbol, 5 to the next station, 3 in the decoder, 4 in the
-//! bypass FIFO, 6 from a receive queue to the user, 7 from the user to the link, 11 in the host, 14 for an access.
-//! A request of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
+//! The numbers of `scenarios::rings::rings`: 2 ticks a symbol, 5 to the next station, 3 in the decoder, 4 in the bypass
+//! FIFO, 6 from a receive queue to the user, 7 from the user to the link, 11 in the host, 14 for an access. A request
+//! of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
 
 use crate::scenarios::rings::{Stop, rings};
 use fabriloom_engine::fabric::{Fabric, arrival, check, retry, target, transaction};
@@ -20,7 +20,7 @@ fn run(fabric: &Fabric) -> RingTwinRun {
     result
 }
 
-/// Lets a terminal send the packets of a list once, instead of what it sent before.
+/// Makes a terminal send the packets of a list once, instead of its previous traffic.
 fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
     for column in [&mut f.list_target, &mut f.list_length] {
         column.clear();
@@ -29,12 +29,12 @@ fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
     crate::scenarios::build::send_list(f, lists);
 }
 
-/// When packets started and were delivered, in order of delivery.
+/// Returns when packets started and were delivered, in order of delivery.
 fn times(result: &RingTwinRun) -> Vec<(i64, i64)> {
     result.deliveries.iter().map(|delivery| (delivery.started, delivery.delivered)).collect()
 }
 
-/// Terminal 0 sends to terminal 2 past terminal 1; a second packet starts 18 after what it waited for.
+/// Terminal 0 sends to terminal 2 past terminal 1; a second packet starts 18 after the event that it waited for.
 fn past_one(cut_through: bool, kind: u8) -> Fabric {
     let mut f = rings(&[vec![T, T, T]]);
     f.ring_cut_through = u8::from(cut_through);
@@ -44,7 +44,7 @@ fn past_one(cut_through: bool, kind: u8) -> Fabric {
     f
 }
 
-/// Stored at the end; the second packet waits for the transaction number, which is free with the response.
+/// Stored at the end; the second packet waits for the transaction number, which is free after the response.
 #[test]
 fn every_transaction_past_one_station() {
     for (cut_through, kind, stored, free) in [
@@ -64,15 +64,15 @@ fn every_transaction_past_one_station() {
     }
 }
 
-/// Has a link be down from a tick to another one; what is lost is forgotten after 100, given up after 1000.
+/// Makes a link be down between two ticks; losses are forgotten after 100, given up after 1000.
 fn fail(f: &mut Fabric, link: u32, down: u64, up: u64) {
     (f.fault_link, f.fault_stuck) = (vec![link], vec![0]);
     (f.fault_down_ticks, f.fault_ended_ticks, f.fault_up_ticks) = (vec![down], vec![down + 1], vec![up]);
     (f.ring_echo_timeout_ticks, f.ring_timeout_ticks) = (100, 1000);
 }
 
-/// With one packet in flight the second one starts when the first is forgotten: 100 after the unit has started that was
-/// lost, the request at 18 or its echo at 52.
+/// With one packet in flight the second one starts when the first is forgotten: 100 after the lost unit started, the
+/// request at 18 or its echo at 52.
 #[test]
 fn what_is_lost_is_forgotten() {
     for (link, down, up, started, lost) in [
@@ -93,7 +93,7 @@ fn what_is_lost_is_forgotten() {
     }
 }
 
-/// Has the stations at the ends of links begin nothing from a tick to another one.
+/// Makes the stations at the ends of links begin nothing between two ticks.
 fn stop(f: &mut Fabric, links: &[u32], down: u64, up: u64) {
     let rows = links.len();
     (f.fault_link, f.fault_stuck) = (links.to_vec(), vec![1; rows]);
@@ -101,7 +101,7 @@ fn stop(f: &mut Fabric, links: &[u32], down: u64, up: u64) {
     (f.fault_up_ticks, f.ring_echo_timeout_ticks) = (vec![up; rows], 1);
 }
 
-/// The first request is ready to be stored at 58; a service that has begun comes to its end.
+/// The first request is ready to be stored at 58; a service in progress is completed.
 #[test]
 fn a_stuck_terminal_begins_no_service() {
     for (down, up, stored) in [(0, 100, 114), (58, 100, 114), (59, 100, 72), (0, 58, 72)] {
@@ -130,8 +130,8 @@ fn a_bus_that_fails_begins_no_transfer() {
     }
 }
 
-/// The first transaction is given up at 1000, which closes the route for 500 ticks. What was made for it up to then, at 400,
-/// 800 and 1200, is discarded; from 1600 on all is well.
+/// The first transaction is given up at 1000, which closes the route for 500 ticks. Its packets created up to then, at
+/// 400, 800 and 1200, are discarded; from 1600 on all are delivered.
 #[test]
 fn routes_are_closed() {
     let mut f = past_one(true, transaction::WRITE);
@@ -150,7 +150,7 @@ fn routes_are_closed() {
     assert_eq!((lost, result.deliveries.len()), ((1, 3, 4, 1), 2));
 }
 
-/// A transmit place is free when its packet has left, at 34, or when its echo has come.
+/// A transmit place is free when its packet has left, at 34, or when its echo has arrived.
 #[test]
 fn transmit_places() {
     for (cut_through, hold, free) in [(false, 0, 34), (false, 1, 82), (true, 0, 34), (true, 1, 64)] {
@@ -175,7 +175,7 @@ fn what_links_count() {
     }
 }
 
-/// One in flight: the second packet starts when the echo of the first has come.
+/// One in flight: the second packet starts when the echo of the first has arrived.
 #[test]
 fn in_flight_and_order() {
     let mut f = past_one(true, transaction::WRITE);
@@ -188,7 +188,8 @@ fn in_flight_and_order() {
     assert!(times(&run(&f)).iter().any(|times| times.0 == 34), "another target need not wait");
 }
 
-/// What passes is ready at 30: an own packet goes first if it is ready by then, and what passes waits for its end.
+/// The passing packet is ready at 30: an own packet goes first if it is ready by then, and the passing one waits for
+/// its end.
 #[test]
 fn an_own_packet_is_inserted_into_an_empty_fifo() {
     for (ready, started, passed) in [(29, 29, 45), (30, 30, 46), (31, 46, 30)] {
@@ -205,7 +206,7 @@ fn an_own_packet_is_inserted_into_an_empty_fifo() {
     }
 }
 
-/// A place that is taken until 1047; the sender knows of each refusal 34 after it began.
+/// A place that is taken until 1047; the sender learns of each rejection 34 after it began.
 #[test]
 fn retries() {
     for (strategy, at_responder) in
@@ -237,8 +238,8 @@ fn retries() {
     }
 }
 
-/// Five packets for one place that is taken until 1047. The second, started at 34, is known to be busied at 68, so that
-/// the fourth still starts at 66; whether the fifth does at 82 is a matter of order, and of how many may wait.
+/// Five packets for one place that is taken until 1047. The second, started at 34, is known to be busied at 68, so the
+/// fourth still starts at 66; whether the fifth does at 82 depends on the order, and on how many may wait.
 #[test]
 fn what_was_busied_goes_first_or_waits() {
     let fifth = |first: u8, delay, rejected| {
@@ -261,7 +262,7 @@ fn what_was_busied_goes_first_or_waits() {
     assert!(fifth(0, 16, 1) > 82);
 }
 
-/// The latency from the host to the link, 7 or 50, is that of a pipeline, or takes up the interface.
+/// The latency from the host to the link, 7 or 50, is that of a pipeline, or occupies the interface.
 #[test]
 fn an_interface_takes_up_one_packet_or_many() {
     for (occupied, transmit, second) in [(0, 7, 34), (1, 7, 34), (0, 50, 77), (1, 50, 111)] {
@@ -280,7 +281,8 @@ fn an_interface_takes_up_one_packet_or_many() {
     }
 }
 
-/// Terminal 1 has eight requests to send from 18 on, one in 26 ticks, and a response from 67 on: to what was stored at 60.
+/// Terminal 1 has eight requests to send from 18 on, one per 26 ticks, and a response from 67 on, for the data stored
+/// at 60.
 #[test]
 fn responses_go_first_or_in_turn() {
     let second = |first| {
@@ -295,7 +297,7 @@ fn responses_go_first_or_in_turn() {
         let own = result.deliveries.iter().filter(|delivery| delivery.source == 0);
         own.map(|delivery| delivery.started).max().expect("two deliveries")
     };
-    // It goes behind one more request, or behind all of them: six or seven, of 26 ticks.
+    // It goes after one more request, or after all of them: six or seven, of 26 ticks.
     assert!(second(0) - second(1) > 6 * 26);
 }
 
@@ -327,7 +329,7 @@ fn buses_of_a_switch() {
     }
 }
 
-/// A port receives one transfer at a time, however many buses there are, and ports are asked in turn.
+/// A port receives one transfer at a time, however many buses there are, and ports are served in turn.
 #[test]
 fn ports_take_turns() {
     let mut f = rings(&vec![vec![T, P]; 4]);
@@ -353,7 +355,7 @@ fn time_outs() {
     assert_eq!(run(&f).timed_out, 0, "a response in the same tick comes first");
 }
 
-/// Nobody takes it: marked by station 0 at the first pass, removed at the second.
+/// No station takes it: marked by station 0 at the first pass, removed at the second.
 #[test]
 fn the_scrubber_removes_what_circulates() {
     for hold in [0, 1] {
@@ -371,9 +373,9 @@ fn the_scrubber_removes_what_circulates() {
     }
 }
 
-/// Station 1 begins at 29 and keeps two packets waiting from 30 to 77: it says stop behind its own one at 45, and go at
-/// 77. Both take 5 + 3 + 4 to station 2, leave it behind the end of an echo, at 57 and 89, and take as long to station
-/// 0: 69, behind an echo again, and 101. There the third packet is ready at 85.
+/// Station 1 begins at 29 and keeps two packets waiting from 30 to 77: it says stop after its own unit at 45, and go at
+/// 77. Both take 5 + 3 + 4 to station 2, leave it after the end of an echo, at 57 and 89, and take as long to station
+/// 0: 69, after an echo again, and 101. There the third packet is ready at 85.
 #[test]
 fn a_recovering_station_stops_the_others() {
     for (allocation, third) in [(0, 85), (1, 101)] {
@@ -388,7 +390,7 @@ fn a_recovering_station_stops_the_others() {
     }
 }
 
-/// With phases, the packet that was busied first gets the next place; a later one that comes sooner does not.
+/// With phases, the packet that was busied first gets the next place; a later one that arrives earlier does not.
 #[test]
 fn phases_keep_a_place_for_what_was_busied() {
     for (phases, first) in [(0, 1), (1, 0)] {
@@ -399,7 +401,7 @@ fn phases_keep_a_place_for_what_was_busied() {
         f.terminal_access_ticks[2] = 500;
         f.ring_retry_delay_ticks = 400;
         send_list(&mut f, &[&[(2, 6, 0), (2, 6, 0)], &[(2, 6, 0)], &[]]);
-        // Terminal 1 begins when the place has just become free and the retry of terminal 0 is still to come.
+        // Terminal 1 begins when the place has just become free and the retry of terminal 0 has not arrived yet.
         f.terminal_host_ticks[1] = 560;
         let result = run(&f);
         assert_eq!(result.deliveries[1].source, first, "phases {phases}");
@@ -407,7 +409,8 @@ fn phases_keep_a_place_for_what_was_busied() {
     }
 }
 
-/// Without a waiting place, what is made while there is no transmit place is lost, but not what is made as one frees.
+/// Without a waiting place, packets created while there is no transmit place are lost, but not those created when one
+/// becomes free.
 #[test]
 fn sources_without_a_waiting_place() {
     let mut f = rings(&[vec![T, T]]);

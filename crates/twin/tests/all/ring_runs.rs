@@ -1,4 +1,4 @@
-//! Random networks of rings in the twin alone: it checks itself for lost symbols and packets and full queues.
+//! Random networks of rings in the twin alone: it checks itself for lost symbols and packets and overfull queues.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::scenarios::rings::{random_rings, ring_time_for};
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_twin::{RingTwinRun, run_rings};
 
-/// True when packets from one terminal to another cannot overtake each other.
+/// Whether packets from one terminal to another cannot overtake each other.
 fn has_order(f: &Fabric) -> bool {
     f.ring_in_order == 1 && f.terminal_transaction.iter().all(|&kind| kind == 1)
 }

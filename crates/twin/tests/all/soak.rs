@@ -1,4 +1,4 @@
-//! Random networks of every kind, the engine beside its twin: a slice of each, or as many as the time allows
+//! Random networks of every kind, the engine compared with its twin: a few of each, or as many as the time allows
 //! (`make soak MINUTES=60`).
 
 use crate::scenarios::agree::{self, Seen, store};
@@ -25,7 +25,7 @@ fn small_networks_of_links() {
     }
 }
 
-/// With links that are stopped from outside: nothing is computed that a stop could change.
+/// With links that are stopped by the test: nothing is computed that a stop could change.
 #[test]
 fn stopped_links() {
     for seed in seeds("networks with stopped links", 0..100) {
@@ -45,7 +45,7 @@ fn networks_of_links() {
     }
 }
 
-/// Of packets that lie on all links of their way.
+/// With packets that cover all links of their path.
 #[test]
 fn small_networks_with_long_packets() {
     for seed in seeds("small networks with long packets", 0..60) {
@@ -104,7 +104,7 @@ fn small_networks_with_lanes() {
     }
 }
 
-/// Packets that go to several ports at once, beside codes in some of them.
+/// Packets for several ports at once, with codes in some networks.
 #[test]
 fn small_networks_with_distributions() {
     for seed in seeds("small networks with distributions", 0..100) {

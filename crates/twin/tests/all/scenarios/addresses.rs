@@ -1,11 +1,11 @@
-//! Networks in which routers delete bytes of addresses: any other network, with links that do.
+//! Networks in which routers delete bytes of addresses: any other network, with links that do so.
 
 use fabriloom_engine::fabric::{Fabric, check};
 
 use super::random::draw_for;
 
-/// Has all links out of switches delete a character (path addresses), or those between regions; nothing of networks in which
-/// ways to a terminal would then delete unequally many.
+/// Makes all links out of switches delete a character (path addresses), or those between regions; None for networks in
+/// which paths to a terminal would then delete different numbers.
 pub fn with_addresses(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     let draw = &mut draw_for(seed ^ 0xadd_7e55);
     let mut f = fabric.clone();

@@ -1,4 +1,4 @@
-//! One network in the fast engine and in its twin, compared in all that both know.
+//! One network in the fast engine and in its twin; everything that both know is compared.
 
 use fabriloom_engine::fabric::{Fabric, check, transaction};
 use fabriloom_engine::kernel::Time;
@@ -10,23 +10,23 @@ use fabriloom_twin::{
 use super::codes::same_codes;
 use super::counts::{same_counts, same_deliveries};
 
-/// The twin's run of a legal fabric, with every flow-control character, after the engine has agreed with it.
+/// Returns the twin's run of a legal fabric, with every flow-control character, after comparison with the engine.
 pub fn counted(f: &Fabric) -> TwinRun {
     check(f).expect("a legal fabric");
     links(0, f, 100_000);
     run(f, FlowControl::Counted, i64::MAX)
 }
 
-/// A link, and the ticks from which on and until which it starts nothing.
+/// A link, and the ticks between which it starts nothing.
 pub type Stop = (u32, Time, Time);
 
-/// A run of the fast engine to its end; nothing if packets go round for ever. It looks for deadlocks every 16 batches and at
+/// Runs the fast engine to its end; None if packets loop for ever. It searches for deadlocks every 16 batches and at
 /// the end.
 pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Option<Simulation> {
     simulate_stopped(fabric, (until, drain, batch, 0), &[])
 }
 
-/// A run up to a time limit, with the paths of its packets.
+/// Runs up to a time limit, with the paths of packets.
 pub fn traced(fabric: &Fabric, until: Time, stops: &[Stop]) -> Simulation {
     simulate_stopped(fabric, (until, false, 1 << 50, usize::MAX), stops).expect("a route for every packet")
 }
@@ -63,17 +63,17 @@ fn simulate_stopped(
     }
 }
 
-/// Without looking for deadlocks on the way.
+/// Without searching for deadlocks meanwhile.
 fn whole(fabric: &Fabric, until: Time, drain: bool) -> Option<Simulation> {
     simulate(fabric, until, drain, 1 << 50)
 }
 
-/// A network of links with sources.
+/// Compares a network of links with sources.
 pub fn links(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
     stopped_links(seed, fabric, until, &[])
 }
 
-/// The same with links that are stopped for a while, and emptied after the time limit.
+/// The same with links that are stopped for a while; the network is drained after the time limit.
 pub fn stopped(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> TwinRun {
     let twin = stopped_links(seed, fabric, until, stops);
     let drained =
@@ -99,7 +99,7 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
     twin
 }
 
-/// Packets lost per link: cut on it, discarded at its end, and timed out while they held it.
+/// Returns the packets lost per link: cut on it, discarded at its end, and timed out while they held it.
 fn losses(simulation: &Simulation) -> Vec<(u64, u64, u64)> {
     let network = |links: usize| vec![(0, 0, 0); links];
     match (simulation.lanes(), simulation.worms()) {
@@ -109,13 +109,13 @@ fn losses(simulation: &Simulation) -> Vec<(u64, u64, u64)> {
     }
 }
 
-/// Emptied after the time limit, both find the same packets stuck for ever, or have used the links alike.
+/// Drains the network after the time limit: both find the same packets stuck for ever, or have used the links equally.
 pub fn emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
     let drained = whole(fabric, until, true).expect("a route for every packet");
     same_use(seed, &drained, twin);
 }
 
-/// Runs in which all of that agrees, and what there was in them.
+/// Counts of the compared runs.
 #[derive(Debug, Default)]
 pub struct Agreed {
     pub runs: u64,
@@ -129,7 +129,7 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// One network more, up to a time limit and emptied after it.
+    /// Compares one more network, up to a time limit and drained after it.
     pub fn compare(&mut self, seed: u64, fabric: &Fabric, until: Time) {
         let twin = links(seed, fabric, until);
         emptied(seed, fabric, until, &twin);
@@ -153,7 +153,7 @@ fn same_use(seed: u64, drained: &Simulation, twin: &TwinRun) {
     assert_eq!(link_counts(drained), twin.links, "links, seed {seed}");
 }
 
-/// What the links of a network of switches did, in the twin's terms.
+/// Returns the link counts of a network of switches, in the twin's form.
 pub fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
     macro_rules! alike {
         ($counts:expr) => {
@@ -174,13 +174,13 @@ pub fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
     }
 }
 
-/// A network of rings with sources; nothing if packets are sent in a circle of buses for ever.
+/// Compares a network of rings with sources; None if packets loop over buses for ever.
 pub fn rings(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
     let fast = whole(fabric, until, false)?;
     let twin = run_rings(fabric, until);
     same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
     if fast.now() < until {
-        // Nothing was left to do; what sources still make and lose is not counted any more.
+        // Nothing remained to do; what sources still create and lose is not counted any more.
         assert!(matches!(fast.end(), Some(End::Drained | End::Deadlocked)));
         return Some(twin);
     }
@@ -188,7 +188,7 @@ pub fn rings(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
     Some(twin)
 }
 
-/// What a set of runs of programs came to.
+/// Counts of a set of runs of programs.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub messages: usize,
@@ -196,7 +196,7 @@ pub struct Seen {
     pub drained: u32,
     pub waiting: u32,
     pub events: usize,
-    /// Packets sent again, those thrown away because they came twice, and messages given up.
+    /// Packets sent again, duplicates discarded, and messages given up.
     pub resent: u64,
     pub duplicates: u64,
     pub given_up: u64,
@@ -214,7 +214,7 @@ impl Seen {
         self.waiting += u32::from(end == Some(End::Deadlocked) && !ours.waiting.is_empty());
     }
 
-    /// Programs on a network of links or of rings, if packets do not go round for ever.
+    /// Compares programs on a network of links or of rings, unless packets loop for ever.
     pub fn compare(&mut self, seed: u64, fabric: &Fabric, until: Time) {
         let Some(fast) = whole(fabric, until, false) else { return };
         fast.balance().expect("nothing is lost");
@@ -239,7 +239,7 @@ fn compare_messages(seed: u64, ours: &Messages, theirs: &Messages) {
     assert_eq!(ours, theirs, "seed {seed}");
 }
 
-/// Has terminals of rings send what programs send: what is stored where it comes.
+/// Makes terminals of rings send what programs send: data that are stored.
 pub fn store(fabric: &mut Fabric, seed: u64) {
     for (terminal, kind) in fabric.terminal_transaction.iter_mut().enumerate() {
         let moves = (seed as usize + terminal).is_multiple_of(3);

@@ -1,4 +1,4 @@
-//! Fabrics put together by hand, cable by cable.
+//! Fabrics built by hand, cable by cable.
 
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, arrival, choice, length, target};
 
@@ -27,7 +27,7 @@ pub const DS_LINK: Cable = Cable {
     flow_control_ticks: 4,
 };
 
-/// What a switch does.
+/// The parameters of a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
     pub decode_ticks: u32,
@@ -90,7 +90,7 @@ pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
     }
 }
 
-/// Adds a link from `a` to `b`, without one that leads back.
+/// Adds a link from `a` to `b`, without its reverse.
 pub fn add_link(f: &mut Fabric, a: u32, b: u32, cable: Cable) -> u32 {
     let link = f.links() as u32;
     f.link_source.push(a);
@@ -163,7 +163,7 @@ pub fn crossbar(switch: Switch, terminals: u32, cable: Cable) -> Fabric {
     f
 }
 
-/// Lets a terminal send the packets of a list once: (destination, payload characters, wait in ticks after it).
+/// Makes a terminal send the packets of a list once: (destination, payload characters, wait in ticks after it).
 pub fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
     f.list_start = vec![0];
     f.list_repeat = vec![0; lists.len()];
@@ -186,7 +186,7 @@ pub fn send_uniform(f: &mut Fabric, kind: u8, interval_ticks: f64, chars: u32) {
     f.length_max.fill(chars);
 }
 
-/// Has a link fail; what it had sent of a packet is ended at a tick.
+/// Makes a link fail; the received part of its packet is ended at a tick.
 pub fn failing(f: &mut Fabric, link: u32, down: u64, ended: u64, up: u64) {
     f.fault_link.push(link);
     f.fault_down_ticks.push(down);

@@ -7,7 +7,7 @@ use fabriloom_twin::{CodeCounts, TakenCode, TwinRun};
 
 use super::random::draw_for;
 
-/// Has one port make time-codes, seldom two, and some make interrupts, often the same ones.
+/// Makes one port, seldom two, send time-codes, and some send interrupts, often the same ones.
 pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xc0_de5);
     let mut f = fabric.clone();
@@ -16,7 +16,7 @@ pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f.link_code_arrival_ticks = arrivals.map(|(&arrival, &code)| code + draw.between(0, arrival)).collect();
     let slowest = *f.link_code_ticks.iter().max().expect("a fabric has links");
     f.switch_code_ticks = (0..f.switches).map(|_| draw.pick(&[0, 1, slowest])).collect();
-    // Shorter, and they could go round for ever.
+    // With a shorter hold time they could circulate for ever.
     f.interrupt_hold_ticks = u64::from(slowest) * draw.pick(&[300_u64, 1000]);
     let masters = if draw.chance(15) { 2 } else { 1 };
     for place in 0..masters + draw.between(0, 3) {
@@ -34,7 +34,7 @@ pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
-/// Has packets for some ports go before others at every switch.
+/// Gives packets for some ports priority at every switch.
 pub fn with_priorities(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x9_1c0);
     let mut f = fabric.clone();
@@ -44,7 +44,7 @@ pub fn with_priorities(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
-/// Both engines took and dropped the same codes.
+/// Checks that both engines accepted and dropped the same codes.
 pub fn same_codes(fast: &Simulation, twin: &TwinRun, what: &str) {
     let Some(lanes) = fast.lanes().filter(|lanes| lanes.fabric().has_codes()) else { return };
     let ours = lanes.code_counts().iter().map(|at| CodeCounts {

@@ -1,9 +1,9 @@
-//! What the engine has delivered and counted, in the twin's terms.
+//! Deliveries and counts of the engine, in the twin's form.
 
 use fabriloom_engine::run::Simulation;
 use fabriloom_twin::{BusCounts, Delivery, RingLinkCounts, RingTwinRun, delivery_key};
 
-/// What the fast engine has delivered, sorted as the twins sort it.
+/// Returns the deliveries of the fast engine, sorted as the twins sort them.
 pub fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
     let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
         source: d.source,
@@ -18,7 +18,7 @@ pub fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
     all
 }
 
-/// The ways of packets, of a run that keeps them, and of those that have not gone to their ends.
+/// Returns the paths of packets of a run that keeps them, including incomplete ones.
 pub fn ways(simulation: &Simulation) -> Vec<(u32, i64, u32, i64, i64)> {
     let (hops, standing) = simulation.hops();
     let all = hops.rows.iter().chain(&standing);
@@ -69,7 +69,7 @@ fn bus_counts(simulation: &Simulation) -> Vec<BusCounts> {
     counts.map(like).collect()
 }
 
-/// Both have counted the same up to the same tick.
+/// Checks that both have counted the same up to the same tick.
 pub fn same_counts(fast: &Simulation, twin: &RingTwinRun, what: &str) {
     let balance = fast.balance().expect("nothing is lost");
     let rings = fast.rings().expect("a network of rings");

@@ -4,8 +4,8 @@ use fabriloom_engine::fabric::{Fabric, NONE, check, target};
 
 use super::random::{Draw, draw_for};
 
-/// Adds some distributions, each along a tree of the switches, and has some terminals send to them; nothing of networks in
-/// which that is not possible.
+/// Adds some distributions, each along a tree of the switches, and makes some terminals send to them; None for networks
+/// in which that is not possible.
 pub fn with_distributions(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     let draw = &mut draw_for(seed ^ 0xd15_7ed);
     let mut f = fabric.clone();
@@ -30,7 +30,7 @@ pub fn with_distributions(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     Some(f)
 }
 
-/// Links to the switches behind each switch of a tree from a root, and its links back.
+/// Links from each switch of a tree to those below it, and back.
 struct Tree {
     children: Vec<Vec<(u32, Vec<u32>)>>,
     up: Vec<Vec<u32>>,
@@ -60,7 +60,7 @@ fn tree(f: &Fabric, root: u32) -> Tree {
     found
 }
 
-/// One distribution and its routes; the terminals that may send to it.
+/// Returns one distribution with its routes, and the terminals that may send to it.
 fn distribution(f: &mut Fabric, draw: &mut Draw, class: u32) -> Option<Vec<u32>> {
     let root = draw.between(0, f.switches - 1);
     let tree = tree(f, root);
@@ -70,7 +70,7 @@ fn distribution(f: &mut Fabric, draw: &mut Draw, class: u32) -> Option<Vec<u32>>
     if ports.is_empty() {
         return None;
     }
-    // From the leaves on: a switch is in the tree if ports are at it or behind it.
+    // From the leaves on: a switch is in the tree if it or a switch below it has ports.
     let mut within = vec![false; f.switches as usize];
     for &switch in tree.order.iter().rev() {
         let at: Vec<u32> = ports.iter().copied().filter(|&port| home(f, port) == switch).collect();
@@ -95,7 +95,7 @@ fn distribution(f: &mut Fabric, draw: &mut Draw, class: u32) -> Option<Vec<u32>>
     reaches[root as usize] = true;
     for &switch in &tree.order {
         for (next, _) in &tree.children[switch as usize] {
-            // A way up that meets the tree before its root would miss a part of it.
+            // A path up that meets the tree before its root would miss a part of it.
             reaches[*next as usize] = !within[*next as usize] && (switch == root || reaches[switch as usize]);
         }
     }
@@ -126,7 +126,7 @@ fn route(f: &mut Fabric, draw: &mut Draw, switch: u32, class: u32, links: &[u32]
     f.route[(switch * f.classes + class) as usize] = (f.groups() as u32 - 1) * 2 + u32::from(strips);
 }
 
-/// Has terminals send to distributions from time to time, or always.
+/// Makes terminals send to distributions from time to time, or always.
 fn send(f: &mut Fabric, draw: &mut Draw, senders: &[Vec<u32>]) {
     let first = f.ports();
     for terminal in 0..f.terminals {

@@ -1,12 +1,12 @@
-//! Networks of which links fail: any other network, with faults.
+//! Networks whose links fail: any other network, with faults.
 
 use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check, is_open};
 use fabriloom_engine::kernel::Time;
 
 use super::random::{Draw, draw_for};
 
-/// Has some links of a network fail, some for good: alone, both ways of a cable, or all links of a switch or of a terminal; drawn
-/// apart from the network.
+/// Makes some links of a network fail, some for ever: single links, both directions of a cable, or all links of a
+/// switch or a terminal; drawn independently of the network.
 pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xfa_017);
     let mut f = fabric.clone();
@@ -26,7 +26,7 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
         }
     }
     faults.sort_unstable();
-    // Drawn in another order, one may begin within another now.
+    // They were drawn in another order, so they might overlap.
     let mut free_from = vec![0; f.links()];
     for (down, link, ended, up) in faults {
         if free_from[link as usize] <= down {
@@ -42,7 +42,8 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
-/// Has some links of a network of rings fail, some for good: alone, for two ticks as by a wrong bit, or whole rings.
+/// Makes some links of a network of rings fail, some for ever: single links, for two ticks as by a bit error, or whole
+/// rings.
 pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x051f_a017);
     let mut f = fabric.clone();
@@ -84,7 +85,7 @@ pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
-/// In some networks of rings a terminal is stuck, or buses stop.
+/// Makes a terminal stuck, or buses stop, in some networks of rings.
 fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
     let mut rows: Vec<(u64, u32, u64, u64, u8)> = (0..f.fault_link.len())
         .map(|row| {
@@ -108,7 +109,7 @@ fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
         }
     }
     rows.sort_unstable();
-    // Drawn in another order, one may begin within another now.
+    // They were drawn in another order, so they might overlap.
     let mut free_from = vec![[0; 2]; f.links()];
     rows.retain(|&(down, link, _, up, stuck)| {
         let of = &mut free_from[link as usize][usize::from(stuck)];
@@ -123,7 +124,7 @@ fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
     f.fault_stuck = rows.iter().map(|row| row.4).collect();
 }
 
-/// The same, and in most of them switches end packets that do not move for a time, long or short.
+/// The same; in most networks switches also end packets that do not move for a time, short or long.
 pub fn with_timeouts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x7_1e0);
     let mut f = if draw.chance(70) { with_faults(fabric, seed, until) } else { fabric.clone() };
@@ -137,7 +138,7 @@ pub fn with_timeouts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
-/// Has routing tables be replaced some times: by tables that lack some entries or use one lane of a group alone.
+/// Replaces routing tables some times, by tables that lack some entries or use only one lane of a group.
 pub fn with_tables(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x7_ab1e);
     let mut f = fabric.clone();
@@ -180,7 +181,7 @@ fn alone(f: &mut Fabric, group: u32, draw: &mut Draw) -> u32 {
     f.groups() as u32 - 1
 }
 
-/// What fails together.
+/// Returns the links that fail together.
 fn links(f: &Fabric, draw: &mut Draw) -> Vec<u32> {
     let link = draw.between(0, f.links() as u32 - 1);
     let reverse = f.link_reverse[link as usize];

@@ -1,10 +1,11 @@
-//! Networks with lanes: any other network, its links divided.
+//! Networks with lanes: any other network, with divided links.
 
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 
 use super::random::{Draw, draw_for};
 
-/// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn apart from the network.
+/// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn independently of the
+/// network.
 pub fn with_lanes(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x1a_4e5);
     let mut f = fabric.clone();
@@ -60,8 +61,8 @@ fn choose_lanes(f: &mut Fabric, draw: &mut Draw) {
     (f.group_start, f.group_links) = (starts, members);
 }
 
-/// Gives packets two traffic classes by their senders, of which one takes the even lanes of a link and the other the odd ones
-/// where a group has both; nothing of networks whose tables are replaced or that distribute packets.
+/// Divides packets into two traffic classes by sender. One takes the even lanes of a link and the other the odd ones,
+/// if a group has both; None for networks whose tables are replaced or that distribute packets.
 pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     let draw = &mut draw_for(seed ^ 0xc_1a55);
     let mut f = fabric.clone();

@@ -1,14 +1,14 @@
-//! Packets longer than all the buffers on their way, on links that are alike: what the engine works out on
-//! demand (its module `switched::demand`), at the edges of what that takes.
+//! Packets longer than all the buffers on their path, on equal links: what the engine computes on demand (its module
+//! `switched::demand`), at the limits of that method.
 
 use fabriloom_engine::fabric::{Fabric, arrival, check, length};
 use fabriloom_engine::kernel::Time;
 
 use super::random::{Draw, draw_for};
 
-/// Gives all links of a network one pace, buffers just large enough for their delays or a little larger, and
-/// its sources packets of all lengths around those at which the engine changes its ways; drawn apart from the
-/// network. With a time limit.
+/// Gives all links of a network one pace, buffers just large enough for their delays or a little larger, and packets of
+/// all lengths around those at which the engine changes its method; drawn independently of the network. Returns a time
+/// limit too.
 pub fn with_long_packets(fabric: &Fabric, seed: u64) -> (Fabric, Time) {
     let draw = &mut draw_for(seed ^ 0x10_4600);
     let mut f = fabric.clone();
@@ -34,7 +34,7 @@ pub fn with_long_packets(fabric: &Fabric, seed: u64) -> (Fabric, Time) {
     (f, time)
 }
 
-/// Buffers that are enough for delays, as they are.
+/// Buffers that are just enough for the delays.
 fn buffers(f: &mut Fabric, draw: &mut Draw, link: usize, small: u32) {
     let (character, end) = (f.link_character_ticks[link], f.link_end_ticks[link]);
     let shortest = character.min(end);
@@ -53,8 +53,7 @@ fn buffers(f: &mut Fabric, draw: &mut Draw, link: usize, small: u32) {
     f.link_input_buffer[link] = least + more;
 }
 
-/// Lengths about the window behind the end of a packet that is always written down, and what is far beyond
-/// it.
+/// Lengths around the window at the end of a packet that is always stored, and far beyond it.
 fn lengths(f: &mut Fabric, draw: &mut Draw) -> Time {
     let most = |column: &[u32]| *column.iter().max().expect("a fabric has links");
     let buffers = most(&f.link_output_buffer) + most(&f.link_input_buffer) + most(&f.link_quantum);

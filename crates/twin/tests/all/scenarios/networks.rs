@@ -7,7 +7,7 @@ use fabriloom_engine::kernel::Time;
 use super::build::{Cable, Switch, add_cable, empty, set_route};
 use super::random::{Draw, draw_for};
 
-/// A network and a time limit that lets its twin move about a million characters at most.
+/// Returns a network and a time limit with which its twin moves at most about a million characters.
 pub fn random_network(seed: u64) -> (Fabric, Time) {
     let draw = &mut draw_for(seed ^ 0x4e74_3043_5d0e_2117);
     let shape = shape(draw);
@@ -144,7 +144,7 @@ fn technology(draw: &mut Draw) -> (Cable, Switch, u32) {
     (cable, switch, header)
 }
 
-/// Shortest paths: by every link, by those to one neighbour, or by one link per destination; sometimes by way of a random
+/// Shortest paths: by every link, by those to one neighbour, or by one link per destination; sometimes through a random
 /// switch.
 fn routes(f: &mut Fabric, draw: &mut Draw) {
     let (all, adaptive) = (draw.chance(40), draw.chance(70));
@@ -212,7 +212,7 @@ fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) -> Time {
         arrival::ON_OFF,
         arrival::BACKLOG,
     ]);
-    // As many as the buffers on a link hold, twice or half as many, or any number.
+    // As much as the buffers on a link hold, twice or half of it, or any number.
     let held = f.link_input_buffer[0] + f.link_output_buffer[0];
     let low = draw.pick(&[held, held, held / 2, 2 * held, f.link_input_buffer[0], 8, 64, 64, 187, 1000]);
     let low = low.saturating_sub(draw.between(0, 9)).max(1);
@@ -234,7 +234,7 @@ fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) -> Time {
     for terminal in 0..f.terminals {
         f.target_fixed[terminal as usize] = (terminal + shift) % f.terminals;
     }
-    // About four links a packet.
+    // About four links per packet.
     let characters_at_most = f64::from(draw.pick(&[20_000, 60_000, 120_000, 240_000]));
     let packets = characters_at_most / f64::from(4 * characters * f.terminals);
     let rate = if kind == arrival::BACKLOG { 1.0 } else { load.min(1.0) };

@@ -1,4 +1,4 @@
-//! Terminals of several ports, made of random fabrics of terminals of one port each.
+//! Terminals with several ports, made from random fabrics of terminals with one port.
 
 use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE, check, port_choice};
 
@@ -12,7 +12,7 @@ const CHOICES: [u8; 5] = [
     port_choice::NOMINAL,
 ];
 
-/// The same network, with several ports for a terminal: what were terminals, some together, or several networks alike.
+/// Returns the same network with several ports per terminal: several terminals combined, or several equal networks.
 pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x0909_0707);
     let mut f = fabric.clone();
@@ -34,7 +34,7 @@ pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
-/// Some ports get a plane in which there is no other, so that packets have to go by the rest.
+/// Puts some ports in a plane of their own, so that packets have to use the others.
 fn lead_nowhere(f: &mut Fabric, draw: &mut Draw) {
     for plane in &mut f.port_plane {
         if *plane > 0 && draw.chance(40) {
@@ -44,7 +44,7 @@ fn lead_nowhere(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
-/// Terminals next to each other become one, of which each has a port.
+/// Combines neighbouring terminals into one, with a port for each.
 fn rails(f: &mut Fabric, draw: &mut Draw) {
     let mut starts = vec![0];
     while starts[starts.len() - 1] < f.terminals {
@@ -81,7 +81,7 @@ fn rails(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
-/// Every terminal gets a port in each of several networks that are all like this one.
+/// Gives every terminal a port in each of several equal networks.
 fn planes_alike(f: &mut Fabric, planes: u32) {
     let one = f.clone();
     let (links, groups, group_links) =

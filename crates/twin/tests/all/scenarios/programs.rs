@@ -7,7 +7,7 @@ use super::random::{Draw, draw_for};
 /// An operation: kind, peer, bytes, tag, ticks.
 type Row = (u8, u32, u32, u32, u64);
 
-/// Has random programs drive the terminals of a fabric instead of its sources. Equal seeds give equal programs.
+/// Makes random programs drive the terminals of a fabric instead of its sources. Equal seeds give equal programs.
 pub fn random_programs(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x9106_7a35_0000_4a7e);
     loop {
@@ -17,7 +17,7 @@ pub fn random_programs(fabric: &Fabric, seed: u64) -> Fabric {
         f.event_fragments = f.event_due_ticks.iter().map(|_| draw.pick(&[1, 2, 3, 8, NONE])).collect();
         protocol(&mut f, draw);
         programs(&mut f, draw);
-        // Most have a receive for which nothing is sent, or go on for ever in one tick.
+        // Most have a receive without a matching send, or loop for ever in one tick.
         if check(&f).is_ok() {
             return f;
         }
@@ -67,7 +67,7 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.message_bit_error_rate = draw.pick(&[0.0, 0.0, 1e-4, 1e-3]);
 }
 
-/// Times of their own for some sizes, among them those of messages.
+/// Host times for some sizes, among them those of messages.
 fn costs(f: &mut Fabric, draw: &mut Draw, pace: u32) {
     f.cost_bytes = (1..=40).filter(|_| draw.chance(50)).collect();
     let rows = f.cost_bytes.len();
@@ -78,15 +78,15 @@ fn costs(f: &mut Fabric, draw: &mut Draw, pace: u32) {
     }
 }
 
-/// Has each packet of a message choose a port of its own, where terminals have several.
+/// Makes each packet of a message choose a port, if terminals have several.
 pub fn with_packets_spread(fabric: &Fabric) -> Fabric {
     let f = Fabric { message_port_per_packet: 1, message_check_ticks: 0, ..fabric.clone() };
     check(&f).expect("a legal protocol");
     f
 }
 
-/// Has packets be sent again that are not acknowledged in time, often much too early; where the protocol acknowledges whole
-/// packets at once.
+/// Makes packets be sent again that are not acknowledged in time, often much too early; only if the protocol
+/// acknowledges whole packets immediately.
 pub fn with_resends(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x0a_9a11);
     let mut f = fabric.clone();

@@ -12,22 +12,22 @@ use super::build::{Cable, Switch, add_cable, add_link, empty, set_route};
 pub struct Draw(Stream);
 
 impl Draw {
-    /// A whole number from `low` to `high`.
+    /// Draws a whole number from `low` to `high`.
     pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.0.below(high - low + 1)
     }
 
-    /// True with this probability in per cent.
+    /// Draws true with this probability in per cent.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.0.below(100) < percent
     }
 
-    /// One of some values.
+    /// Draws one of some values.
     pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.0.below(values.len() as u32) as usize]
     }
 
-    /// Another order.
+    /// Shuffles values.
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.0.below(last as u32 + 1) as usize);
@@ -35,12 +35,12 @@ impl Draw {
     }
 }
 
-/// The choices of a seed.
+/// Returns the choices of a seed.
 pub fn draw_for(seed: u64) -> Draw {
     Draw(streams(seed, Family::Source, 1).remove(0))
 }
 
-/// A random fabric that passes the engine's check. Equal seeds give equal fabrics.
+/// Returns a random fabric that passes the engine's check. Equal seeds give equal fabrics.
 pub fn random_fabric(seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x5eed_fab1_1005_7177);
     let character_ticks = draw.pick(&[1, 2, 10, 10, 21]);
@@ -71,13 +71,13 @@ pub fn random_fabric(seed: u64) -> Fabric {
     f
 }
 
-/// A time limit that lets roughly the given number of packets through each terminal's link.
+/// Returns a time limit that lets roughly this number of packets through each terminal's link.
 pub fn time_for(f: &Fabric, packets: u32) -> Time {
     let slowest = f.link_character_ticks.iter().max().expect("a fabric has links");
     i64::from(packets) * i64::from(*slowest) * 60
 }
 
-/// Stops of some links at random moments, short and long, one after the other on each.
+/// Returns random stops of some links, short and long, in sequence on each.
 pub fn random_stops(f: &Fabric, seed: u64, until: Time) -> Vec<(u32, Time, Time)> {
     let draw = &mut draw_for(seed ^ 0x0057_0000_57a1_1ed0);
     let span = u32::try_from(until).expect("a short run");
@@ -111,8 +111,8 @@ fn switch(draw: &mut Draw, character_ticks: u32) -> Switch {
     }
 }
 
-/// In half of the fabrics, outputs and heads that wait for longer, or less long, than the crossbar is busy, and grains; drawn
-/// apart from all else, so that a seed means the same network as it did.
+/// Changes half of the fabrics: outputs and heads that wait longer or shorter than the crossbar is busy, and grains;
+/// drawn separately, so that a seed keeps its network.
 fn handovers(f: &mut Fabric, seed: u64) {
     let draw = &mut draw_for(seed ^ 0x0bad_cafe);
     if draw.chance(50) {
@@ -131,7 +131,7 @@ fn handovers(f: &mut Fabric, seed: u64) {
     }
 }
 
-/// In a tenth of the fabrics, switches that serve the oldest packet first; drawn apart, as [`handovers`].
+/// Makes a tenth of the fabrics serve the oldest packet first; drawn separately, as [`handovers`].
 fn oldest_first(f: &mut Fabric, seed: u64) {
     let draw = &mut draw_for(seed ^ 0x01d_e57);
     if draw.chance(10) {
@@ -351,7 +351,8 @@ pub fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
     }
 }
 
-/// In a third of the fabrics, sources with slots, bursts, flows and packets to themselves; drawn apart, as [`handovers`].
+/// Adds, to a third of the fabrics, sources with slots, bursts, flows and packets to themselves; drawn separately, as
+/// [`handovers`].
 pub fn more_sources(f: &mut Fabric, seed: u64, character_ticks: u32) {
     let draw = &mut draw_for(seed ^ 0x50_0ce5);
     if draw.chance(67) {

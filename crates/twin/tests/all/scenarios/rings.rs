@@ -1,4 +1,4 @@
-//! Networks of rings put together by hand, ring by ring, and at random.
+//! Networks of rings built by hand, ring by ring, and at random.
 
 use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry};
 use fabriloom_engine::kernel::Time;
@@ -15,8 +15,9 @@ pub enum Stop {
     Port(u32),
 }
 
-/// Rings of equal stations in this order, numbered consecutively, with one bus per switch, silent sources and routes by
-/// the fewest buses. A unit of a request has 5 symbols more than its data, one of a response 5, one of an echo 3.
+/// Returns rings of equal stations in this order, numbered consecutively, with one bus per switch, silent sources and
+/// routes by the fewest buses. A unit of a request has 5 symbols more than its data, one of a response 5, one of an
+/// echo 3.
 pub fn rings(rings: &[Vec<Stop>]) -> Fabric {
     let stops: Vec<(u32, Stop)> =
         (0..).zip(rings).flat_map(|(ring, stops)| stops.iter().map(move |&stop| (ring, stop))).collect();
@@ -24,7 +25,7 @@ pub fn rings(rings: &[Vec<Stop>]) -> Fabric {
     numbered(&stops, &order)
 }
 
-/// As [`rings`], with the stations numbered as `order` says: its n-th entry is the number of the n-th station.
+/// As [`rings`], with the stations numbered by `order`: its n-th entry is the number of the n-th station.
 fn numbered(stops: &[(u32, Stop)], order: &[usize]) -> Fabric {
     let terminals = stops.iter().filter(|(_, stop)| *stop == Stop::Terminal).count() as u32;
     let port_of = |stop: &Stop| if let Stop::Port(switch) = *stop { Some(switch) } else { None };
@@ -67,7 +68,7 @@ fn numbered(stops: &[(u32, Stop)], order: &[usize]) -> Fabric {
     f
 }
 
-/// Round numbers that are all different, so that no sum is right by chance.
+/// Round numbers that are all different, so that no sum is correct by chance.
 fn defaults(f: &mut Fabric) {
     let (stations, terminals, switches) = (f.links(), f.terminals as usize, f.switches as usize);
     f.link_character_ticks = vec![2; stations];
@@ -101,7 +102,7 @@ fn defaults(f: &mut Fabric) {
     f.ring_cut_through = 1;
 }
 
-/// The rings on which a switch has ports, each with the number of the port there and its station.
+/// Returns the rings on which a switch has ports, each with the number of the port and its station.
 fn ports(f: &Fabric, switch: usize) -> Vec<(u32, u8, usize)> {
     let range = f.port_start[switch] as usize..f.port_start[switch + 1] as usize;
     let ports = f.port_station[range].iter().zip(0..);
@@ -136,7 +137,7 @@ pub fn route(f: &mut Fabric) {
     }
 }
 
-/// A random network of rings that passes the engine's check. Equal seeds give equal networks.
+/// Returns a random network of rings that passes the engine's check. Equal seeds give equal networks.
 pub fn random_rings(seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x0419_5551_0a6e_77b3);
     let stops = wiring(draw);
@@ -165,7 +166,7 @@ pub fn random_rings(seed: u64) -> Fabric {
     f
 }
 
-/// Who goes first, who is held back, and what waits at an interface.
+/// Draws the priorities, and what waits at an interface.
 fn orders(f: &mut Fabric, draw: &mut Draw) {
     fill(&mut f.station_rejected, draw, &[1, 1, 2, 8]);
     f.ring_retry_first = u8::from(draw.chance(50));
@@ -173,13 +174,13 @@ fn orders(f: &mut Fabric, draw: &mut Draw) {
     f.ring_interface_occupied = u8::from(draw.chance(30));
 }
 
-/// A time limit that lets roughly the given number of packets through each terminal's link.
+/// Returns a time limit that lets roughly this number of packets through each terminal's link.
 pub fn ring_time_for(f: &Fabric, packets: u32) -> Time {
     let slowest = f.link_character_ticks.iter().max().expect("a ring has links");
     Time::from(packets) * Time::from(*slowest) * 60
 }
 
-/// One ring; two with a bridge; a switch with ringlets; or rings in a tree of switches with some more ports.
+/// Draws one ring; two with a bridge; a switch with ringlets; or rings in a tree of switches with some more ports.
 fn wiring(draw: &mut Draw) -> Vec<(u32, Stop)> {
     let mut rings: Vec<Vec<Stop>> = match draw.between(0, 4) {
         0 => vec![vec![]],
@@ -242,7 +243,7 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
-/// The same everywhere, or different in every row.
+/// Fills a column with one value, or different values per row.
 fn fill(column: &mut [u32], draw: &mut Draw, values: &[u32]) {
     let (same, alike) = (draw.pick(values), draw.chance(60));
     for value in column {
@@ -282,7 +283,7 @@ fn capacities(f: &mut Fabric, draw: &mut Draw) {
     fill(&mut f.bus_count, draw, &[1, 1, 2, 3]);
 }
 
-/// From time to time a port that also takes what another would, one that passes what none else takes, or a detour.
+/// Adds sometimes a port that takes packets of another, one that passes packets that no other takes, or a detour.
 fn other_routes(f: &mut Fabric, draw: &mut Draw) {
     if f.port_route.is_empty() || draw.chance(80) {
         return;
@@ -305,7 +306,7 @@ fn other_routes(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
-/// More tables, by which transactions go in turn: with other ports here and there.
+/// Adds further tables, which transactions use in turn, with some different ports.
 fn turns(f: &mut Fabric, draw: &mut Draw) {
     if f.port_route.is_empty() || draw.chance(70) {
         return;
@@ -331,7 +332,7 @@ fn turns(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
-/// Sources without a waiting place, sources in step, and packets short enough to be moved by hand.
+/// Adds sources without a waiting place, synchronous sources, and packets short enough to be moved one by one.
 fn adapt_traffic(f: &mut Fabric, draw: &mut Draw) {
     let without_places = draw.chance(30);
     let together = draw.chance(20);

@@ -1,9 +1,9 @@
-//! The seeds of random tests: a few, or fresh ones for as long as asked for.
+//! The seeds of random tests: a few, or fresh ones for a given time.
 
 use std::ops::Range;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Seeds, until there are no more or the time is up.
+/// Seeds, until there are no more or the time is over.
 pub struct Seeds {
     kind: &'static str,
     rest: Range<u64>,
@@ -12,8 +12,8 @@ pub struct Seeds {
     began: Instant,
 }
 
-/// The seeds of a random test: these. `FABRILOOM_SEEDS=5000..9000` gives others instead, and with
-/// `FABRILOOM_SOAK_SECONDS=600` they are fresh and come for so long.
+/// Returns the seeds of a random test: by default these. `FABRILOOM_SEEDS=5000..9000` gives others, and with
+/// `FABRILOOM_SOAK_SECONDS=600` fresh ones follow for that time.
 pub fn seeds(kind: &'static str, usual: Range<u64>) -> Seeds {
     let number = |text: &str| text.parse::<u64>().expect("a whole number");
     let soak = std::env::var("FABRILOOM_SOAK_SECONDS").ok().map(|text| Duration::from_secs(number(&text)));
