@@ -293,7 +293,7 @@ def test_rounds_are_read_from_a_stream_that_ends_anywhere() -> None:
             rounds.feed(stream[at : min(at + 7, cut)])
         assert rounds.finished == max(0, cut - len(said)) // len(head + empty)
     assert rounds.complete
-    assert (rounds.library, rounds.machines) == ("MPI!", ["a", "b"])
+    assert (rounds.mpi, rounds.machines) == ("MPI!", ["a", "b"])
 
 
 def test_the_file_of_a_scenario_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

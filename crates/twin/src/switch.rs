@@ -19,7 +19,7 @@ impl Twin<'_> {
     pub(crate) fn front_header(&self, packet: usize) -> (u32, u32) {
         let worm = &self.worms[packet];
         // Packets of a traffic class have their own routes.
-        let own = self.fabric.port_class.get(worm.source as usize).copied().unwrap_or(0);
+        let own = self.fabric.own_classes(worm.source);
         let class = self.fabric.terminal_class[worm.packet.target as usize] + own;
         if worm.address > 0 {
             return (1, class);

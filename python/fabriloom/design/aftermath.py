@@ -50,15 +50,27 @@ def _worst(requirements: Requirements, scenario: Scenario) -> tuple[str, float, 
 
 def _counted(requirements: Requirements, graph: Graph) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
     """Return the failures that count: of cables between switches, of one cable of each ring, of switches."""
-    asked, seen = requirements.require, set[int]()
+    asked = requirements.require
     both = not (asked.survive_links or asked.survive_switches)
-    for kind, name, dead in failures(graph, "all"):
-        if kind == "switch":
-            if (both or asked.survive_switches) and graph.switches > 1:
-                yield kind, name, dead
-        elif both or asked.survive_links:
-            ring = -1 if graph.rings is None else int(graph.rings.station_ring[dead[0]])
+    found = list(failures(graph, "all"))
+    if both or asked.survive_links:
+        yield from _cables(graph, [one for one in found if one[0] != "switch"])
+    if (both or asked.survive_switches) and graph.switches > 1:
+        yield from (one for one in found if one[0] == "switch")
+
+
+def _cables(
+    graph: Graph, found: list[tuple[str, str, NDArray[np.int64]]]
+) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    """Return those of cables between switches, on rings the first of each ring: any other breaks as much."""
+    seen = set[int]()
+    for kind, name, dead in found:
+        if graph.rings is None:
             ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
-            if ring not in seen if ring >= 0 else np.all(ends < graph.switches):
-                seen.add(ring)
+            if np.all(ends < graph.switches):
                 yield kind, name, dead
+            continue
+        ring = int(graph.rings.station_ring[dead[0]])
+        if ring not in seen:
+            seen.add(ring)
+            yield kind, name, dead

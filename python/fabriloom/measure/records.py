@@ -52,7 +52,7 @@ class Rounds:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.library, self.machines = "", list[str]()
+        self.mpi, self.machines = "", list[str]()
         self.parts: list[list[Part]] = []
         self._begun: list[Part] = []
         self._bytes = bytearray()
@@ -91,7 +91,7 @@ class Rounds:
         if len(self._bytes) < end:
             return False
         names = bytes(self._bytes[16 + length : end])
-        self.library = bytes(self._bytes[8 : 8 + length]).decode("utf-8", "replace")
+        self.mpi = bytes(self._bytes[8 : 8 + length]).decode("utf-8", "replace")
         fields = (names[width * n : width * (n + 1)] for n in range(ranks))
         self.machines = [one.split(b"\0")[0].decode("utf-8", "replace") or "?" for one in fields]
         del self._bytes[:end]

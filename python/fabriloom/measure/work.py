@@ -267,7 +267,7 @@ def _told(
     errors = sorted((part.clock[1] for part in parts), reverse=True)
     return {
         "runner": machine.runner,
-        "mpi": _library(rounds.library),
+        "mpi": _library(rounds.mpi),
         "transport": _transport(rounds),
         "machines": rounds.machines,
         "ranks": len(parts),
@@ -294,7 +294,7 @@ def _transport(rounds: records.Rounds) -> str:
         return "through the memory of one machine"
     device = [
         line.split(":", 1)[1].strip()
-        for line in rounds.library.splitlines()
+        for line in rounds.mpi.splitlines()
         if "Device" in line and ":" in line
     ]
     return f"between {len(set(rounds.machines))} machines" + (f", by {device[0]}" if device else "")

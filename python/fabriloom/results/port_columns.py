@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from .column import Column, Table, count, time_ns
-from .tables import per
 
 PORT_SUMMARY = Table(
     "port_summary",
@@ -54,7 +53,7 @@ PLANES = Table(
             "share",
             "0 to 1",
             "Its payload over that of all planes.",
-            lambda rows: per(rows.size, float(rows.size.sum())),
+            lambda rows: rows.share_of_all(rows.size),
         ),
         Column(
             "latency_ns_mean",

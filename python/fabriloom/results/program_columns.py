@@ -377,7 +377,7 @@ MESSAGE_FLOWS = Table(
             "share",
             "0 to 1",
             "Bytes of this pair over the bytes of all.",
-            lambda rows: per(rows.size, float(rows.size.sum())),
+            lambda rows: rows.share_of_all(rows.size),
         ),
         Column(
             "latency_ns_mean",

@@ -59,6 +59,10 @@ class Rows:
         """Bytes over the measuring window, in MB/s."""
         return per(size * 1e3, self.window_ns)
 
+    def share_of_all(self, size: NDArray[Any]) -> Floats:
+        """What each has of the sum, 0 to 1."""
+        return per(size, float(size.sum()))
+
     @cached_property
     def terminals(self) -> Names:
         """Names of terminals."""

@@ -65,7 +65,7 @@ FLOWS = Table(
             "share",
             "0 to 1",
             "Payload of this flow over the payload of all.",
-            lambda rows: per(rows.size, float(rows.size.sum())),
+            lambda rows: rows.share_of_all(rows.size),
         ),
         Column("latency_ns_mean", "ns", "Mean network latency.", lambda rows: rows.latency_ns_mean),
         Column(

@@ -301,10 +301,16 @@ impl Group {
         self.waiting
     }
 
-    /// Its arbiter and its choice of links, as codes of the fabric.
+    /// Its arbiter, a code of the fabric.
     #[inline(always)]
-    pub fn rules(&self) -> (u8, u8) {
-        (self.arbiter, self.choice)
+    pub fn arbiter(&self) -> u8 {
+        self.arbiter
+    }
+
+    /// Its choice of links, a code of the fabric.
+    #[inline(always)]
+    pub fn choice(&self) -> u8 {
+        self.choice
     }
 
     /// Input link that was served last.

@@ -71,14 +71,14 @@ impl Network {
         let output = self.look_for_link(group, now)?;
         let input = self.choose_head(group);
         // The stream is drawn from for the head first.
-        let random = self.ports.groups[group as usize].rules().1 == choice::RANDOM;
+        let random = self.ports.groups[group as usize].choice() == choice::RANDOM;
         Some((input, if random { self.draw_link(group, now) } else { output }))
     }
 
     /// The free link to be granted next, or any free link if the choice is random.
     fn look_for_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.ports.free(&self.links, &self.fabric, group, now);
-        match self.ports.groups[group as usize].rules().1 {
+        match self.ports.groups[group as usize].choice() {
             choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant()),
             _ => free.next(),
         }
@@ -93,7 +93,7 @@ impl Network {
     /// Takes the head that is served next out of the group's queue.
     fn choose_head(&mut self, group: u32) -> u32 {
         let queue = &self.ports.groups[group as usize];
-        let place = match queue.rules().0 {
+        let place = match queue.arbiter() {
             arbiter::FIFO => 0,
             arbiter::RANDOM => self.streams[group as usize].below(queue.waiting()),
             kind => {
