@@ -11,13 +11,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from fabriloom import experiments
 from fabriloom.cli import exits, work
 from fabriloom.cli.app import app
 from fabriloom.experiments.lab import Findings
+from fabriloom.scenario import resolve
+from fabriloom.scenario.fields import Section
+from pydantic import PlainSerializer
 from typer.testing import CliRunner
 
 FABRILOOM = [sys.executable, "-m", "fabriloom"]
@@ -55,6 +58,22 @@ def on_a_terminal(arguments: list[str], press_when: Any) -> tuple[int, str]:
                 os.write(terminal, b"\x03")
                 time.sleep(0.1)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode(errors="replace")
+
+
+class Pressed(Section):
+    """Ctrl-C while its value is written."""
+
+    value: Annotated[Literal["auto"] | int, PlainSerializer(lambda _: signal.raise_signal(signal.SIGINT))] = 1
+
+
+def test_ctrl_c_while_a_scenario_is_resolved_is_not_lost() -> None:
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            resolve._dump(Pressed())
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_a_second_ctrl_c_loses_nothing(tmp_path: Path) -> None:

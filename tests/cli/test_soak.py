@@ -1,4 +1,4 @@
-"""Commands that are killed at random moments, and many runs in one process: as long as one likes."""
+"""Commands killed or interrupted at random moments, and many runs in one process: as long as one likes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -91,6 +92,41 @@ def test_kills_leave_nothing_half_and_lose_nothing(tmp_path: Path, words: list[s
     assert results(out) == whole
     assert {path.name for path in tmp_path.iterdir()} == {"small.toml", "whole", "out"}
     print(f"{kills} kills")
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_ctrl_c_at_any_moment_ends_a_command(tmp_path: Path, words: list[str]) -> None:
+    """With 130 and what there is, unless only its results were left to write; it never is a fault."""
+    seed = random.SystemRandom().randrange(2**32)
+    drawn, file = random.Random(seed), tmp_path / "small.toml"
+    print(f"seed {seed}")
+    file.write_text(SMALL, encoding="utf-8")
+    command = [sys.executable, "-m", "fabriloom", *(str(file) if word == "FILE" else word for word in words)]
+    began = time.monotonic()
+    subprocess.run([*command, "--out", str(tmp_path / "whole")], check=True, capture_output=True)
+    took_s, presses, until = time.monotonic() - began, 0, time.monotonic() + SECONDS / len(COMMANDS)
+    while time.monotonic() < until:
+        with subprocess.Popen(
+            [*command, "--out", str(tmp_path / "out"), "--force"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=heed_ctrl_c,
+        ) as process:
+            time.sleep(drawn.uniform(0.05, 0.9) * took_s)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate()[1]
+        presses += 1
+        assert process.returncode in (0, 130, -signal.SIGINT), said
+        assert process.returncode or results(tmp_path / "out") == results(tmp_path / "whole")
+        assert "fault" not in said
+        assert "Traceback" not in said or process.returncode == -signal.SIGINT  # before the command began
+    print(f"{presses} presses")
+
+
+def heed_ctrl_c() -> None:
+    """Whoever runs the tests in the background ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def memory_mb() -> float:

@@ -293,9 +293,7 @@ def _transport(rounds: records.Rounds) -> str:
     if len(set(rounds.machines)) == 1:
         return "through the memory of one machine"
     device = [
-        line.split(":", 1)[1].strip()
-        for line in rounds.mpi.splitlines()
-        if "Device" in line and ":" in line
+        line.split(":", 1)[1].strip() for line in rounds.mpi.splitlines() if "Device" in line and ":" in line
     ]
     return f"between {len(set(rounds.machines))} machines" + (f", by {device[0]}" if device else "")
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from fabriloom.interrupts import deferred
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.ports import Ports, has_ports
@@ -123,7 +124,9 @@ def filled_protocol(scenario: Scenario) -> Section:
 
 
 def _dump(model: Any) -> dict[str, Any]:
-    return _kind_first(model.model_dump(mode="json", by_alias=True, exclude_none=True))
+    with deferred():
+        values = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return _kind_first(values)
 
 
 def _kind_first(table: dict[str, Any]) -> dict[str, Any]:
