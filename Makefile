@@ -24,7 +24,10 @@ DEMO_OUT := out/demo
 REPRODUCTION := out/reproduction
 
 .DEFAULT_GOAL := help
+# One thing after the other, except what `make test` needs first: compilers and pip leave a core idle much of the time.
+ifneq ($(MAKECMDGOALS),test-built)
 .NOTPARALLEL:
+endif
 .DELETE_ON_ERROR:
 # How long `make soak` compares freshly drawn networks.
 MINUTES ?= 10
@@ -32,7 +35,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster demo test check-format lint types test-rust test-python soak bench reproduce docs fmt clean
+.PHONY: help setup setup-measure setup-cluster demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -58,22 +61,32 @@ demo: setup
 	@cp $(DEMO_OUT)/report.html report.html
 	@echo "Open report.html: $(CURDIR)/report.html"
 
-test: check-format lint types test-rust test-python
+test:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync test-built
+	@$(MAKE) --no-print-directory test-rust test-python
+
+# In this order no core waits for the other: the tests of Rust are compiled while packages are installed.
+test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp clippy types check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
 	$(PY) -m ruff format --check .
 
-lint: $(VENV)/dev.stamp
+lint: $(VENV)/dev.stamp clippy
 	$(PY) -m ruff check .
+
+clippy: $(VENV)/made.stamp
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 types: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	$(PY) -m basedpyright
 
 # The Python face holds no logic to test from Rust, and a test binary of it would need a linkable Python.
-test-rust:
+test-rust: test-rust-built
 	$(TEST_RUST) --workspace --exclude fabriloom-python
+
+test-rust-built: $(VENV)/made.stamp
+	$(TEST_RUST) --workspace --exclude fabriloom-python --no-run
 
 # See conftest.py for the groups.
 test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp
@@ -157,3 +170,9 @@ $(VENV)/engine.stamp: $(RUST_SOURCES) $(VENV)/run.stamp
 	@echo "building the engine in release mode (about a minute)"
 	PIP_NO_INDEX=1 PIP_QUIET=1 $(PY) -m maturin develop --release --locked --quiet
 	@mv $@.begun $@
+
+# Where two things are done at a time, still only one pip changes the virtual environment.
+ifeq ($(MAKECMDGOALS),test-built)
+$(VENV)/measure.stamp: | $(VENV)/dev.stamp
+$(VENV)/cluster.stamp: | $(VENV)/measure.stamp
+endif
