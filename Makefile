@@ -35,7 +35,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs fmt clean
+.PHONY: help setup setup-measure setup-cluster setup-search demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -44,6 +44,7 @@ help:
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
 	@echo "make setup-measure  the same, with an MPI for fabriloom measure"
 	@echo "make setup-cluster  the same, with Dask for fabriloom study --on"
+	@echo "make setup-search   the same, with optuna for searches: [study.search]"
 	@echo "make reproduce   compute every figure and number of the papers again, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes the tables of benches/"
 	@echo "make docs        the documentation as a site in out/docs"
@@ -55,6 +56,8 @@ setup: $(VENV)/engine.stamp
 setup-measure: setup $(VENV)/measure.stamp
 
 setup-cluster: setup $(VENV)/cluster.stamp
+
+setup-search: setup $(VENV)/search.stamp
 
 demo: setup
 	$(FABRILOOM) curve $(DEMO) --published --out $(DEMO_OUT) --force
@@ -89,7 +92,7 @@ test-rust-built: $(VENV)/made.stamp
 	$(TEST_RUST) --workspace --exclude fabriloom-python --no-run
 
 # See conftest.py for the groups.
-test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp
+test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp
 	$(PY) -m pytest -n 2 --dist loadgroup
 
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
@@ -160,6 +163,10 @@ $(VENV)/measure.stamp: requirements-measure.txt $(VENV)/run.stamp
 
 $(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
 	$(PY) -m pip install --quiet --requirement requirements-cluster.txt
+	@touch $@
+
+$(VENV)/search.stamp: requirements-search.txt $(VENV)/run.stamp
+	$(PY) -m pip install --quiet --requirement requirements-search.txt
 	@touch $@
 
 # The stamp carries the time at which the build began: what is edited during a build is built again.

@@ -81,7 +81,7 @@ def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "
 
 
 def charts(found: Any) -> Pictures:
-    """Draw the charts that the report shows of a run, a curve, a comparison or a saturation.
+    """Draw the charts that the report shows of a run, a curve, a comparison, a saturation or a search.
 
     Raises:
         TypeError: ``found`` is none of these.
@@ -101,8 +101,10 @@ def charts(found: Any) -> Pictures:
 
 def _shown(found: Any) -> list[Any]:
     """Return the parts of the report, of which some are charts. Raises TypeError."""
-    from .report import comparison, pages, seeds
+    from .report import comparison, pages, search, seeds
 
+    if getattr(found, "search", None) is not None:
+        return search.charts(found.search)
     if hasattr(found, "graphs"):
         return comparison.charts(found) if found.points else []
     if hasattr(found, "means") and hasattr(found, "points"):

@@ -18,6 +18,7 @@ from fabriloom.results import Histogram, Results
 from fabriloom.results.tabled import Tabled
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies import Comparison, Curve, Point, Repetition, Saturation
+from fabriloom.studies.search import Searched
 from fabriloom.studies.study import Study
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
@@ -99,6 +100,7 @@ _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
                 Repetition,
                 Saturation,
                 Study,
+                Searched,
                 Bounds,
                 Picture,
             )

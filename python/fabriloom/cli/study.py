@@ -191,6 +191,9 @@ def export(
     means: Annotated[
         bool, typer.Option("--means", help="Write means over seeds instead of single runs.")
     ] = False,
+    trials: Annotated[
+        bool, typer.Option("--trials", help="Write the trials of a search instead of single runs.")
+    ] = False,
     force: ForceFile = False,
 ) -> int:
     """Write all points of a study as one table."""
@@ -210,7 +213,10 @@ def export(
             names = ", ".join(asked.name for asked in found)
             raise exits.Mistake(f"{place}: there are several studies; choose one with --study: {names}")
         result = finished(folder, found[0])
-    write_table(Plain(to.parent), to.name, result.means if means else result.table)
+    if trials and result.search is None:
+        raise exits.Mistake(f"--trials: {found[0].name} is no search; leave it out")
+    table = result.search.table if trials and result.search else result.means if means else result.table
+    write_table(Plain(to.parent), to.name, table)
     show.line(f"Written to {to}: {len(result.table):,} of {result.runs:,} points")
     return exits.OK
 
@@ -307,13 +313,15 @@ def _run(folder: Folder, studies: list[Asked], team: Team, budget_s: float, json
     """Run studies one after another; returns the exit code of the worst."""
     from ..studies.segments import MOST
     from ..studies.study import run_asked
-    from . import bars, show
+    from . import bars, searched, show
 
     codes = []
     for asked in studies:
         with bars.bar("Study") as bar:
             found = run_asked(folder, asked, team, bar.study, budget_s)
         show.line(found.to_json().rstrip("\n")) if json else _tell(found, folder.path)
+        if found.search is not None and not json:
+            searched.write(asked, found, folder.path)
         codes.append(_code(found, folder.path))
         if codes[-1] == exits.INTERRUPTED:
             break
@@ -324,10 +332,12 @@ def _run(folder: Folder, studies: list[Asked], team: Team, budget_s: float, json
 def _tell(found: Study, place: Path) -> None:
     from ..results import html
     from ..results.figures import measured
-    from . import show
+    from . import searched, show
 
     show.line(f"{found.name}: {len(found.table):,} of {found.runs:,} points are finished")
-    if not len(found.table):
+    if found.search is not None:
+        searched.tell(found.search, place)
+    if not len(found.table) or found.search is not None:
         return
     table = found.means if "seed" in found.varied else found.table
     paths = [path for path in found.varied if path in table.columns]

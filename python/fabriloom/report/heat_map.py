@@ -33,12 +33,21 @@ def maps(points: Sequence[Any], varied: Sequence[str], text: Any) -> list[Drawin
             known = value(point.summary)
             cells[place[0], place[1]] = np.nan if known is None else known
         if np.isfinite(cells).any():
-            note = f"{varied[0]} downwards, {varied[1]} to the right. An empty cell was not measured."
-            full = f"{title} over both settings ({unit})"
-            rows = [[None if np.isnan(cell) else float(cell) for cell in row] for row in cells]
-            kept = HeatMap(full, varied[0], values[0], varied[1], values[1], rows)
-            found.append(Drawing(full, _svg(cells, values, varied), note, heat_map=kept))
+            found.append(drawn(f"{title} over both settings ({unit})", _NOTE, cells, values, varied))
     return found
+
+
+_NOTE = "An empty cell was not measured."
+
+
+def drawn(
+    title: str, note: str, cells: np.ndarray, values: Sequence[Sequence[str]], varied: Sequence[str]
+) -> Drawing:
+    """A map of numbers over the values of two settings; NaN is an empty cell."""
+    rows = [[None if np.isnan(cell) else float(cell) for cell in row] for row in cells]
+    kept = HeatMap(title, varied[0], values[0], varied[1], values[1], rows)
+    note = f"{varied[0]} downwards, {varied[1]} to the right. {note}"
+    return Drawing(title, _svg(cells, values, varied), note, heat_map=kept)
 
 
 def _accepted(summary: dict[str, Any]) -> float | None:

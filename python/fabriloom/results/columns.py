@@ -32,10 +32,12 @@ from .study_columns import (
     CANDIDATES,
     OF_STUDIES,
     POINTS,
+    REQUIREMENT_POINTS,
     REQUIREMENT_SUMMARY,
     REQUIREMENTS,
     SATURATION,
     SEEDS,
+    TRIALS,
 )
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "RATE_CHECK",
     "REPRODUCTION",
     "REQUIREMENTS",
+    "REQUIREMENT_POINTS",
     "REQUIREMENT_SUMMARY",
     "RINGS",
     "RING_CHECK",
@@ -84,6 +87,7 @@ __all__ = [
     "SUMMARY",
     "TABLES",
     "TRACE",
+    "TRIALS",
     "Column",
     "Table",
     "flatten",
@@ -384,6 +388,7 @@ TABLES = (
     POINTS,
     RING_POINTS,
     PROGRAM_POINTS,
+    REQUIREMENT_POINTS,
     *OF_STUDIES,
     CHECK,
     RING_CHECK,

@@ -52,6 +52,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Marks | `results.marks` | `marks.parquet` (programs with marks) |
 | Slots | `results.slots` | `slots.parquet` (SpaceWire-D) |
 | Points of a curve or sweep | `curve.table` | `points.parquet` from `fabriloom curve --out DIR` |
+| Trials of a search | `study(…).search.table` | `fabriloom study export DIR trials.parquet --trials` |
 | Guaranteed delays | `bound(…).table` | |
 | Candidates of a design | `design(…).table` | `candidates.parquet` from `fabriloom design --out DIR` |
 | Means over seeds | `repeat(…).means` | `seeds.parquet` from `fabriloom run --seeds 10 --out DIR` |

@@ -119,14 +119,14 @@ def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
     return (MISSED, UNKNOWN, MET, GUARANTEED).index(row["verdict"]), min(known, default=0.0)
 
 
-def counted(table: pl.DataFrame) -> dict[str, int]:
-    """Count the requirements by verdict, with the keys of the summary."""
+def counted(table: pl.DataFrame) -> dict[str, Any]:
+    """Count the requirements by verdict, with the least margins, by the keys of the summary."""
     found: dict[str, Any] = {}
-    REQUIREMENT_SUMMARY.fill(found, table["verdict"].to_list())
+    REQUIREMENT_SUMMARY.fill(found, table)
     return found["requirements"]
 
 
-def said(counts: Mapping[str, int]) -> str:
+def said(counts: Mapping[str, Any]) -> str:
     """Summarise the verdicts of all requirements in a sentence."""
     parts = {
         GUARANTEED: ("is guaranteed", "are guaranteed"),

@@ -13,6 +13,16 @@ def fact(name: str) -> Value:
     return lambda one: one.of.facts.get(name)
 
 
+def verdicts(word: str) -> Value:
+    """How many requirements have a verdict."""
+    return lambda table: int((table["verdict"] == word).sum())
+
+
+def least(name: str) -> Value:
+    """The least of a margin, if all requirements have one."""
+    return lambda table: None if table[name].null_count() else table[name].min()
+
+
 POINTS = Table(
     "points",
     "Points of a curve or sweep",
@@ -65,6 +75,24 @@ POINTS = Table(
         ),
         Column("scenario_sha256", "text", "Hash of the scenario of this point.", at("scenario_sha256")),
         Column("seed", "number", "Seed of this point.", at("seed")),
+    ),
+)
+
+TRIALS = Table(
+    "trials",
+    "Trials of a search",
+    "One row per trial of a study with `[study.search]` (`study(…).search.table`). Between `trial` and the other columns come the fields that were varied, each named by its path, and the means over the runs of the trial of the goal and of all columns with limits.",
+    (
+        Column(
+            "trial", "count", "From 1, in the order in which trials were chosen.", lambda row: row[0].number
+        ),
+        Column(
+            "verdict",
+            "text",
+            "`best`; `kept`: keeps all limits; `refused`: breaks a limit, cannot be run, or stood still.",
+            lambda row: "best" if row[1] else "kept" if row[0].met else "refused",
+        ),
+        Column("why", "text", "Why it is refused; else empty.", lambda row: row[0].why),
     ),
 )
 
@@ -149,28 +177,60 @@ REQUIREMENT_SUMMARY = Table(
             "requirements.guaranteed",
             "count",
             "No packet can be late, in any run.",
-            lambda verdicts: verdicts.count("guaranteed"),
+            verdicts("guaranteed"),
         ),
         Column(
             "requirements.met",
             "count",
             "No packet of this run was late, but that is not guaranteed.",
-            lambda verdicts: verdicts.count("met"),
+            verdicts("met"),
         ),
         Column(
             "requirements.missed",
             "count",
             "At least one packet of this run was late.",
-            lambda verdicts: verdicts.count("missed"),
+            verdicts("missed"),
         ),
         Column(
             "requirements.unknown",
             "count",
             "None arrived, or the run stood still, and nothing is guaranteed.",
-            lambda verdicts: verdicts.count("unknown"),
+            verdicts("unknown"),
+        ),
+        Column(
+            "requirements.least_margin",
+            "ratio",
+            "The least `margin` of all of them; null if packets of one were not seen.",
+            least("margin"),
+        ),
+        Column(
+            "requirements.least_bound_margin",
+            "ratio",
+            "The least `bound_margin` of all of them; null if one has no bound.",
+            least("bound_margin"),
         ),
     ),
     is_json=True,
+)
+
+REQUIREMENT_POINTS = Table(
+    "requirement_points",
+    "Points with requirements",
+    "Columns of the table of points that only runs of flows with requirements have.",
+    tuple(
+        Column(
+            f"requirements_{name}",
+            unit,
+            f"See the summary, `requirements.{name}`.",
+            at(f"requirements.{name}"),
+        )
+        for name, unit in (
+            ("guaranteed", "count"),
+            ("missed", "count"),
+            ("least_margin", "ratio"),
+            ("least_bound_margin", "ratio"),
+        )
+    ),
 )
 
 REQUIREMENTS = Table(
@@ -398,5 +458,5 @@ PAIRINGS = Table(
     is_json=True,
 )
 
-OF_STUDIES = (SEEDS, BOUNDS, CANDIDATES, SATURATION, PAIRINGS)
+OF_STUDIES = (TRIALS, SEEDS, BOUNDS, CANDIDATES, SATURATION, PAIRINGS)
 """Tables that only studies have, in the order of the page."""

@@ -68,7 +68,7 @@ def scenario_page() -> str:
     lines += property_table({k: v for k, v in properties.items() if k not in (*tables, *lists)}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]
-        lines += _section(_given(properties[name]), definitions)
+        lines += _section(name, _given(properties[name]), definitions)
     for name in lists:
         see = _SEE[name]
         lines += ["", f"## [[{name}]]", "", f"{properties[name]['description']}. See {see}.", ""]
@@ -83,7 +83,7 @@ def _given(field: dict[str, Any]) -> dict[str, Any]:
     return {**options[0], "description": field["description"]} if options else field
 
 
-def _section(field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
+def _section(section: str, field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
     if "$ref" not in field:
         return [f"{field['description']}.", *_kinds(field, definitions, "###")]
     model = _of(field, definitions)
@@ -92,6 +92,24 @@ def _section(field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
         choice = next((c for c in inner.get("anyOf", []) if "discriminator" in c), None)
         if choice:
             lines += ["", f"### {key}", *_kinds(choice, definitions, "####")]
+        lines += _inner(f"{section}.{key}", inner, definitions)
+    return lines
+
+
+def _inner(name: str, field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
+    """Return the section of an optional table within a table, and the keys of the tables in it by name."""
+    [option] = [option for option in field.get("anyOf", []) if "$ref" in option][:1] or [None]
+    if option is None:
+        return []
+    model = _of(option, definitions)
+    lines = ["", f"### [{name}]", "", model["description"], ""]
+    lines += property_table(model["properties"], model.get("required", []))
+    for key, inner in model["properties"].items():
+        entry = inner.get("additionalProperties", {})
+        if "$ref" in entry:
+            each = _of(entry, definitions)
+            lines += ["", f"Each entry of `{key}`:", ""]
+            lines += property_table(each["properties"], each.get("required", []))
     return lines
 
 
@@ -179,6 +197,8 @@ def _type(field: dict[str, Any]) -> str:
         return ", ".join(f"`{json.dumps(v)}`" for v in field.get("enum", [field.get("const")]))
     if "discriminator" in field:
         return "table, see below"
+    if "$ref" in field:
+        return "table"
     if field.get("type") == "array":
         return "list of tables" if "$ref" in field["items"] else f"list of {_plural(_type(field['items']))}"
     return {"string": _string, "integer": _number, "number": _number}.get(field.get("type", ""), _other)(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fabriloom.scenario.sections.study import OTHERS, Between
+from fabriloom.scenario.sections.study import OTHERS, Between, Search
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
@@ -26,6 +26,8 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
     _check_samples(scenario)
     _check_twice(scenario)
     _check_failures(scenario)
+    if study.search is not None:
+        _check_search(scenario, study.search)
     count = points_of(scenario)
     if count > MOST_POINTS:
         message = f"a study of {count:,} points is more than {MOST_POINTS:,}"
@@ -42,14 +44,52 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
         for index, value in enumerate(values):
             within = (("from", "to")[index],) if isinstance(drawn, Between) else (index,)
             check_tried(scenario, base, {path: value}, ("study", "sample"), within)
+    for path, sought in study.search.over.items() if study.search else ():
+        for value, end in ((sought.low, "from"), (sought.high, "to")):
+            check_tried(scenario, base, {path: value}, ("study", "search", "over"), (end,))
 
 
 def points_of(scenario: Scenario) -> int:
     """Return the number of points in the study of a scenario."""
     study = scenario.study
+    if study.search is not None:
+        return study.search.trials * study.replications
     parts = [1 + len(scenario.variants), *(len(values) for values in scenario.sweep.values())]
     parts += [len(next(iter(study.zipped.values()), [0])), max(1, study.samples), study.replications]
     return math.prod(parts)
+
+
+def _check_search(scenario: Scenario, search: Search) -> None:
+    """Check that a search has one goal, chooses all points itself, and has limits that can be kept."""
+    at = ("study", "search")
+    for place, given in (
+        (("sweep",), scenario.sweep),
+        (("variants",), scenario.variants),
+        *((("study", name), getattr(scenario.study, _NAMES.get(name, name))) for name in _NOT_SEARCHED),
+    ):
+        if given:
+            message = f"a search chooses its points itself, and there is {'.'.join(place)} besides"
+            raise scenario.error(message, place, "remove it, or remove [study.search]", key=True)
+    goals = [name for name in ("minimise", "maximise") if getattr(search, name) is not None]
+    if len(goals) != 1:
+        hint = "keep one" if goals else 'write such as minimise = "latency_ns_p99"'
+        raise scenario.error("a search has one goal: minimise or maximise", at, hint, key=True)
+    if "seed" in search.over:
+        message = "the best seed is the luckiest one"
+        raise scenario.error(message, (*at, "over", "seed"), "write replications = 3 under [study]", key=True)
+    for name, limit in search.limits.items():
+        least, most = limit.at_least, limit.at_most
+        if least is None and most is None:
+            hint = "write at_least, at_most or both"
+            raise scenario.error(f"the limit of {name} has no value", (*at, "limits", name), hint, key=True)
+        if least is not None and most is not None and least > most:
+            message = f"{name} cannot be at least {least:g} and at most {most:g}"
+            raise scenario.error(message, (*at, "limits", name), "exchange the two, or leave one out")
+
+
+_NAMES = {"zip": "zipped"}
+_NOT_SEARCHED = ("zip", "sample", "failures", "precision")
+"""Settings of a study that go with points that are known beforehand."""
 
 
 def _check_samples(scenario: Scenario) -> None:

@@ -138,7 +138,8 @@ class DaskWorkers:
         self._client, self._end = client, close
         self._folder = str(store.place)
         base = plan.scenario
-        self._plan = (json.dumps(base.raw), str(base.base_dir.resolve()))
+        self._scenario = (json.dumps(base.raw), str(base.base_dir.resolve()))
+        self._tried = plan.tried
         self._check_workers()
         self.places = jobs or sum(client.nthreads().values())
         self._task_s = TASK_S if client.cluster is None or self._batched else LOCAL_TASK_S
@@ -183,7 +184,8 @@ class DaskWorkers:
         alone = any(deaths >= 0 for _, deaths in left)
         now, later = (left[:1], left[1:]) if alone else (left, [])
         numbers = [number for number, _ in now]
-        sent = self._client.submit(work, self._folder, program(), *self._plan, numbers, pure=False)
+        plan = (*self._scenario, json.dumps(self._tried))
+        sent = self._client.submit(work, self._folder, program(), *plan, numbers, pure=False)
         self._futures.add(sent)
         sent.add_done_callback(lambda ended: self._ended(ended, now, later, done, result))
 
@@ -235,16 +237,20 @@ def check(folder: str, expected: str) -> None:
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: str, written: str, base: str) -> tuple[Plan, Store]:
+def _opened(folder: str, written: str, base: str, tried: str) -> tuple[Plan, Store]:
     from ..scenario import Scenario
 
-    return Plan(Scenario.from_dict(json.loads(written), base)), store_at(Path(folder))
+    return Plan(Scenario.from_dict(json.loads(written), base), json.loads(tried)), store_at(Path(folder))
 
 
-def work(folder: str, expected: str, written: str, base: str, numbers: list[int]) -> tuple[float, list[Done]]:
-    """Run points on a worker and store each before the next; returns the elapsed time."""
+def work(
+    folder: str, expected: str, written: str, base: str, tried: str, numbers: list[int]
+) -> tuple[float, list[Done]]:
+    """Run points on a worker and store each before the next; returns the elapsed time. ``tried``: of a
+    search, the settings of its trials so far, as JSON.
+    """
     began = time.monotonic()
     check(folder, expected)
-    plan, store = _opened(folder, written, base)
+    plan, store = _opened(folder, written, base, tried)
     done = [one(plan, number, store, lambda _: None) for number in numbers]
     return time.monotonic() - began, done

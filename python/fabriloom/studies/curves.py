@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance
-from ..results.columns import POINTS, PROGRAM_POINTS, RING_POINTS
+from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
 from ..results.figures import settings_text
 from ..results.tabled import Tabled
 from ..scenario import needed
@@ -38,8 +38,9 @@ def point_row(point: Point) -> dict[str, Any]:
     summary, row = point.summary, POINTS.row_of(point.summary)
     own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
     of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}
+    of_requirements = REQUIREMENT_POINTS.row_of(summary) if "requirements" in summary else {}
     of_programs = PROGRAM_POINTS.row_of(summary) if "messages" in summary else {}
-    return {**point.settings, **row, **of_rings, **of_programs, **own}
+    return {**point.settings, **row, **of_rings, **of_programs, **of_requirements, **own}
 
 
 @dataclass(repr=False)

@@ -41,8 +41,11 @@ def written(
     folder: Folder, asked: Asked, kind: str, count: int, walltime_min: int, queue: str
 ) -> tuple[Path, str]:
     """Write a job array of ``count`` jobs into the folder; returns its file and the command that submits
-    it.
+    it. Raises StudyError for a search.
     """
+    if asked.plan.search is not None:
+        message = "the jobs of an array do not wait for one another, and a search chooses from results"
+        raise StudyError(f"--emit {kind}: {message}; use --on {'slurm' if kind == 'slurm' else 'htcondor'}")
     place = folder.path.resolve()
     jobs = place / "jobs"
     jobs.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..scenario.schema import Scenario
 
 MARK = "fabriloom-study.json"
-STUDIES, SEGMENTS = "studies", "segments"
+STUDIES, SEGMENTS, TRIALS = "studies", "segments", "trials"
 FORMAT = 1
 
 
@@ -38,11 +38,13 @@ class Asked:
 
     name: str
     scenario: Scenario
+    tried: list[dict[str, Any]] = field(default_factory=list)
+    """Of a search, the settings of the trials so far."""
 
     @property
     def plan(self) -> Plan:
         """The points of the study."""
-        return Plan(self.scenario)
+        return Plan(self.scenario, self.tried)
 
     @property
     def fingerprint(self) -> str:
@@ -127,12 +129,31 @@ class Folder:
     def ask(self, scenario: Scenario) -> Asked:
         """Add a study to the folder; it replaces an earlier one of the same name."""
         from ..results import Provenance
+        from .search import checked
 
+        checked(scenario)
         title = Provenance.of(scenario).name
         name = re.sub(r"[^\w.+-]+", "-", title).strip("-.")[:60] or "study"
         asked = {"name": title, "points": len(Plan(scenario)), "folder": str(scenario.base_dir.resolve())}
         self._write(f"{STUDIES}/{name}.json", {**asked, "scenario": scenario.raw})
-        return Asked(name, scenario)
+        return self._recalled(self.path, Asked(name, scenario))
+
+    def keep(self, asked: Asked) -> None:
+        """Write the trials of a search that are chosen, before they are run. Raises OSError."""
+        self._write(f"{TRIALS}/{asked.name}.json", {"study": asked.fingerprint, "tried": asked.tried})
+
+    @staticmethod
+    def _recalled(folder: Path, asked: Asked) -> Asked:
+        """Return a study with its trials so far; if their file is broken or of another study, with none."""
+        if asked.scenario.study.search is None:
+            return asked
+        try:
+            found = json.loads((folder / TRIALS / f"{asked.name}.json").read_text(encoding="utf-8"))
+            known = found["study"] == asked.fingerprint
+            asked.tried.extend(dict(one) for one in found["tried"] if known)
+        except (OSError, ValueError, KeyError, TypeError):
+            asked.tried.clear()
+        return asked
 
     def studies(self, name: str | None = None) -> list[Asked]:
         """Return the studies of the folder, or the one with a name. Raises StudyError and ScenarioError."""
@@ -152,7 +173,8 @@ class Folder:
                 except (ValueError, KeyError, TypeError):
                     message = f"{path}: cut short or changed; give `fabriloom study run` with its file again"
                     raise StudyError(message) from None
-                found.append(Asked(path.stem, Scenario.from_dict(written, base)))
+                made = Asked(path.stem, Scenario.from_dict(written, base))
+                found.append(Folder._recalled(folder, made))
         if not found:
             there = ", ".join(path.stem for path in sorted((folder / STUDIES).glob("*.json")))
             what = f"there is no study {name}; choose from: {there}" if there else "the folder has no study"

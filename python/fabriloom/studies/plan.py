@@ -6,12 +6,12 @@ import copy
 import itertools
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..compile import compile
-from ..scenario.sections.study import Between, ends, quantity
+from ..scenario.sections.study import Between, Search, ends, quantity
 from ..scenario.studies import MOST_POINTS
 from .comparison import NAME, variants
 from .curves import varied
@@ -33,14 +33,25 @@ class Plan:
 
     scenario: Scenario
     """The scenario, with its variations."""
+    tried: list[Settings] = field(default_factory=list)
+    """Of a search, the settings of the trials so far; see ``search``."""
 
     @cached_property
     def _variants(self) -> dict[str, Scenario]:
         return variants(self.scenario)
 
-    @cached_property
+    @property
     def _groups(self) -> list[Settings]:
         """Settings of all points, without replications."""
+        return self.tried if self.search else self._combined
+
+    @property
+    def search(self) -> Search | None:
+        """The search that chooses the points, if it is one."""
+        return self.scenario.study.search
+
+    @cached_property
+    def _combined(self) -> list[Settings]:
         return [group for name, base in self._variants.items() for group in self._groups_of(name, base)]
 
     def _groups_of(self, name: str, base: Scenario) -> list[Settings]:
@@ -67,9 +78,15 @@ class Plan:
     @cached_property
     def varied(self) -> list[str]:
         """Paths of the settings that are varied."""
-        return [*self._groups[0], *([SEED] if self.replications > 1 else [])]
+        paths = self.search.over if self.search else self._groups[0]
+        return [*paths, *([SEED] if self.replications > 1 else [])]
 
     def __len__(self) -> int:
+        return (self.search.trials if self.search else len(self._groups)) * self.replications
+
+    @property
+    def known(self) -> int:
+        """The number of points whose settings are known; less than all while a search runs."""
         return len(self._groups) * self.replications
 
     def settings(self, number: int) -> Settings:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from ..results.statistics import mean_of_runs
@@ -17,6 +18,7 @@ from .folder import Asked, Folder
 from .plan import Plan
 from .points import Advance, Watch, computed, key
 from .pool import Pool
+from .search import rounds
 from .store import Key, Store, program
 
 LEAST_REPLICATIONS = 3
@@ -148,15 +150,13 @@ def run(
     plan = asked.plan
     outcome = Outcome(len(plan))
     watch = Watch(len(plan), progress)
-    there = folder.index.contents(program())
-    for number, content in folder.index.plan(asked.fingerprint).items():
-        if content in there:
-            outcome.finished[number] = content
-            watch.finished(number, 0)
+    for number, content in _finished(folder, asked):
+        outcome.finished[number] = content
+        watch.finished(number, 0)
     team: Workers | None = None
     until = time.monotonic() + budget_s
     try:
-        for numbers in _rounds(folder, plan, outcome):
+        for numbers in _rounds(folder, asked, plan, outcome):
             todo = [number for number in numbers if number not in outcome.finished]
             if todo:
                 team = team or workers(plan, folder.store, watch)
@@ -175,6 +175,18 @@ def run(
     return outcome
 
 
+def _finished(folder: Folder, asked: Asked) -> Iterator[tuple[int, str]]:
+    """Yield the finished points by number. A search looks for each in the store instead: by other versions of
+    its libraries the trials of these numbers can have been other ones.
+    """
+    if asked.scenario.study.search is not None:
+        return
+    there = folder.index.contents(program())
+    for number, content in folder.index.plan(asked.fingerprint).items():
+        if content in there:
+            yield number, content
+
+
 def _close(team: Workers) -> None:
     """Close the workers so that another Ctrl-C loses no finished point."""
     while True:
@@ -184,12 +196,15 @@ def _close(team: Workers) -> None:
             continue
 
 
-def _rounds(folder: Folder, plan: Plan, outcome: Outcome) -> Iterator[list[int]]:
+def _rounds(folder: Folder, asked: Asked, plan: Plan, outcome: Outcome) -> Iterator[list[int]]:
     """Yield all points; with a precision, replication by replication, for points that still need one.
 
     This is decided after complete rounds, so that it does not depend on the order in which runs finish.
     """
     precision = plan.scenario.study.precision
+    if plan.search is not None:
+        yield from rounds(plan, partial(_rows, folder, outcome), partial(folder.keep, asked))
+        return
     if not precision:
         yield [number for replication in range(plan.replications) for number in plan.round(replication)]
         return
@@ -203,6 +218,12 @@ def _rounds(folder: Folder, plan: Plan, outcome: Outcome) -> Iterator[list[int]]
             numbers = [number for number in numbers if number not in new]
         outcome.wanted += len(numbers)
         yield numbers
+
+
+def _rows(folder: Folder, outcome: Outcome) -> dict[int, dict[str, Any]]:
+    """Return the rows of the finished points, by number."""
+    cells = folder.index.cells(program())
+    return {number: cells[content] for number, content in outcome.finished.items() if content in cells}
 
 
 def _precise(

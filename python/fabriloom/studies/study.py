@@ -7,7 +7,7 @@ import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -18,7 +18,8 @@ from ..results.tabled import Tabled
 from ..scenario import needed
 from .folder import Asked, Folder, StudyError
 from .points import Advance, Watch
-from .run import Outcome, Team, Threads, Workers, run
+from .run import Done, Outcome, Team, Threads, Workers, run
+from .search import Searched, judged
 from .seeds import SEED
 from .store import Store, program
 
@@ -51,6 +52,8 @@ class Study(Tabled):
     """Reason for an early end: ``interrupted`` or ``budget``; otherwise empty."""
     fault: bool = False
     """Whether a point failed because of a fault of the program."""
+    search: Searched | None = None
+    """Its trials and the best of them, if it is a search."""
 
     @property
     def interrupted(self) -> bool:
@@ -86,19 +89,26 @@ class Study(Tabled):
             "finished": len(self.table),
             "failed": [{"settings": settings, "why": why} for settings, why in self.failed],
             "ended_early": self.why or None,
+            **({"search": self.search.summary} if self.search else {}),
             "points": self.table.to_dicts(),
         }
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the tables by file name."""
         means = {"means": self.means} if SEED in self.varied and len(self.table) else {}
-        return {"points": self.table, **means}
+        return {"points": self.table, **means, **({"trials": self.search.table} if self.search else {})}
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {len(self.table)} of {self.runs} points>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.table._repr_html_()}"
+        heading = f"<p>{escape(repr(self))}</p>"
+        if self.search is None:
+            return f"{heading}{self.table._repr_html_()}"
+        from ..pictures import charts
+
+        answer = f"<p><b>{escape(self.search.verdict)}.</b></p>"
+        return f"{heading}{answer}{charts(self)._repr_html_()}{self.search.table._repr_html_()}"
 
 
 def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> Study:
@@ -106,27 +116,45 @@ def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> St
     plan = asked.plan
     cells = folder.index.cells(program())
     contents = outcome.finished if outcome else folder.index.plan(asked.fingerprint)
-    numbers = [number for number in sorted(contents) if contents[number] in cells]
+    numbers = [n for n in sorted(contents) if contents[n] in cells and n < plan.known]
     failed = sorted(outcome.failed, key=lambda done: done.number) if outcome else []
+    rows = {number: cells[contents[number]] for number in numbers}
     return Study(
         name=asked.name,
         varied=plan.varied,
         runs=outcome.wanted if outcome else len(plan),
-        table=_table(plan, [(number, cells[contents[number]]) for number in numbers]),
+        table=_table(plan, rows),
         failed=[(plan.settings(done.number), done.error) for done in failed],
         why=outcome.why if outcome else "",
         fault=any(done.fault for done in failed),
+        search=_searched(plan, rows, failed),
     )
 
 
-def _table(plan: Plan, rows: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
+def _searched(plan: Plan, rows: Mapping[int, Mapping[str, Any]], failed: list[Done]) -> Searched | None:
+    """Return the trials of a search of which all runs have ended."""
+    if plan.search is None:
+        return None
+    each, why = plan.replications, {}
+    for done in failed:
+        why.setdefault(done.number // each + 1, done.error.partition("\n")[0])
+    trials = []
+    for one in judged(plan, rows):
+        if one.number in why:
+            trials.append(replace(one, why=f"{one.why}: {why[one.number]}"))
+        elif all(number in rows for number in range((one.number - 1) * each, one.number * each)):
+            trials.append(one)
+    return Searched(plan.search, trials)
+
+
+def _table(plan: Plan, rows: Mapping[int, Mapping[str, Any]]) -> pl.DataFrame:
     """Return the table of points; building it by columns takes a tenth of the time."""
     import polars as pl
 
-    names = dict.fromkeys(name for _, cells in rows for name in cells)
-    settings = [plan.settings(number) for number, _ in rows]
+    names = dict.fromkeys(name for cells in rows.values() for name in cells)
+    settings = [plan.settings(number) for number in rows]
     columns = {path: _plain([one[path] for one in settings]) for path in plan.varied}
-    columns |= {name: [cells.get(name) for _, cells in rows] for name in names if name not in columns}
+    columns |= {name: [cells.get(name) for cells in rows.values()] for name in names if name not in columns}
     return pl.DataFrame(columns, strict=False)
 
 
@@ -186,7 +214,8 @@ def study(
             ``dask://ADDRESS:PORT``; ``out`` must be on a disk that its machines share.
         budget_s: time limit in seconds; the points that are then finished are spread over the whole study.
         progress: called at intervals with the progress.
-        settings: further settings of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
+        settings: further settings of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``,
+            ``search``.
 
     Raises:
         ScenarioError: the scenario or a point cannot be run.

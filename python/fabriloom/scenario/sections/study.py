@@ -137,6 +137,69 @@ Drawn = Annotated[Between | list[Any], Field(union_mode="left_to_right"), Before
 """The distribution or list from which a value is drawn."""
 
 
+class Sought(Between):
+    """A range of one field, in which a search looks for the best value."""
+
+    step: Any = Field(
+        default=None,
+        description="Distance between values; without one, ends without a fraction mean steps of 1",
+    )
+
+
+def _sought(value: object) -> object:
+    if not isinstance(value, Mapping):
+        raise units.UnitError(f"{value!r} is no range", "write such as { from = 0.1, to = 0.9 }")
+    low, high, unit, _ = _checked(value, ("from", "to", "scale", "step"))
+    if low == high:
+        raise units.UnitError("both ends of the range are equal", "leave it out: there is nothing to choose")
+    if "step" not in value:
+        return value
+    if value.get("scale") == "log":
+        raise units.UnitError("a logarithmic range has no step", "leave one of them out")
+    step, of, _ = amount(value["step"])
+    if of != unit or not 0 < step <= high - low:
+        hint = "write a step above 0 in the unit of the ends, not longer than the range"
+        raise units.UnitError(f"a step of {value['step']!r}", hint)
+    return value
+
+
+class Limit(Section):
+    """What a column of the result must keep."""
+
+    at_least: float | None = Field(default=None, description="Smallest value allowed")
+    at_most: float | None = Field(default=None, description="Largest value allowed")
+
+
+class Search(Section):
+    """A search for the best values of one to six fields, see [Find the best value](../guides/search.md).
+
+    It needs the extra `fabriloom[search]`.
+    """
+
+    over: Annotated[
+        dict[str, Annotated[Sought, BeforeValidator(_sought)]], Field(min_length=1, max_length=6)
+    ] = Field(
+        description="Ranges by dotted path: "
+        '"traffic.length" = { from = "16 B", to = "512 B" }, with scale = "log" or a step if wanted'
+    )
+    minimise: str | None = Field(
+        default=None, description="The column of results, or the path in over, whose least value is wanted"
+    )
+    maximise: str | None = Field(default=None, description="The same, of which the greatest value is wanted")
+    limits: Annotated[dict[str, Limit], Field(max_length=8)] = Field(
+        default={},
+        description="Limits by column, in its unit: latency_ns_p99 = { at_most = 20_000 }; also at_least",
+    )
+    trials: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=40, description="Number of trials, each with values of all fields"
+    )
+    batch: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=4,
+        description="Number of trials that are chosen together and can run at once; the result does not "
+        "depend on the number of jobs",
+    )
+
+
 class Study(Section):
     """Points in addition to the combinations of ``[sweep]``, and the number of runs of each.
 
@@ -178,4 +241,7 @@ class Study(Section):
         default=0.0,
         description="A point gets no more replications, after the third, once the 95 % half-widths over "
         "seeds of throughput and mean latency are below this fraction of their values; 0: all replications",
+    )
+    search: Search | None = Field(
+        default=None, description="A search for the best values of some fields, see below"
     )
