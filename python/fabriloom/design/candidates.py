@@ -94,10 +94,9 @@ def _text(value: Any) -> str:
 
 
 def base_of(requirements: Requirements, several: bool = False) -> Scenario:
-    """A scenario with everything that candidates share, of one switch, or with ``several`` of two and with
-    ``[ports]``; errors point into the requirements.
+    """Return a scenario with everything that candidates share; errors point into the requirements.
 
-    Raises ScenarioError.
+    It has one switch, or, with ``several``, two and ``[ports]``. Raises ScenarioError.
     """
     from .schema import SCENARIO
 

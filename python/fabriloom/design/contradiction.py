@@ -33,7 +33,7 @@ def check_possible(requirements: Requirements, looked: Sequence[Looked]) -> None
 
 
 def nearest(looked: Sequence[Looked], name: str = "") -> Looked | None:
-    """The candidate that is least away from what is asked, or from one requirement."""
+    """Return the candidate that is nearest to the requirements, or to one of them."""
     some = [one for one in looked if one.misses and (not name or name in _names(one))]
     return min(some, key=_far, default=None)
 
@@ -61,7 +61,7 @@ def _alone(requirements: Requirements, looked: Sequence[Looked], name: str) -> S
 
 
 def _together(requirements: Requirements, looked: Sequence[Looked], first: str, second: str) -> ScenarioError:
-    """Two requirements, and of each the candidate that meets the other and comes nearest."""
+    """Return two requirements and, for each, the nearest candidate among those that meet the other."""
     told, paths = [], []
     for meets, breaks in ((first, second), (second, first)):
         some = [one for one in looked if meets not in _names(one) and breaks in _names(one)]

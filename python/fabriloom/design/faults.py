@@ -50,7 +50,7 @@ def _least(graph: Graph, most: int, whole_switches: bool) -> int:
 
 
 def _homes(graph: Graph) -> set[tuple[int, ...]]:
-    """The switches that the ports of one terminal are at, of all terminals."""
+    """Return the switches that the ports of each terminal are connected to."""
     entry = graph.terminal_entry_switches.tolist()
     if graph.several is None:
         return {(switch,) for switch in entry}
@@ -61,7 +61,7 @@ def _homes(graph: Graph) -> set[tuple[int, ...]]:
 
 
 def _start(capacities: Capacities, home: tuple[int, ...], out: int, most: int) -> int:
-    """The vertex from which terminals send; a new one where they are at several switches."""
+    """Return the vertex from which terminals send; a new one if they are connected to several switches."""
     if len(home) == 1:
         return home[0] + out
     capacities.append(dict.fromkeys(home, most))
@@ -69,7 +69,7 @@ def _start(capacities: Capacities, home: tuple[int, ...], out: int, most: int) -
 
 
 def _end(capacities: Capacities, home: tuple[int, ...], out: int, most: int) -> int:
-    """The vertex at which terminals receive. Nothing leaves a new one: terminals pass nothing on."""
+    """Return the vertex at which terminals receive. A new vertex has no output: terminals forward nothing."""
     if len(home) == 1:
         return home[0]
     capacities.append({})
@@ -84,7 +84,7 @@ def _pairs(graph: Graph) -> tuple[list[int], list[int]]:
 
 
 def _by_cable(graph: Graph) -> Capacities:
-    """Parallel cables between switches, each used one way at a time."""
+    """Return the parallel cables between switches, each used in one direction at a time."""
     found: Capacities = [{} for _ in range(graph.switches)]
     for source, target in zip(*_pairs(graph), strict=True):
         found[source][target] = found[source].get(target, 0) + 1
@@ -92,7 +92,7 @@ def _by_cable(graph: Graph) -> Capacities:
 
 
 def _by_switch(graph: Graph, most: int) -> Capacities:
-    """Every switch as a way in, ``s``, and a way out, ``switches + s``, with one passage between them."""
+    """Return every switch as an input ``s`` and an output ``switches + s``, joined by one edge."""
     found: Capacities = [{graph.switches + s: 1} for s in range(graph.switches)]
     found += [{} for _ in range(graph.switches)]
     for source, target in zip(*_pairs(graph), strict=True):
@@ -101,7 +101,7 @@ def _by_switch(graph: Graph, most: int) -> Capacities:
 
 
 def _ways(capacities: Capacities, start: int, end: int, most: int) -> int:
-    """Greatest flow between two vertices, at most ``most``: shortest ways with room left, one by one."""
+    """Return the maximum flow between two vertices, at most ``most``, by shortest augmenting paths."""
     flow: dict[tuple[int, int], int] = {}
     back: dict[int, set[int]] = {}
     for ways in range(most):

@@ -16,7 +16,7 @@ A file of requirements is what `fabriloom design` reads; [Which fabric?](../guid
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     schema = Requirements.model_json_schema(by_alias=True, mode="validation")
     definitions, properties = schema["$defs"], schema["properties"]
     lines = [_HEAD]

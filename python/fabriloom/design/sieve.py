@@ -1,8 +1,4 @@
-"""What needs no simulation: first by arithmetic on parts and narrow places, then on the built network.
-
-A network that breaks a requirement leaves with a :class:`Miss` for each that was seen: what it has, what is
-asked, and how much it is short.
-"""
+"""Checks without simulation: first arithmetic on parts and bottlenecks, then checks of the built network."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ class Miss:
     """A requirement that is broken."""
 
     path: Path
-    """Where it stands in the requirements."""
+    """Its place in the requirements."""
     have: float
     need: float
     text: str
@@ -42,18 +38,20 @@ class Miss:
 
     @property
     def requirement(self) -> str:
-        """Its dotted path."""
+        """Return its dotted path."""
         return ".".join(str(step) for step in self.path)
 
     @property
     def by(self) -> float:
-        """How far away, as a share of what is asked: 0.2 is a fifth too little or too much."""
+        """Return how far away it is, as a fraction of the requirement: 0.2 is a fifth too little or too
+        much.
+        """
         return abs(self.have - self.need) / abs(self.need) if self.need else abs(self.have)
 
 
 @dataclass
 class Looked:
-    """A candidate and what is known of it."""
+    """A candidate and what is known about it."""
 
     candidate: Candidate
     cost: float
@@ -64,12 +62,12 @@ class Looked:
 
     @property
     def bound(self) -> float:
-        """Times the traffic at which something would be full; 0 when it was not built."""
+        """Return the multiple of the traffic at which something would be full; 0 if it was not built."""
         return float(self.facts.get("bound") or 0.0)
 
     @property
     def room(self) -> float:
-        """The same as far as it is known: before it is built by the narrow places of its family."""
+        """Return the same as far as it is known: before it is built, from the bottlenecks of its family."""
         return float(self.facts.get("bound") or self.facts.get("narrow") or np.inf)
 
 
@@ -90,7 +88,7 @@ class Arithmetic:
         self._full: dict[tuple[Any, ...], float | None] = {}
 
     def look(self, candidate: Candidate) -> Looked:
-        """Parts, cost and narrow places."""
+        """Check parts, cost and bottlenecks."""
         asked, shape, count = self._requirements, candidate.shape, candidate.networks
         limits = asked.limits
         used = candidate.ports_each * asked.require.terminals
@@ -113,7 +111,7 @@ class Arithmetic:
         return looked
 
     def _narrow(self, candidate: Candidate) -> float | None:
-        """Times the traffic at which a narrow place of the family is full; None where that is not known."""
+        """Return the multiple of the traffic at which a bottleneck of the family is full; None if unknown."""
         if not candidate.shape.cuts or (full := self._terminal_full_at(candidate)) is None:
             return None
         # A terminal sends from one of its ports in a network to the same one of another terminal.
@@ -125,7 +123,9 @@ class Arithmetic:
         return found * candidate.networks * each
 
     def _terminal_full_at(self, candidate: Candidate) -> float | None:
-        """Times the traffic at which a terminal's own link is full; None where traffic is not even."""
+        """Return the multiple of the traffic at which a terminal's own link is full; None for uneven
+        traffic.
+        """
         key = tuple((path, str(value)) for path, value in candidate.settings.items())
         if key not in self._full:
             own = {path: value for path, value in candidate.settings.items() if not path.startswith("ports.")}
@@ -138,7 +138,7 @@ class Arithmetic:
 
 
 def short_of_margin(have: float, need: float, where: str) -> Miss:
-    """The traffic is too much."""
+    """Return the broken requirement of a network that the traffic overloads."""
     text = f"carries at most {figures(have)} times the traffic, not {figures(need)}: {where} is full"
     return Miss(("require", "margin"), have, need, text)
 
@@ -148,7 +148,7 @@ def _cost(cost: Cost, switches: int, ports: int, cables: int, terminals: int) ->
 
 
 def metres(graph: Graph, pitch_m: float) -> float:
-    """Length of all cables between switches, laid along rows and columns where switches stand as drawn."""
+    """Return the length of all cables between switches, along rows and columns of the drawing."""
     if graph.several is not None:
         return sum(metres(plane.graph, pitch_m) for plane in graph.planes)
     if graph.positions is None:
@@ -160,7 +160,7 @@ def metres(graph: Graph, pitch_m: float) -> float:
 
 
 def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
-    """The second sieve: the built network. Cheap things first; what breaks a requirement ends it."""
+    """Apply the second sieve to the built network, cheap checks first, until a requirement is broken."""
     candidate, asked = looked.candidate, requirements.require
     try:
         compiled = compile(candidate.scenario(base, _as_asked(requirements, candidate)))
@@ -190,7 +190,7 @@ def _as_asked(requirements: Requirements, candidate: Candidate) -> dict[str, Any
 
 
 def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
-    """Times the traffic at which a link, bus or memory is full, and which."""
+    """Return the multiple of the traffic at which a link, bus or memory is full, and which."""
     if compiled.programs is None:
         found = demanded(compiled)
         assert found is not None
@@ -206,7 +206,7 @@ def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
 
 
 def _survives(requirements: Requirements, looked: Looked, graph: Graph) -> None:
-    """Failures are counted in all networks together."""
+    """Check failures, counted over all networks together."""
     asked = requirements.require
     if graph.rings is not None:
         for path, need in (
@@ -241,7 +241,7 @@ def _fragile(path: str, have: int, need: int) -> Miss:
 
 
 def _quick(requirements: Requirements, looked: Looked, compiled: Compiled) -> None:
-    """Latency of packets that meet no other."""
+    """Check the latency of packets in an empty network."""
     if compiled.programs is not None:
         return
     asked, found = requirements.require, zero_load_latency(compiled)

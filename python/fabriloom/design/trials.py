@@ -1,4 +1,4 @@
-"""Candidates in the simulator: whether the traffic is carried, how late packets are, how much more fits."""
+"""Simulate candidates: whether they carry the traffic, how late packets are, and how much more they carry."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from .schema import Requirements
 
 BEYOND = 8.0
-"""No more than this many times the margin is looked for."""
+"""Upper limit of the search, as a multiple of the margin."""
 RESOLUTION = 0.05
-"""To how much of itself the most that is carried is found."""
+"""Precision of the maximum that is carried, as a fraction of it."""
 KEPT_UP = 0.99
-"""Share of the events due while it is measured that have to become complete then."""
+"""Fraction of the events due in the measuring window that must become complete in it."""
 BY_CHANCE = 1.5
-"""Events that may be missing all the same: a window begins and ends between two."""
+"""Number of events that may be missing nevertheless: a window begins and ends between two."""
 BROKEN = 0.0
-"""Instead of a factor: the traffic that is asked for, with the worst failure."""
+"""Instead of a factor: the required traffic, with the worst failure."""
 SEEDS = 3
-"""Runs of a finalist at the traffic that is asked for."""
+"""Runs of a finalist at the required traffic."""
 
 Wanted = tuple[Looked, float, int]
-"""A candidate, how many times the traffic, and how many seeds further."""
+"""A candidate, the multiple of the traffic, and the offset of the seed."""
 
 
 class Trials:
-    """Runs of candidates, kept in a store, so that none is done twice."""
+    """Runs of candidates, kept in a store, so that each is done once."""
 
     def __init__(
         self,
@@ -52,8 +52,9 @@ class Trials:
         self.interrupted = False
 
     def scenario(self, looked: Looked, factor: float, seed: int = 0) -> Scenario:
-        """The candidate at ``factor`` times the traffic; at 0 times with its worst failure instead, at the
-        traffic that is asked for.
+        """Return the candidate at ``factor`` times the traffic.
+
+        ``factor`` 0 stands for the required traffic with the candidate's worst failure.
         """
         if factor == BROKEN:
             return self.scenario(looked, 1.0, seed).with_settings({"fault": [looked.facts["failure"]]})
@@ -68,7 +69,7 @@ class Trials:
         return looked.candidate.scenario(self._base, changed)
 
     def run(self, wanted: Iterable[Wanted]) -> bool:
-        """Run what was not run yet; false when interrupted."""
+        """Run what has not run yet; false if interrupted."""
         new = [one for one in wanted if (id(one[0]), *one[1:]) not in self._points]
         runs = []
         for looked, factor, seed in new:
@@ -81,11 +82,13 @@ class Trials:
         return not self.interrupted
 
     def point(self, looked: Looked, factor: float, seed: int = 0) -> Point:
-        """A finished run."""
+        """Return a finished run."""
         return self._points[id(looked), factor, seed]
 
     def judge(self, batch: Sequence[Looked]) -> list[Looked]:
-        """Those that carry the traffic with its margin and are quick enough without; the others say why."""
+        """Return those that carry the traffic with its margin and are quick enough without it; record why
+        others do not.
+        """
         margin = self._asked.require.margin
         if not self.run((one, margin, 0) for one in batch):
             return []
@@ -106,7 +109,7 @@ class Trials:
         return [one for one in carrying if not one.misses]
 
     def most(self, batch: Sequence[Looked]) -> None:
-        """How many times the traffic each carries, narrowed down by halves, all at once."""
+        """Find, for all in parallel, the multiple of the traffic that each carries, by bisection."""
         margin = self._asked.require.margin
         ends = {id(one): [margin, max(margin, min(one.bound, BEYOND * margin))] for one in batch}
         while True:
@@ -124,7 +127,7 @@ class Trials:
             one.facts["carries"] = ends[id(one)][0]
 
     def broken(self, batch: Sequence[Looked]) -> None:
-        """What arrives after the worst failure of each, and how late; routing tables stay as they are."""
+        """Simulate the worst failure of each: what arrives, and how late; routing tables do not change."""
         hit = [one for one in batch if one.facts.get("failure") and not one.misses]
         if not self.run((one, BROKEN, 0) for one in hit):
             return
@@ -135,7 +138,7 @@ class Trials:
             one.facts["tail_after_ns"] = tail_of(summary, self._asked)["tail_ns"]
 
     def confirm(self, batch: Sequence[Looked]) -> None:
-        """More seeds: the tail with its interval, and whether every seed carries the traffic."""
+        """Run more seeds: the tail with its interval, and whether every seed carries the traffic."""
         margin = self._asked.require.margin
         if not self.run((one, factor, s) for one in batch for factor in (margin, 1.0) for s in range(SEEDS)):
             return
@@ -153,7 +156,7 @@ class Trials:
 
 
 def carried(summary: Mapping[str, Any]) -> bool:
-    """Whether nothing piled up."""
+    """Return whether no queue grew."""
     if "events" not in summary:
         return bool(summary["keeps_up"])
     events = summary["events"]
@@ -197,7 +200,7 @@ def _too_late(facts: Mapping[str, Any], asked: Requirements) -> Miss | None:
 
 
 def _mean(values: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """Mean and half-width of its 95 % interval over seeds."""
+    """Return the mean over seeds and the half-width of its 95 % interval."""
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return (known[0] if known else None), None

@@ -23,7 +23,7 @@ That of a cell has ``row`` and ``column`` too, and ``damaged``, a reason, if the
 
 
 def papers() -> list[str]:
-    """Names of the papers whose numbers are here, such as ``macrame``."""
+    """Return the names of the papers whose numbers are here, such as ``macrame``."""
     files = resources.files(__name__).iterdir()
     return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
@@ -41,19 +41,19 @@ def load(name: str) -> dict[str, Any]:
 
 
 def measured(name: str) -> list[dict[str, float]]:
-    """A published set of measurements, row by row; its source is in the first lines of its file."""
+    """Return a published set of measurements, row by row; the first lines of its file give the source."""
     file = resources.files(__name__).joinpath("measured", f"{name}.csv")
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(lines)]
 
 
 def numbers(name: str) -> dict[str, Number]:
-    """The printed numbers of one paper, by id. Raises KeyError."""
+    """Return the printed numbers of one paper, by id. Raises KeyError."""
     return {number["id"]: number for number in load(name)["numbers"]}
 
 
 def _cells(table: dict[str, Any]) -> Iterator[Number]:
-    """One number for every cell of a table that is printed."""
+    """Return one number for every cell of a printed table."""
     for row, values in table["rows"].items():
         printed = " ".join("-" if math.isnan(value) else str(value) for value in values)
         for column, value in zip(table["columns"], values, strict=True):

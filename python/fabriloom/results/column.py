@@ -1,4 +1,4 @@
-"""What a key of a summary and a column of a table is: its name, unit and meaning, and how it is made."""
+"""The definition of a key of a summary or a column of a table: its name, unit, meaning and computation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 Value = Callable[[Any], Any]
-"""What makes the values of a column of its rows (see ``rows``), or the value of a key of what it is of."""
+"""Computes the values of a column from its rows (see ``rows``), or the value of a key from its object."""
 _TYPES = {"text": "String", "count": "Int64", "number": "Int64", "B": "Int64", "true or false": "Boolean"}
-"""Of columns, by their units; all others are Float64."""
+"""Types of columns, by their units; all others are Float64."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Column:
     unit: str
     meaning: str
     value: Value | None = None
-    """None: it is made elsewhere, together with others of its table."""
+    """None: computed elsewhere, together with others of its table."""
 
     @property
     def type(self) -> str:
-        """The name of its type in Polars, by its unit."""
+        """Return the name of its type in Polars, by its unit."""
         return _TYPES.get(self.unit, "Float64")
 
     def of(self, what: Any) -> Any:
-        """Its values, or its value."""
+        """Return its values, or its value."""
         if self.value is None:
             raise ValueError(f"nothing is said of how {self.name} is made")
         return self.value(what)
@@ -66,20 +66,20 @@ class Table:
         return [column.name for column in self.columns]
 
     def frame(self, rows: Any) -> pl.DataFrame:
-        """The data frame, each column made of all rows at once; NaN is null."""
+        """Return the data frame, each column computed from all rows at once; NaN becomes null."""
         import polars as pl
 
         return pl.DataFrame([_series(column, column.of(rows)) for column in self.columns])
 
     def frame_of(self, each: Iterable[Any]) -> pl.DataFrame:
-        """The data frame, each column made row by row."""
+        """Return the data frame, each column computed row by row."""
         import polars as pl
 
         things = list(each)
         return pl.DataFrame([_series(column, [column.of(one) for one in things]) for column in self.columns])
 
     def row_of(self, one: Any) -> dict[str, Any]:
-        """One row by the names of the columns."""
+        """Return one row by the names of the columns."""
         return {column.name: column.of(one) for column in self.columns}
 
     def fill(self, found: dict[str, Any], what: Any) -> None:
@@ -105,7 +105,7 @@ def _series(column: Column, values: Any) -> pl.Series:
 
 
 def at(path: str) -> Value:
-    """The value at a path of a nested dictionary."""
+    """Return the value at a path of a nested dictionary."""
 
     def found(summary: Any) -> Any:
         for level in path.split("."):
@@ -116,15 +116,15 @@ def at(path: str) -> Value:
 
 
 def count(name: str) -> Value:
-    """What the engine counted under a name."""
+    """Return the maker of what the engine counted under a name."""
     return lambda rows: rows.count(name)
 
 
 def time_ns(name: str) -> Value:
-    """A time that the engine measured under a name."""
+    """Return the maker of a time that the engine measured under a name."""
     return lambda rows: rows.ns(name)
 
 
 def share(name: str) -> Value:
-    """The same as a share of the measuring window, 0 to 1."""
+    """Return the maker of the same as a fraction of the measuring window, 0 to 1."""
     return lambda rows: rows.share(name)

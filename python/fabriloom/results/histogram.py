@@ -81,15 +81,15 @@ class Histogram:
         return (self._axis,)
 
     def values(self) -> NDArray[np.float64]:
-        """Counts per bin as floats, shape (bins,)."""
+        """Return the counts per bin as floats, shape (bins,)."""
         return self._counts.astype(np.float64)
 
     def counts(self) -> NDArray[np.float64]:
-        """Counts per bin, equal to ``values()`` because bins have no weights."""
+        """Return the counts per bin, equal to ``values()`` because bins have no weights."""
         return self.values()
 
     def variances(self) -> NDArray[np.float64]:
-        """Variance of each count, assumed Poisson."""
+        """Return the variance of each count, assumed Poisson."""
         return self.values()
 
     def _to_uhi_(self) -> dict[str, Any]:

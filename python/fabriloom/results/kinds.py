@@ -1,4 +1,4 @@
-"""What the results of each kind of network have that those of others have not."""
+"""The results that depend on the kind of network."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Kind:
     limit: Callable[[Mapping[str, Any], Graph, int], Limit]
     """What is nearest to its limit, in a window of ticks."""
     tables: tuple[str, ...] = ()
-    """Further tables, by the names of their files."""
+    """Further tables, by file name."""
     summary: tuple[Table, ...] = ()
-    """Further keys of the summary, made of :class:`rows.RingRows`."""
+    """Further keys of the summary, computed from :class:`rows.RingRows`."""
     carried_mbytes_per_s: Callable[[Mapping[str, Any], float], NDArray[np.float64]] | None = None
     """Per link all that it carried, of a window in ns; none where its utilisation says the same."""
 

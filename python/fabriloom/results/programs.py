@@ -203,24 +203,26 @@ class ProgramRun(Rows):
 
     @property
     def event_received(self) -> NDArray[np.int64]:
-        """Per event how many of its messages have been received."""
+        """Return, per event, how many of its messages have been received."""
         return self.count("event_received")[self.programs.events.first :]
 
     @property
     def receiving_ns(self) -> Floats:
-        """Per terminal how long it had a message coming; NaN where it was measured: nobody sees one come."""
+        """Return, per terminal, how long a message was arriving; NaN for a measurement, which cannot see
+        this.
+        """
         receiving = self.ns("terminal_receiving_ticks")
         return receiving if len(receiving) else np.full(self.graph.terminals, math.nan)
 
     @property
     def receiving_share(self) -> Floats:
-        """The same as a share of the measuring window."""
+        """Return the same as a fraction of the measuring window."""
         window_ns, known = self.window_ns, self.receiving_ns
         return np.minimum(known / window_ns if window_ns else known, 1.0)
 
     @property
     def tag(self) -> pl.Series:
-        """Per message its tag; null if it has none."""
+        """Return the tag of each message; null if it has none."""
         import polars as pl
 
         tag = pl.Series(self.count("message_tag"))
@@ -228,7 +230,7 @@ class ProgramRun(Rows):
 
     @property
     def event(self) -> pl.Series:
-        """Per message its event; null if it is of none."""
+        """Return the event of each message; null if it belongs to none."""
         import polars as pl
 
         event = self.count("message_tag") - self.programs.events.first
@@ -236,7 +238,7 @@ class ProgramRun(Rows):
         return pl.Series(event).set(pl.Series(of_none), None)
 
     def moment_ns(self, name: str) -> Floats:
-        """Per message a moment, NaN where it has not come: ``made``, ``sent`` or ``received``."""
+        """Return, per message, the time ``made``, ``sent`` or ``received``, NaN if it has not come."""
         ticks = self.raw(f"message_{name}_ticks")
         return np.where(ticks < 0, math.nan, ticks * self.tick_ns)
 

@@ -63,7 +63,7 @@ With `--csv` every table is written as CSV besides, `links.csv` beside `links.pa
 
 
 def markdown() -> str:
-    """The reference page of all results."""
+    """Return the reference page of all results."""
     parts = [
         _PREFACE.format(
             network_from=NETWORK_LATENCY_FROM,

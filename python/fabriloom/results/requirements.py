@@ -1,4 +1,4 @@
-"""Requirements: what was asked of flows, what is guaranteed, and what a run has seen."""
+"""Requirements of flows, their guarantees, and what a run has observed."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ class Seen:
         return verdict(self.of, self.longest_ns, self.stuck)
 
     def margin(self, value_ns: float | None) -> float | None:
-        """The share of the requirement that a time leaves."""
+        """Return the fraction of the requirement that a time leaves."""
         return margin(self.of.requirement_ns, value_ns)
 
 
 def seen(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> list[Seen]:
-    """One per flow with a requirement, in the order of the flows."""
+    """Return one per flow with a requirement, in the order of the flows."""
     stuck = str(native["end_reason"]) in STUCK or int(native.get("lost", 0)) > 0
     return [Seen(one, *_seen(native, place, tick_ns), stuck) for place, one in enumerate(promises)]
 

@@ -1,4 +1,4 @@
-"""What the columns of the tables of a run are made of: the engine's numbers by what a row is of."""
+"""The rows from which the columns of tables are computed: the engine's numbers by kind of row."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ class Rows:
         return self.window_ticks * self.tick_ns
 
     def raw(self, name: str) -> NDArray[Any]:
-        """One array as the engine has it."""
+        """Return one array as the engine has it."""
         return tables.column(self.native, name)
 
     def count(self, name: str) -> Ints:
-        """What was counted."""
+        """Return counts."""
         return self.raw(name).astype(np.int64)
 
     def ns(self, name: str) -> Floats:
-        """A time."""
+        """Return times in ns."""
         return self.raw(name) * self.tick_ns
 
     def share(self, name: str) -> Floats:
-        """A time as a share of the measuring window, 0 to 1."""
+        """Return times as fractions of the measuring window, 0 to 1."""
         return np.minimum(per(self.raw(name), self.window_ticks), 1.0)
 
     def rate(self, size: NDArray[Any]) -> Floats:
-        """Bytes over the measuring window, in MB/s."""
+        """Return bytes per measuring window, in MB/s."""
         return per(size * 1e3, self.window_ns)
 
     def share_of_all(self, size: NDArray[Any]) -> Floats:
@@ -143,11 +143,11 @@ class RingRows(LinkRows):
     """Links of rings, for the keys of a summary."""
 
     def total(self, name: str) -> int:
-        """What was counted on all of them."""
+        """Return the sum of a count over all rows."""
         return int(self.raw(name).sum())
 
     def part(self, what: str) -> float:
-        """The share of one kind of packets in all the time in which links were in use."""
+        """Return the share of one kind of packets in the time in which links were in use."""
         busy, of = (float(self.raw(f"link_{name}_ticks").sum()) for name in ("busy", what))
         return of / busy if busy else 0.0
 
@@ -225,11 +225,11 @@ class FlowRows(Rows):
         return order[number[order] > 0] if len(order) else order
 
     def own(self, name: str) -> NDArray[Any]:
-        """One array of the engine, of these rows."""
+        """Return one array of the engine for these rows."""
         return self.raw(f"{self.kept}_{name}")[self.used]
 
     def end(self, name: str) -> Names:
-        """Names of one end of each."""
+        """Return the names of one end of each row."""
         return self.terminals[self.own(name).astype(np.int64)]
 
     @property
@@ -269,11 +269,11 @@ class BatchRows(Rows):
         return (ends - starts).astype(np.float64) * self.tick_ns
 
     def own(self, name: str) -> NDArray[Any]:
-        """One array of the engine, of these rows."""
+        """Return one array of the engine for these rows."""
         return self.raw(f"batch_{name}")[self.bounds[0]]
 
     def latency_ns_mean(self, which: str) -> Floats:
-        """Mean latency of their packets, ``latency`` or ``total`` as in the engine's names."""
+        """Return the mean latency of their packets, ``latency`` or ``total`` as in the engine's names."""
         return tables.mean(self.own(f"{which}_sum_ticks") * self.tick_ns, self.own("packets"))
 
 
@@ -292,7 +292,7 @@ class TraceRows(Rows):
     """Delivered packets."""
 
     def end(self, name: str) -> Names:
-        """Names of one end of each."""
+        """Return the names of one end of each row."""
         return self.terminals[self.count(f"trace_{name}")]
 
     @property
@@ -311,7 +311,7 @@ class ShareRows(BatchRows):
         return list(self.native.get("share_name", ()))
 
     def cells(self, name: str) -> Ints:
-        """A number per batch and flow."""
+        """Return a number per batch and flow."""
         inside = self.bounds[0]
         return self.count(f"share_{name}").reshape(len(inside), len(self.names))[inside]
 
@@ -322,9 +322,9 @@ class ShareRows(BatchRows):
         return some if len(self.names) > 1 else np.empty(0, np.int64)
 
     def of(self, name: str) -> Ints:
-        """A number per row."""
+        """Return a number per row."""
         return self.cells(name)[:, self.sent].ravel()
 
     def each(self, values: NDArray[Any]) -> NDArray[Any]:
-        """What is of batches, per row."""
+        """Return a number of each batch, per row."""
         return np.repeat(values, len(self.sent))

@@ -42,7 +42,7 @@ class Taken:
 
 
 def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken]:
-    """One per source and terminal."""
+    """Return one row per source and terminal."""
     ports, found = graph.port_names, []
     made, source, of = (tables.column(native, f"code_{name}") for name in ("made", "port", "number"))
     taken = tables.column(native, "code_taken")
@@ -57,7 +57,7 @@ def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken
 
 
 def _latency(native: Mapping[str, Any], row: int, count: int, tick_ns: float) -> dict[str, float | None]:
-    """The latency of the codes of one row."""
+    """Return the latency of the codes of one row."""
     if not count:
         return dict.fromkeys(("min", "mean", "p99", "max", "jitter"))
     total, low, high = (
@@ -101,15 +101,15 @@ class CodeRun:
     """See ``columns.CODES``."""
 
     def raw(self, name: str) -> NDArray[Any]:
-        """One array of the engine."""
+        """Return one array of the engine."""
         return tables.column(self.native, name)
 
     def total(self, name: str) -> int:
-        """The sum of a column of the table."""
+        """Return the sum of a column of the table."""
         return int(self.table[name].sum())
 
     def most(self, name: str) -> Any:
-        """The largest of a column of the table, where any code was taken."""
+        """Return the largest value of a column of the table, over rows with accepted codes."""
         return self.table.filter(self.table["taken"] > 0)[name].max()
 
     @property

@@ -28,9 +28,9 @@ class Slot:
 
 
 def slots(marks: pl.DataFrame, program: Mapping[str, Any]) -> list[Slot]:
-    """The entries of the schedule, in its order; none of other programs.
+    """Return the entries of the schedule, in order; empty for other programs.
 
-    ``marks``: one per entry and epoch, at the end of the entry; its number is the entry's, from 1.
+    ``marks``: one per entry and epoch, at the end of the entry; its number is that of the entry, from 1.
     """
     import polars as pl
 

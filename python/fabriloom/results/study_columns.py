@@ -9,7 +9,7 @@ from .column import Column, Table, Value, at
 
 
 def fact(name: str) -> Value:
-    """What was found of a candidate; null if it was refused before."""
+    """Return the maker of a fact about a candidate; null if the candidate was refused before."""
     return lambda one: one.of.facts.get(name)
 
 

@@ -30,7 +30,7 @@ def per(top: NDArray[Any], bottom: NDArray[Any] | float) -> Floats:
 
 
 def mean(sums: NDArray[Any], counts: NDArray[Any]) -> Floats:
-    """Means, NaN of nothing: a stretch in which no packet arrived has no latency, rather than one of 0."""
+    """Return means, NaN of no values: a batch without packets has no latency, not a latency of 0."""
     return np.where(counts > 0, per(sums, counts), np.nan)
 
 

@@ -178,8 +178,9 @@ class DaskWorkers:
         return result
 
     def _hand_out(self, left: list[tuple[int, int]], done: list[Done], result: Future[Any]) -> None:
-        """Submit points, each with the number of deaths of workers that ran it alone; -1: it need not be
-        alone.
+        """Submit points, each with the number of workers that died while they ran it alone.
+
+        -1: the point does not have to run alone.
         """
         alone = any(deaths >= 0 for _, deaths in left)
         now, later = (left[:1], left[1:]) if alone else (left, [])

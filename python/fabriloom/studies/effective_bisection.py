@@ -24,8 +24,10 @@ Reals = NDArray[np.float64]
 
 
 def counted(parts: LinkParts, pairings: int, seed: int) -> dict[str, Any] | None:
-    """Mean share of a link that a flow gets, over random pairings of the terminals; none where it is not
-    counted: random intermediates, links of different rates."""
+    """Return the mean share of a link that a flow gets, over random pairings of the terminals.
+
+    None if it cannot be counted: with random intermediates, or links of different rates.
+    """
     if parts.via or "rate_bits_per_s" in parts.graph.attributes:
         return None
     if parts.graph.terminals < 2:

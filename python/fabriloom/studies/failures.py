@@ -1,4 +1,4 @@
-"""What every single failure of a cable or a switch would leave of a network, without running it."""
+"""The effect of every single failure of a cable or a switch on a network, without running it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .kinds import inspection_of
 Ints = NDArray[np.int64]
 
 KINDS = ("all", "cables", "switches")
-"""What may be asked for."""
+"""The kinds of failures."""
 MOST_WAYS = 1 << 30
-"""Ways times failures that are followed: some minutes."""
+"""Limit of paths times failures that are followed: some minutes."""
 SHOWN = 8
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a network before it runs, one class for each kind of network."""
+"""The inspection of a network before it runs, one class per kind of network."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ KINDS = {"links": LinkInspection, "rings": RingInspection}
 
 
 def inspection_of(compiled: Compiled) -> LinkInspection | RingInspection:
-    """Who answers for a network."""
+    """Return the inspection of a network."""
     return KINDS[compiled.graph.kind](compiled)

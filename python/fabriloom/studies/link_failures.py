@@ -60,7 +60,7 @@ class LinkWays:
 
     @property
     def count(self) -> int:
-        """Ways to go on, of all switches to all terminals."""
+        """Return the remaining paths of all switches to all terminals."""
         return len(self.row)
 
     @property
@@ -87,7 +87,7 @@ class LinkWays:
 
     @property
     def entry(self) -> Ints:
-        """Per port: the switch that it sends to."""
+        """Return, per port, the switch that it sends to."""
         return np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
 
     def by_ports(self, out: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Reals]:

@@ -1,4 +1,4 @@
-"""What can be said about a network of links before it runs: parts, its narrowest cut, the fullest link."""
+"""Properties of a network of links before it runs: parts, smallest cut, busiest link."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MOST_TERMINALS_FOR_CUT = 4096
 
 
 class LinkInspection:
-    """What is asked of a network of links; RingInspection answers the same."""
+    """The inspection of a network of links; RingInspection has the same methods."""
 
     def __init__(self, compiled: Compiled) -> None:
         assert isinstance(compiled.parts, LinkParts)
         self.compiled, self.parts = compiled, compiled.parts
 
     def network(self) -> dict[str, Any]:
-        """Its parts and what they carry, ready for JSON."""
+        """Return its parts and their loads, ready for JSON."""
         parts, length_bytes = self.parts, self.compiled.mean_packet_bytes
         loads, payload = self._loads(), payload_mbytes_per_s(parts, length_bytes)
         return {
@@ -49,7 +49,7 @@ class LinkInspection:
         }
 
     def full_first(self) -> dict[str, Any]:
-        """The link that is full first, by the proportions of the traffic."""
+        """Return the link that is full first, with the proportions of the traffic."""
         return channel_load(self.parts, self._loads(), self.compiled.mean_packet_bytes)
 
     def busy(self, demand: Demand) -> dict[str, float]:
@@ -73,15 +73,15 @@ class LinkInspection:
         return dict(zip(parts.graph.link_names, busy.tolist(), strict=True))
 
     def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
-        """Mean share of a link that a flow gets, over random pairings; none where it is not counted."""
+        """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""
         return effective_bisection.counted(self.parts, pairings, self.compiled.scenario.seed)
 
     def ways(self) -> LinkWays:
-        """The ways of all packets, for many failures. Raises ScenarioError."""
+        """Return the paths of all packets, for many failures. Raises ScenarioError."""
         return LinkWays(self.compiled, self.parts)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
-        """At most this many sources, spread evenly over the network, each with this many targets."""
+        """Return at most this many sources, spread evenly over the network, each with this many targets."""
         terminals = self.parts.graph.terminals
         first = spread_evenly(np.arange(terminals), sources)
         steps = spread_evenly(np.arange(1, terminals), targets)
@@ -89,8 +89,9 @@ class LinkInspection:
         return source, (source + np.tile(steps, len(first))) % terminals
 
     def apart_ticks(self, characters: int) -> int:
-        """More than a packet can take: every link of the longest way, at the slowest character, all
-        decoding."""
+        """Return more ticks than a packet can take: every link of the longest path at the slowest character,
+        and all decoding.
+        """
         arrays = self.compiled.arrays
         slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
         decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]
@@ -107,7 +108,7 @@ class LinkInspection:
 
     @staticmethod
     def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-        """What :meth:`network` found, as lines for reading: (what, value)."""
+        """Return the results of :meth:`network` as lines: (what, value)."""
         network, link = found["network"], found["link"]
         low, high = network["ports_used_min"], network["ports_used_max"]
         return [

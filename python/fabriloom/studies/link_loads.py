@@ -1,4 +1,4 @@
-"""What links carry, by the rule that chooses among the ports of a terminal, and which is full first."""
+"""The loads of links for a choice of ports, and the link that is full first."""
 
 from __future__ import annotations
 

@@ -51,14 +51,16 @@ class RingWays:
         return found
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
-        """Pairs of a terminal that can send and one that can receive."""
+        """Return pairs of a terminal that can send and one that can receive."""
         for source in np.flatnonzero(self.sends):
             yield from (
                 (int(source), int(target)) for target in np.flatnonzero(self.receives) if target != source
             )
 
     def _crossed(self) -> Bools:
-        """Per table, source, target and ring: whether the request or the response crosses the ring."""
+        """Return, per table, source, target and ring, whether the request or the response crosses the
+        ring.
+        """
         terminals = self.graph.terminals
         found = np.zeros((len(self.tables), terminals, terminals, self.rings.rings), bool)
         answered = self.parts.technology.response_bytes(64) > 0

@@ -42,7 +42,7 @@ class RingInspection:
         self.compiled, self.parts = compiled, compiled.parts
 
     def network(self) -> dict[str, Any]:
-        """Its parts and what they carry, ready for JSON."""
+        """Return its parts and their loads, ready for JSON."""
         parts, demand, length_bytes = self.parts, self.compiled.demand(), self.compiled.mean_packet_bytes
         loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
         sent = float(demand.sent().sum()) or 1.0
@@ -89,14 +89,14 @@ class RingInspection:
         return found
 
     def effective_bisection(self, pairings: int) -> None:
-        """It is not counted for rings."""
+        """Return None: it is not counted for rings."""
 
     def ways(self) -> RingWays:
-        """The rings that transactions cross, for many failures. Raises ScenarioError."""
+        """Return the rings that transactions cross, for many failures. Raises ScenarioError."""
         return RingWays(self.compiled, self.parts)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
-        """At most this many senders and receivers, spread evenly over the network, each with each."""
+        """Return pairs of at most this many senders and receivers, spread evenly over the network."""
         rings, terminals = self.parts.rings, self.parts.graph.terminals
         senders = spread_evenly(rings.terminals_of("sender", terminals), sources)
         receivers = spread_evenly(rings.terminals_of("receiver", terminals), targets)
@@ -104,8 +104,9 @@ class RingInspection:
         return source[source != target], target[source != target]
 
     def apart_ticks(self, characters: int) -> int:
-        """More than a request and its response can take: every station there and back, stored whole at
-        each."""
+        """Return more ticks than a transaction can take: every station there and back, with
+        store-and-forward.
+        """
         arrays = self.compiled.arrays
         slowest = {name: int(arrays[name].max(initial=0)) for name in (*_TIMES, *_RATES)}
         station = sum(slowest[name] for name in _TIMES)
@@ -114,7 +115,7 @@ class RingInspection:
 
     @staticmethod
     def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-        """What :meth:`network` found, as lines for reading: (what, value)."""
+        """Return the results of :meth:`network` as lines: (what, value)."""
         counted, link, bus = found["network"], found["link"], found["bus"]
         low, high = counted["stations_on_a_ring_min"], counted["stations_on_a_ring_max"]
         size = f"{high}" if low == high else f"{low} to {high}"

@@ -15,7 +15,7 @@ from ..traffic import Demand
 
 
 def bound_of(parts: RingParts, demand: Demand, length_bytes: float) -> dict[str, Any]:
-    """The link, bus or memory that is full first under a demand, and the load at which it is."""
+    """Return the link, bus or memory that is full first under a demand, and the load at which it is."""
     loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
     return bound(parts, loads, demand, length_bytes)
 

@@ -57,7 +57,7 @@ class Repetition(Curve):
         return pl.DataFrame([SEEDS.row_of(one) for one in found], infer_schema_length=None)
 
     def _of(self, name: str) -> OverSeeds:
-        """One number of the runs."""
+        """Return one number of each run."""
         values = self.table[name].drop_nulls().to_numpy().astype(np.float64)
         mean, half = 0.0, None
         if len(values) > 1:

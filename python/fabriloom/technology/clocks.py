@@ -31,7 +31,7 @@ class Delay:
 
 
 def parse(text: str, parameter: str) -> Delay:
-    """A sum of periods. Raises TechnologyError."""
+    """Return a sum of periods. Raises TechnologyError."""
     found: dict[str, Fraction] = {}
     for part in text.split("+"):
         term = _TERM.fullmatch(part)
@@ -52,7 +52,7 @@ def parse(text: str, parameter: str) -> Delay:
 def settings(
     latency: str, clock_millihz: int | None, switching: str | None, character_bits: int
 ) -> dict[str, object]:
-    """The delays of a technology whose routers have this latency.
+    """Return the delays of a technology whose routers have this latency.
 
     ``switching``: the part of its own clock that the router needs to choose an output, which the header of
     the next packet waits for. Raises TechnologyError.
@@ -72,7 +72,7 @@ def settings(
 
 
 def code_settings(latency: str, clock_millihz: int | None, code_bits: int) -> dict[str, object]:
-    """The delays of time-codes in a technology whose routers have this latency for them."""
+    """Return the delays of time-codes in a technology whose routers have this latency for them."""
     whole = _whole(latency, "time_code_latency", code_bits, clock_millihz)
     return {
         "code_forward_ps": round(whole.sys * _period_ps(clock_millihz)),
@@ -82,7 +82,7 @@ def code_settings(latency: str, clock_millihz: int | None, code_bits: int) -> di
 
 
 def _whole(latency: str, parameter: str, bits: int, clock_millihz: int | None) -> Delay:
-    """A delay up to the last bit out of a character of this many bits."""
+    """Return the delay up to the last bit out of a character of this many bits."""
     whole, own = parse(latency, parameter), Fraction(bits, BITS)
     if whole.tx < own:
         message = f"{parameter} ends with the last bit out, so it has at least {float(own):g} tx"

@@ -168,7 +168,7 @@ def _numbers(preset: str) -> dict[str, Any]:
 
 
 def values_of(preset: Preset) -> dict[str, Any]:
-    """The numbers of a preset under their names with units."""
+    """Return the numbers of a preset under their names with units."""
     values = {}
     for key, entry in preset.entries.items():
         name, parse = _PARSERS.get(key, (key.replace(".", "_"), None))

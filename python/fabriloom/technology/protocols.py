@@ -109,21 +109,17 @@ class Protocol:
 
 
 def protocols() -> Mapping[str, Preset]:
-    """All presets of protocols by name."""
+    """Return all presets of protocols by name."""
     return read("protocols.toml")
 
 
 def protocol_settings(preset: str) -> dict[str, Any]:
-    """The numbers of a preset under their names with units: ``packet_bytes``, ``send_time_ps``, …"""
+    """Return the numbers of a preset under their names with units: ``packet_bytes``, ``send_time_ps``, …"""
     return values_of(protocols()[preset])
 
 
 def protocol(preset: str, overrides: Mapping[str, Any] | None = None) -> Protocol:
-    """A preset with some of its settings replaced; a value of None leaves the preset's.
-
-    Raises :class:`TechnologyError` for settings that contradict each other. A packet size alone is that of
-    small messages, too, unless the preset has a smaller one for them.
-    """
+    """Return a preset with some of its settings replaced; a value of None leaves the preset's."""
     values = protocol_settings(preset)
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     if "packet_bytes" in given and "small_packet_bytes" not in given:

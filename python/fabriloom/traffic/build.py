@@ -1,4 +1,4 @@
-"""From the settings of ``[traffic]`` to the columns of the engine."""
+"""Build the engine's columns from the settings of ``[traffic]``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def build(
     ports: Ints | None = None,
     distributions: Sequence[Spread] = (),
 ) -> Columns:
-    """All ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
+    """Return all ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
 
     Waits of lists are in ps. ``flow_name`` and ``flow_requirement_ps`` are not for the engine.
 
@@ -51,13 +51,13 @@ def build(
         settings: ``[traffic]`` with whole numbers: ``pattern`` and ``arrivals`` (tables with ``kind``),
             ``length`` (``{"kind": "fixed", "value_bytes": 64}``), ``load`` or ``rate``, ``scale``,
             ``source_queue``, ``senders``; paths complete.
-        seed: of random permutations that name none.
-        via: true when packets carry a header to an intermediate switch, which counts for the load.
-        ports: per terminal how many ports it sends by, which share its load; one each if not given.
+        seed: seed of random permutations that name none.
+        via: whether packets carry a header to an intermediate switch, which counts for the load.
+        ports: per terminal, the number of ports that share its load; default: one each.
         distributions: targets that stand for several terminals.
 
     Raises:
-        TrafficError: with the setting at fault.
+        TrafficError: a setting is wrong; the error names it.
     """
     count = network.terminals
     terminals = Terminals(network.terminal_names)
@@ -85,7 +85,7 @@ def build(
 
 
 def _nothing(kind: str, named: bool) -> TrafficError:
-    """No terminal sends: none is to, or the pattern has nothing for those that are."""
+    """Return the error if no terminal sends: none may, or the pattern has no target for those that may."""
     if not named:
         return TrafficError("nobody sends: the list is empty", "senders", "name terminals that send")
     message = f"nobody sends: {kind} has no other terminal for any of the senders"
@@ -93,13 +93,13 @@ def _nothing(kind: str, named: bool) -> TrafficError:
 
 
 def silent(network: Network, technology: Links, packet_bytes: int) -> Columns:
-    """The same columns for terminals that make no packets by themselves; ``packet_bytes`` of the longest."""
+    """Return the same columns for terminals without sources; ``packet_bytes``: the longest packet."""
     columns, _ = lengths(network.terminals, technology, {"kind": "fixed", "value_bytes": packet_bytes})
     return _empty(network.terminals) | columns
 
 
 def _mean_bytes(technology: Links, mean_chars: float) -> float:
-    """Mean payload of packets of whole and of fractional characters alike."""
+    """Return the mean payload of packets, for whole and for fractional characters."""
     none, one = technology.payload_bytes(0), technology.payload_bytes(1)
     return none + (one - none) * mean_chars
 
@@ -107,9 +107,9 @@ def _mean_bytes(technology: Links, mean_chars: float) -> float:
 def _offered(
     settings: Settings, share: np.ndarray, packet: np.ndarray, grain_ps: int, mean_bytes: float
 ) -> np.ndarray:
-    """Per terminal the load of its own link, 0 for those that are silent.
+    """Return, per terminal, the load of its own link, 0 for silent ones.
 
-    ``share``: what each sends beside the others, or sums of rates in the unit of the pattern.
+    ``share``: what each sends relative to the others, or sums of rates in the unit of the pattern.
     """
     pattern = settings["pattern"]
     if pattern.get("unit") is None and settings.get("rate") is None:
@@ -166,7 +166,7 @@ def _senders(network: Network, terminals: Terminals, senders: Any) -> np.ndarray
 
 
 def _empty(count: int) -> Columns:
-    """Columns of silent terminals."""
+    """Return the columns of silent terminals."""
     return {
         "source_arrival": np.zeros(count, np.uint8),
         "source_interval_grains": np.zeros(count),
@@ -201,7 +201,9 @@ def _empty(count: int) -> Columns:
 def _aim(
     network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray, seed: int
 ) -> tuple[Columns, np.ndarray]:
-    """The ``source_target``, ``target_*`` and ``weight_*`` columns; per terminal how much it sends."""
+    """Return the ``source_target``, ``target_*`` and ``weight_*`` columns, and how much each terminal
+    sends.
+    """
     count, kind = network.terminals, pattern["kind"]
     everyone = np.ones(count)
     if kind in ("uniform", "hot-spot", "local") and count < 2:
@@ -243,7 +245,7 @@ def _hot_spot(network: Network, terminals: Terminals, pattern: Settings, sending
 
 
 def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
-    """Per terminal its fixed target, or -1."""
+    """Return the fixed target of each terminal, or -1."""
     count, kind = network.terminals, pattern["kind"]
     if kind == "permutation":
         return _permutation(network, terminals, pattern, seed)
@@ -289,7 +291,7 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
 
 
 def _map(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
-    """Fixed targets of which several may be the same."""
+    """Return fixed targets, several of which may be equal."""
     if pattern.get("path"):
         return pairs.without_self(pairs_file(terminals, pattern["path"], different=False))
     if pattern.get("random"):

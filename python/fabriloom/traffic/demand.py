@@ -27,47 +27,48 @@ Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Demand:
-    """Packets per unit of time; the busiest source sends 1 in all."""
+    """Packets per unit of time; the busiest source sends 1 in total."""
 
     source: np.ndarray
     """Per listed pair: the terminal that sends."""
     target: np.ndarray
     packets: np.ndarray
     even: np.ndarray
-    """Per terminal: what it sends to all others alike, besides; a list of all pairs would be too long."""
+    """Per terminal: what it sends evenly to all others, in addition; a list of all pairs would be too
+    long."""
     chars: np.ndarray | None = None
     """Per listed pair: mean payload characters of a packet."""
     even_chars: float = 0.0
-    """The same of what is sent to all others alike."""
+    """The same for what is sent evenly to all others."""
     spread: Demand | None = None
-    """What is sent to distributions, with their numbers as targets; none: nothing."""
+    """What is sent to distributions, with their numbers as targets; None: nothing."""
     per_grain: float | None = None
-    """Packets per grain of a source that sends 1; none where sources wait for the network."""
+    """Packets per grain of a source that sends 1; None if sources wait for the network."""
 
     @property
     def pairs(self) -> Pairs:
-        """The listed pairs as columns."""
+        """Return the listed pairs as columns."""
         return self.source, self.target, self.packets
 
     def matrix(self) -> NDArray[np.float64]:
-        """From each terminal to each: what it sends."""
+        """Return what each terminal sends to each."""
         terminals = len(self.even)
         found = (self.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
         np.add.at(found, (self.source, self.target), self.packets)
         return found
 
     def sent(self) -> np.ndarray:
-        """Per terminal: what it sends."""
+        """Return what each terminal sends."""
         return self.even + np.bincount(self.source, weights=self.packets, minlength=len(self.even))
 
     def received(self) -> np.ndarray:
-        """Per terminal: what is sent to it."""
+        """Return what is sent to each terminal."""
         others = (self.even.sum() - self.even) / max(1, len(self.even) - 1)
         return others + np.bincount(self.target, weights=self.packets, minlength=len(self.even))
 
 
 def demand(columns: Columns) -> Demand:
-    """What each terminal sends to each other. Descriptors are counted, whatever their waits."""
+    """Return what each terminal sends to each other. Descriptors are counted without their waits."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
     rate = _rates(columns)
     parts: list[Pairs] = []
@@ -109,24 +110,26 @@ def demand(columns: Columns) -> Demand:
 
 
 def to_all(columns: Columns) -> NDArray[np.bool_]:
-    """Per terminal: whether it sends to all others."""
+    """Return, per terminal, whether it sends to all others."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
     return ~_among(arrival, SILENT, LIST, FLOWS) & _among(kind, UNIFORM, HOT_SPOT, ANY)
 
 
 def sends_evenly(columns: Columns) -> bool:
-    """Whether some terminal sends to all others alike, as :attr:`Demand.even` would have it; a hot spot that
-    takes everything leaves nothing for others."""
+    """Return whether some terminal sends evenly to all others, as in :attr:`Demand.even`.
+
+    A hot spot that gets everything leaves nothing for others.
+    """
     return bool(np.any(to_all(columns) & (columns["source_target"] == UNIFORM)))
 
 
 def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
-    """Per value: whether it is one of a few codes; several times as fast as ``np.isin``."""
+    """Return, per value, whether it is one of a few codes; several times as fast as ``np.isin``."""
     return np.logical_or.reduce([values == code for code in codes])
 
 
 def _periods(columns: Columns) -> np.ndarray:
-    """Mean grains from a packet to the next, of each source."""
+    """Return the mean grains between packets of each source."""
     interval, burst = columns["source_interval_grains"], columns["source_burst"]
     on_off = (columns["source_arrival"] == ON_OFF) & (burst > 0)
     gap = np.divide(columns["source_gap_grains"], burst, out=np.zeros_like(interval), where=on_off)
@@ -139,7 +142,7 @@ def _all_open(columns: Columns) -> bool:
 
 
 def _per_grain(columns: Columns) -> float | None:
-    """Packets per grain of the busiest source."""
+    """Return the packets per grain of the busiest source."""
     timed = (columns["source_arrival"] != SILENT) & (columns["source_interval_grains"] > 0)
     if not np.any(timed) or not _all_open(columns):
         return None
@@ -147,7 +150,7 @@ def _per_grain(columns: Columns) -> float | None:
 
 
 def _mean_chars(columns: Columns) -> float:
-    """Mean payload characters of packets that are no flow's."""
+    """Return the mean payload characters of packets that belong to no flow."""
     if not len(columns["source_length"]):
         return 0.0
     if columns["source_length"][0] == LENGTH_TABLE:
@@ -157,7 +160,7 @@ def _mean_chars(columns: Columns) -> float:
 
 
 def _rates(columns: Columns) -> np.ndarray:
-    """Packets of each source relative to the busiest; equal where nothing else is known."""
+    """Return the packets of each source relative to the busiest; equal if nothing else is known."""
     interval, arrival = columns["source_interval_grains"], columns["source_arrival"]
     rate = (arrival != SILENT).astype(np.float64)
     timed = (rate > 0) & (interval > 0) & (arrival != LIST)
@@ -168,7 +171,7 @@ def _rates(columns: Columns) -> np.ndarray:
 
 
 def _flows(columns: Columns, rate: np.ndarray) -> Pairs:
-    """Each flow's part of what its source sends."""
+    """Return each flow's fraction of what its source sends."""
     start = columns["flow_start"].astype(np.int64)
     source = np.repeat(np.arange(len(start) - 1), np.diff(start))
     packets = columns["flow_packets"] / columns["flow_interval_grains"]
@@ -193,7 +196,7 @@ def _listed(columns: Columns) -> Pairs:
 
 
 def mean_length(arrays: Columns) -> float:
-    """Mean payload characters of a packet, over the sources that send and by their tables or lists."""
+    """Return the mean payload characters of a packet, over the sending sources, by their tables or lists."""
     if len(arrays["flow_length"]):
         packets = arrays["flow_packets"] / arrays["flow_interval_grains"]
         return float(np.average(arrays["flow_length"], weights=packets))

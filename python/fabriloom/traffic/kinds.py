@@ -1,4 +1,4 @@
-"""Numbers of the kinds in the engine's columns, and the views of other rooms that traffic needs."""
+"""Codes of the engine's columns, and the protocols of other packages that traffic needs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LENGTH_UNIFORM: Final = LENGTH.UNIFORM
 LENGTH_TABLE: Final = LENGTH.TABLE
 
 NO_QUEUE: Final = 2**32 - 1
-"""``source_queue`` of sources without a waiting place."""
+"""``source_queue`` of sources without a queue."""
 
 MOST_CHARACTERS: Final = 2**24
 """The longest payload of one packet, in characters."""
@@ -93,7 +93,7 @@ class Links(Protocol):
 
 
 def out_links(network: Network) -> Ints:
-    """Per terminal: the link it sends on."""
+    """Return, per terminal, the link on which it sends."""
     links = np.flatnonzero(network.link_source >= network.switches)
     found = np.empty(network.terminals, np.int64)
     found[network.link_source[links] - network.switches] = links
@@ -101,7 +101,9 @@ def out_links(network: Network) -> Ints:
 
 
 def rates_of(network: Network) -> NDArray[np.float64]:
-    """Per terminal: the rate of the link it sends on in bits per second, NaN where it is the usual one."""
+    """Return, per terminal, the rate of the link on which it sends in bits per second, NaN for the usual
+    one.
+    """
     rates = network.attributes.get("rate_bits_per_s")
     if rates is None:
         return np.full(network.terminals, np.nan)
@@ -109,7 +111,7 @@ def rates_of(network: Network) -> NDArray[np.float64]:
 
 
 def per_rate(network: Network, times_of: Callable[[int | None], float]) -> NDArray[np.float64]:
-    """Per terminal what ``times_of`` gives for the rate of its link; none is the usual rate."""
+    """Return, per terminal, ``times_of`` for the rate of its link; None is the usual rate."""
     keys = np.nan_to_num(rates_of(network), nan=-1.0)
     found = np.empty(network.terminals)
     for rate in np.unique(keys):
@@ -118,5 +120,5 @@ def per_rate(network: Network, times_of: Callable[[int | None], float]) -> NDArr
 
 
 def homes(network: Network) -> Ints:
-    """Per terminal: the switch it sends into."""
+    """Return, per terminal, the switch that it sends to."""
     return network.link_target[out_links(network)]

@@ -21,7 +21,7 @@ from fabriloom.traffic.kinds import (
 
 
 def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Columns, float]:
-    """The columns, and the mean payload of a packet in characters."""
+    """Return the columns, and the mean payload of a packet in characters."""
     kind, values, weights = settings["kind"], [], None
     if kind == "fixed":
         low = high = _chars(technology, settings["value_bytes"], "length.value")
@@ -53,7 +53,7 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
 
 
 def cumulative(weights: np.ndarray) -> np.ndarray:
-    """Cumulative probabilities, the last exactly 1."""
+    """Return cumulative probabilities, the last exactly 1."""
     sums = np.cumsum(weights / weights.max())
     sums /= sums[-1]
     sums[-1] = 1.0
@@ -61,7 +61,7 @@ def cumulative(weights: np.ndarray) -> np.ndarray:
 
 
 def characters(technology: Links, size_bytes: int) -> int:
-    """Payload characters of a packet of this size; raises UnitError if no packet has it."""
+    """Return the payload characters of a packet of this size. Raises UnitError if no packet has it."""
     legal = technology.legal_payloads_bytes
     if legal and size_bytes not in legal:
         sizes = [units.format_bytes(size) for size in legal]

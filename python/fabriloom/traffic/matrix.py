@@ -14,7 +14,7 @@ from fabriloom.traffic.names import Terminals, repeated
 
 
 def matrix(terminals: Terminals, pattern: Settings) -> tuple[Columns, np.ndarray]:
-    """The ``weight_*`` columns, and per terminal the sum of its row (0: silent).
+    """Return the ``weight_*`` columns, and the sum of each terminal's row (0: silent).
 
     The file is either terminals x terminals numbers, one row per source, or has the columns ``source``,
     ``target`` and ``weight``, with a unit ``rate``.
@@ -84,7 +84,7 @@ def _dense(
 
 
 def _of_itself(table: tables.Table, row: int, column: str | int, name: str) -> TrafficError:
-    """The error of a number on the diagonal."""
+    """Return the error of a number on the diagonal."""
     message = f'"{name}" would send to itself'
     return table.error(message, row, column, "write 0 there, or include_self = true in the pattern")
 
@@ -108,9 +108,9 @@ def _floats(table: tables.Table, name: str, value: str) -> np.ndarray:
 
 
 def pairs(terminals: Terminals, path: str, different: bool) -> np.ndarray:
-    """Targets from a file with the columns ``source`` and ``target``; -1 for the rest.
+    """Return targets from a file with the columns ``source`` and ``target``; -1 for the others.
 
-    ``different``: no two may be the same, as in a permutation.
+    ``different``: no two may be equal, as in a permutation.
     """
     table = tables.read(path)
     table.only(("source", "target"))

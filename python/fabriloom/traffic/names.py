@@ -87,26 +87,26 @@ class Terminals:
 
 
 class Targets(Terminals):
-    """Terminals, by number or by name, and by name alone what stands for several of them."""
+    """Terminals by number or by name, and distributions by name."""
 
     def __init__(self, names: list[str], distributions: Sequence[Spread]) -> None:
         super().__init__(names)
         self.distributions = distributions
 
     def find(self, key: object) -> int | None:
-        """The number of a terminal, or that of a distribution, behind those of terminals."""
+        """Return the number of a terminal, or that of a distribution, which follow the terminals."""
         names = [one.name for one in self.distributions]
         if isinstance(key, str) and key in names:
             return len(self.names) + names.index(key)
         return super().find(key)
 
     def name(self, number: int) -> str:
-        """The name of either."""
+        """Return the name of a terminal or a distribution."""
         count = len(self.names)
         return self.names[number] if number < count else self.distributions[number - count].name
 
     def hint(self, key: object) -> str:
-        """The nearest right name of either."""
+        """Return the nearest correct name of a terminal or a distribution."""
         names = [one.name for one in self.distributions]
         near = units.nearest(key, names) if isinstance(key, str) else None
         return f'did you mean "{near}"?' if near else super().hint(key)

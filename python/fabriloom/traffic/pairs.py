@@ -9,7 +9,7 @@ from fabriloom.traffic.kinds import Ints
 
 
 def shift(terminals: int, by: int) -> Ints:
-    """Terminal i to terminal i + by, counted around."""
+    """Return terminal i + by, modulo their number, as the target of terminal i."""
     if by % terminals == 0:
         message = f"a shift by {by} sends each of {terminals} terminals to itself"
         raise TrafficError(message, "pattern.by", "choose a number that is not a multiple of the terminals")
@@ -17,7 +17,7 @@ def shift(terminals: int, by: int) -> Ints:
 
 
 def transpose(terminals: int) -> Ints:
-    """Numbers as row and column of a square: (r, c) to (c, r). The diagonal has no partner."""
+    """Return transposed numbers: (r, c) of a square to (c, r). The diagonal has no partner."""
     side = int(terminals**0.5 + 0.5)
     if side * side != terminals:
         message = f"transpose needs a square number of terminals, found {terminals}"
@@ -26,7 +26,7 @@ def transpose(terminals: int) -> Ints:
 
 
 def bit_reverse(terminals: int) -> Ints:
-    """The bits of the number in the opposite order. Palindromes have no partner."""
+    """Return numbers with their bits reversed. Palindromes have no partner."""
     bits = _bits(terminals, "bit-reverse")
     number = np.arange(terminals)
     reverse = np.zeros(terminals, np.int64)
@@ -36,18 +36,18 @@ def bit_reverse(terminals: int) -> Ints:
 
 
 def bit_complement(terminals: int) -> Ints:
-    """Every bit of the number inverted."""
+    """Return numbers with all bits inverted."""
     _bits(terminals, "bit-complement")
     return terminals - 1 - np.arange(terminals)
 
 
 def mirror(terminals: int) -> Ints:
-    """The last terminal for the first, and so on. In the middle of an odd number there is no partner."""
+    """Return the last terminal for the first, and so on. The middle of an odd number has no partner."""
     return without_self(terminals - 1 - np.arange(terminals))
 
 
 def random(terminals: int, seed: int) -> Ints:
-    """A random permutation without fixed points; the same for the same seed on every machine."""
+    """Return a random permutation without fixed points; it depends only on the seed."""
     if terminals < 2:
         raise TrafficError("a permutation needs at least two terminals", "pattern", "add terminals")
     target = np.argsort(mixed(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
@@ -61,7 +61,9 @@ def random(terminals: int, seed: int) -> Ints:
 
 
 def exchanging(terminals: int, seed: int) -> Ints:
-    """Random pairs that send to each other, each pairing equally likely; one of an odd number has none."""
+    """Return random pairs that send to each other, all pairings equally likely; one of an odd number has
+    none.
+    """
     if terminals < 2:
         raise TrafficError("pairs need at least two terminals", "pattern", "add terminals")
     order = np.argsort(mixed(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
@@ -72,9 +74,9 @@ def exchanging(terminals: int, seed: int) -> Ints:
 
 
 def drawn(senders: Ints, receivers: Ints, seed: int) -> Ints:
-    """A random receiver for each sender, any but itself, several perhaps the same; -1 where there is none.
+    """Return a random receiver for each sender, never itself; several may be equal; -1 if there is none.
 
-    The same for the same seed on every machine.
+    The result depends only on the seed, on every machine.
     """
     draw = mixed(senders.astype(np.uint64), seed)
     others = np.isin(senders, receivers)
@@ -86,7 +88,7 @@ def drawn(senders: Ints, receivers: Ints, seed: int) -> Ints:
 
 
 def without_self(target: Ints) -> Ints:
-    """Terminals that are their own partner have none."""
+    """Remove partners of terminals that are their own partner."""
     return np.where(target == np.arange(len(target)), -1, target)
 
 
@@ -98,7 +100,7 @@ def _bits(terminals: int, name: str) -> int:
 
 
 def mixed(values: np.ndarray, seed: int) -> np.ndarray:
-    """SplitMix64 of seed and value (Steele, Lea and Flood 2014); NumPy's own streams may change."""
+    """Return SplitMix64 of seed and value (Steele, Lea and Flood 2014); NumPy's own streams may change."""
     golden = 0x9E3779B97F4A7C15
     with np.errstate(over="ignore"):
         z = (values + np.uint64(1)) * np.uint64(golden) + np.uint64((seed * 0xD1342543DE82EF95) % 2**64)

@@ -48,7 +48,7 @@ class GraphFile(Section):
 
 
 def table_of(family: Family) -> type[Section]:
-    """The table of a family: its parameters with their limits, defaults and descriptions."""
+    """Return the table of a family: its parameters with their limits, defaults and descriptions."""
     hints = get_type_hints(family.build, include_extras=True)
     fields: dict[str, Any] = {"kind": (Literal[family.name], ...)}  # type: ignore[valid-type]
     for name, parameter in inspect.signature(family.build).parameters.items():
