@@ -1,6 +1,6 @@
 """Latency in empty ring networks, by the formula of the page on the ring model.
 
-With ``n`` symbols of ``c`` and a cable of ``w`` a packet stands whole at the next station ``n c + w`` after
+With ``n`` symbols of ``c`` and a cable of ``w`` a packet is complete at the next station ``n c + w`` after
 its start, and ``decode`` later in its queue. Passing a station costs ``bypass`` more and, store-and-forward,
 all of that again; cut through, the head goes on after ``c + w + decode + bypass``. Each ring begins with
 ``transmit`` and ends with ``receive``; between two rings is a bus transfer, at the end the memory.
@@ -21,7 +21,7 @@ STORE, CUT = "store-and-forward", "cut-through"
 
 
 def ring_ps(tech: RingTechnology, forwarding: str, payload_bytes: int, passed: int) -> int:
-    """From the start on one ring until the packet stands whole in a queue, past ``passed`` stations."""
+    """From the start on one ring until the packet is complete in a queue, past ``passed`` stations."""
     symbols = (tech.request_bytes(payload_bytes) + tech.send_idle_bytes) // 2
     packet_ps = int(symbols) * tech.symbol_ps() + tech.cable_ps()
     head_ps = tech.symbol_ps() + tech.cable_ps()

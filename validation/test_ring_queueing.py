@@ -1,7 +1,7 @@
 """Waits on a ring link and on a bus with Poisson arrivals, where theory is exact.
 
 A link that carries the requests of one sender only is M/D/1: W = rho T / (2 (1 - rho)). Servers of fixed
-times one behind the other make a packet wait in all as long as the slowest would alone (Avi-Itzhak 1965,
+times in sequence make a packet wait in all as long as the slowest would alone (Avi-Itzhak 1965,
 Friedman 1965), so behind that link a slower bus makes it the wait of an M/D/1 queue with the bus's time.
 """
 

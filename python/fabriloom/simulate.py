@@ -296,7 +296,7 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
     between = time.perf_counter()
     native = simulation.result()
     reason = str(native["end_reason"])
-    # The twin does not notice that a part of the network is stuck, and what is not goes on.
+    # The twin does not detect that a part of the network is stuck while the rest continues.
     stuck = reason in STUCK
     until = int(native["end_time_ticks"]) if stuck else until
     twin = _native.run_twin(compiled.arrays, False, until)

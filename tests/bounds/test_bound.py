@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[Table, str]] = {
         {"technology": SPACEWIRE | {"arbiter": "fixed"}},
         'with arbiter "fixed" a packet can wait without end',
     ),
-    "cycle": (TORUS | {"traffic": {"pattern": "uniform"}}, "can wait for each other in a circle"),
+    "cycle": (TORUS | {"traffic": {"pattern": "uniform"}}, "can wait for each other in a cycle"),
     "universal": (
         {"topology": {"kind": "clos", "terminals": 32}, "routing": {"universal": True}, "traffic": {}},
         "with universal routing every flow may pass every switch",

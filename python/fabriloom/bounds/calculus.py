@@ -202,7 +202,7 @@ def _backwards(network: Network, ways: list[Way]) -> list[int]:
         stuck = sorted(link for link in used if left[link] > 0)
         names = network.compiled.graph.link_names
         raise network.compiled.scenario.error(
-            "packets of these flows can wait for each other in a circle, so no delay is guaranteed; "
+            "packets of these flows can wait for each other in a cycle, so no delay is guaranteed; "
             f"{names[stuck[0]]} is on it",
             ("routing",),
             "choose a routing that cannot deadlock, see fabriloom check",

@@ -137,7 +137,7 @@ def from_folder(folder: Folder) -> Samples:
             ) from error
     if not found.values:
         raise FitError(
-            f"{folder.path}: it has no finished point\n  = let the measurement go on: the same command"
+            f"{folder.path}: it has no finished point\n  = continue the measurement with the same command"
         )
     found.sources.append(f"{folder.path.name} ({machine})")
     return found

@@ -96,7 +96,7 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _again_text(messages: dict[str, Any]) -> str:
     given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
-    twice = f"{messages['duplicates']:,} came twice and were thrown away"
+    twice = f"{messages['duplicates']:,} came twice and were discarded"
     return f"{messages['resent']:,} packets; {twice}{given_up}"
 
 

@@ -32,7 +32,7 @@ LINKS = Table(
         Column(
             "blocked_share",
             "0 to 1",
-            "Share of the time in which the wire stood still within a packet: the packet could not go on further down, or its next characters had not come yet.",
+            "Share of the time in which the wire stood still within a packet: the packet could not continue further down, or its next characters had not arrived yet.",
             share("link_stalled_ticks"),
         ),
         Column("blocked_ns", "ns", "The same in time.", time_ns("link_stalled_ticks")),

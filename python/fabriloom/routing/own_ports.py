@@ -126,6 +126,6 @@ def _check_arrivals(graph: Graph, rings: Rings, route: PortRoute) -> None:
                 core.loads(*route.columns(), numbers(source), numbers(target), np.zeros(len(source)))
             except RoutingError as error:
                 message = (
-                    f"{error}: no row takes them off a ring that they go round, or rows lead in a circle"
+                    f"{error}: no row takes them off a ring on which they circulate, or rows form a cycle"
                 )
                 raise RoutingError(message, "path") from None

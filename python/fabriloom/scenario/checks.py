@@ -283,7 +283,7 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
         message = f"a {fault.what[0]} cannot be stuck: that is of terminals that take nothing"
         raise scenario.error(message, (*path, "stuck"), "remove it, or name a terminal", key=True)
     if fault.stuck and fault.repaired_ps is None:
-        message = "a terminal that is stuck goes on at some time"
+        message = "a terminal that is stuck must continue at some time"
         raise scenario.error(message, (*path, "stuck"), 'write at and repaired, such as "200 us"', key=True)
     _fault_moments(scenario, path, fault)
 

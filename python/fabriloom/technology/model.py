@@ -242,7 +242,7 @@ class Technology:
         if under_way < there_and_back + self.receiver_ps(rate_bits_per_s) + self.transmitter_ps(
             rate_bits_per_s
         ):
-            message = "on so long a cable credit ends at credit_limit, "
+            message = "on a cable of this length credit ends at credit_limit, "
             message += f"{self.credit_limit_chars} characters under way"
             hint = f'a larger buffer is of no use then: write input_buffer = "{self.credit_limit_chars} B"'
             raise TechnologyError(message, "cable_length", hint)
@@ -325,7 +325,7 @@ class Technology:
         return replace(self, reverse_load=reverse_load)
 
     def rounded(self, rate_bits_per_s: int | None = None) -> bool:
-        """True if a character time is not a whole number of picoseconds and is therefore rounded."""
+        """Return whether a character time is not a whole number of picoseconds and is therefore rounded."""
         bits = (self.data_bits + self.share_bits, self.end_bits + self.share_bits)
         return any(self._bits_ps(b, rate_bits_per_s).denominator != 1 for b in bits)
 

@@ -16,7 +16,7 @@ The first line names the columns; ``source`` and ``target`` are required, the ot
 Columns whose names begin with an underscore are the user's own. As spreadsheet programs write it, a file may
 have semicolons between columns, and then decimal commas, a byte-order mark, and blank lines.
 
-A line of kind terminal names a terminal (source) and, as a rule, the switch it is cabled to (target). A line
+A line of kind terminal names a terminal (source) and, usually, the switch it is cabled to (target). A line
 of kind switch names a switch; a cable also creates the switches that it names. Lines before the first that
 begin with ``#`` are skipped.
 """

@@ -58,7 +58,7 @@ def torus(
     return _lattice("torus", shape, terminals_per_switch, links_per_edge, wrap=True)
 
 
-@family("ring", "Switches in a circle.", routing="dimension-order", cut=_cut)
+@family("ring", "Switches in a cycle.", routing="dimension-order", cut=_cut)
 def ring(
     switches: Annotated[Several, Field(description="Number of switches")],
     terminals_per_switch: TerminalsPerSwitch = 1,

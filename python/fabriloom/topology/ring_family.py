@@ -12,6 +12,6 @@ Controllers = Annotated[
     Literal["shared", "own"],
     Field(
         description="shared: a port is one station, at all buses of its switch; own: a port is a link "
-        "controller for every bus, one behind the other on its ring"
+        "controller for every bus, in a row on its ring"
     ),
 ]

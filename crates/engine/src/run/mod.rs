@@ -98,7 +98,7 @@ pub enum RunError {
         class: u32,
     },
     /// The ports of a ring network route packets in a cycle.
-    #[error("packets for terminal {terminal} go in a circle from port to port")]
+    #[error("packets for terminal {terminal} loop from port to port")]
     RouteCircle {
         /// Terminal number.
         terminal: u32,

@@ -106,7 +106,7 @@ export class Fabric {
     const links = reaching.linksOf(shape);
     const rate = (link) => (this.carried.length ? ` with ${figures(this.carried[link] / 1000)} MB/s` : "");
     const value = ({ values, kind }, link) => (kind === "share" ? `${figures(100 * values[link], 3)} %` : figures(values[link]));
-    // While a run goes on only its utilisation is known; at its end all that the report says of a link.
+    // During a run only its utilisation is known; at the end everything that the report says of a link.
     const share = (link) => (this.columns.length
       ? `${this.columns.filter(({ values }) => values[link] !== null).map((one) => `${one.label} ${value(one, link)}`).join(", ")}${rate(link)}`
       : `${((this.busy[link] ?? 0) / 10).toFixed(1)} % in use${rate(link)}`);

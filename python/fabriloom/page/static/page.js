@@ -243,7 +243,7 @@ const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("f
 const begin = async (what, unasked = false) => {
   const before = state.wanted;
   if (!unasked) complain("");
-  // What runs is what the server says: a job that it refuses ends nothing that goes on.
+  // The server decides what runs: a refused job does not end the current one.
   Object.assign(state, { asked: true, unasked, left: false, wanted: chosen() });
   if (what === "replay") state.owed = false;
   buttons();

@@ -113,7 +113,7 @@ export class Player {
     if (all.some((one) => Object.keys(one.data.intervals_ns ?? {}).length)) parts.push(mark("queue", "packets waiting at their source, by the offered rate"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => !stuck))) parts.push(mark("down", "link that is down"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", `${rings ? "station" : "terminal"} that takes nothing`));
-    if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, thrown away at the switch"));
+    if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, discarded at the switch"));
     if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code or interrupt"));
     this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
   }
@@ -146,7 +146,7 @@ export class Player {
     requestAnimationFrame(frame);
   }
 
-  // Where nothing moves, time goes on to the next packet.
+  // If nothing moves, time jumps to the next packet.
   busyFrom(next) {
     const all = this.views().map((view) => view.recording).filter(Boolean);
     if (all.some((one) => one.at(next).length)) return next;

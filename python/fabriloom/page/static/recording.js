@@ -37,7 +37,7 @@ export class Recording {
     this.spills = this.losses.flatMap((loss) => this.spill(loss));
   }
 
-  // Where the rest of a lost packet is thrown away: at the end of the last link by which it still comes.
+  // Where the rest of a lost packet is discarded: at the end of the last link on which it still arrives.
   spill({ time, link, packet }) {
     const rows = this.byPacket.get(packet) ?? [], on = rows.findIndex((row) => row.link === link);
     // One that was cut or timed out never gets onto that link, one that was discarded came by it.

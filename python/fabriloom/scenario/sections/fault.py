@@ -33,7 +33,7 @@ class Fault(Section):
     switch: Name | None = Field(default=None, description="A switch, by name: all its links fail")
     bus: Name | None = Field(
         default=None,
-        description="Of rings: the buses of a switch, by its name; they move nothing and the rings go on",
+        description="Of rings: the buses of a switch, by name; they transfer nothing; the rings continue",
     )
     terminal: Terminal | None = Field(default=None, description="A terminal: all its links fail")
     at_ps: TimePs | None = Field(default=None, alias="at", description="Time of the failure")
