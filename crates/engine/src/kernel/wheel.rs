@@ -1,4 +1,4 @@
-//! The timing wheel: pending events by tick, with a heap for the far future.
+//! The timing wheel: near events by tick, later ones by round, and a heap for the far future.
 //!
 //! The events of a tick are a list of cells. A cell that has been read is the next to be written, so a few cells stay
 //! in the cache and no event needs an allocation. The order of events within a tick is undefined; the caller must not
@@ -13,6 +13,13 @@ use super::{NONE, Time};
 const SLOTS: usize = 8192;
 const WORDS: usize = SLOTS / 64;
 
+/// Ticks of a round: its events move into their slots together.
+const ROUND: usize = 512;
+/// Rounds whose events are in slots, including the present one.
+const NEAR: Time = (SLOTS / ROUND) as Time;
+/// Rounds that have a list or slots: enough for the end of a packet of 1000 characters.
+const ROUNDS: usize = 512;
+
 /// An event in the list of its tick, or a free cell.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
@@ -24,6 +31,8 @@ struct Cell {
 #[derive(Clone, Debug)]
 pub struct Wheel {
     now: Time,
+    /// The round of the present tick.
+    round: Time,
     cells: Vec<Cell>,
     /// First free cell.
     free: u32,
@@ -33,9 +42,11 @@ pub struct Wheel {
     occupied: [u64; WORDS],
     /// Words that are not empty, in two halves.
     words: [u64; 2],
+    /// Events of later rounds, and the lists that are not empty.
+    later: Vec<Vec<(Time, u32)>>,
+    filled: [u64; ROUNDS / 64],
+    /// Events of rounds that have no list yet.
     far: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Tick of the first event in the heap.
-    far_first: Time,
 }
 
 impl Default for Wheel {
@@ -43,14 +54,16 @@ impl Default for Wheel {
     fn default() -> Self {
         Self {
             now: -1,
+            round: round_of(-1),
             cells: Vec::new(),
             free: NONE,
             due: NONE,
             heads: Box::new([NONE; SLOTS]),
             occupied: [0; WORDS],
             words: [0; 2],
+            later: vec![Vec::new(); ROUNDS],
+            filled: [0; ROUNDS / 64],
             far: BinaryHeap::new(),
-            far_first: Time::MAX,
         }
     }
 }
@@ -65,18 +78,29 @@ impl Wheel {
     #[inline]
     pub fn schedule(&mut self, event: u32, time: Time) {
         debug_assert!(time > self.now, "an event at {time} is not after {}", self.now);
-        if time - self.now < SLOTS as Time {
+        self.put(event, time);
+    }
+
+    #[inline(always)]
+    fn put(&mut self, event: u32, time: Time) {
+        if round_of(time) - self.round < NEAR {
             self.insert(event, time);
         } else {
-            self.insert_far(event, time);
+            self.put_off(event, time);
         }
     }
 
-    #[cold]
+    /// Keeps an event until its round is near.
     #[inline(never)]
-    fn insert_far(&mut self, event: u32, time: Time) {
-        self.far.push(Reverse((time, event)));
-        self.far_first = self.far_first.min(time);
+    fn put_off(&mut self, event: u32, time: Time) {
+        let round = round_of(time);
+        if round - self.round < ROUNDS as Time {
+            let at = round as usize % ROUNDS;
+            self.later[at].push((time, event));
+            self.filled[at / 64] |= 1 << (at % 64);
+        } else {
+            self.far.push(Reverse((time, event)));
+        }
     }
 
     #[inline]
@@ -105,9 +129,15 @@ impl Wheel {
     /// Returns the tick of the next event, if any.
     #[inline]
     pub fn peek(&self) -> Option<Time> {
-        match self.near() {
-            Some(near) => Some(near.min(self.far_first)),
-            None => (self.far_first < Time::MAX).then_some(self.far_first),
+        self.near().or_else(|| self.peek_later())
+    }
+
+    /// Returns the tick of the next event if none is near.
+    #[cold]
+    fn peek_later(&self) -> Option<Time> {
+        match self.next_filled(self.round + NEAR, self.round + ROUNDS as Time) {
+            Some(round) => self.later[round as usize % ROUNDS].iter().map(|&(time, _)| time).min(),
+            None => self.far.peek().map(|&Reverse((time, _))| time),
         }
     }
 
@@ -117,8 +147,8 @@ impl Wheel {
         debug_assert_eq!(self.peek(), Some(time));
         debug_assert_eq!(self.due, NONE, "events of {} are left", self.now);
         self.now = time;
-        if self.far_first < time + SLOTS as Time {
-            self.bring_near();
+        if round_of(time) != self.round {
+            self.turn(round_of(time));
         }
         let slot = time as usize % SLOTS;
         self.due = std::mem::replace(&mut self.heads[slot], NONE);
@@ -138,18 +168,44 @@ impl Wheel {
         Some(cell.event)
     }
 
-    /// Moves events of the heap that are near now into their slots.
+    /// Goes to a later round, and moves the events that are near now into their slots.
     #[cold]
-    fn bring_near(&mut self) {
+    fn turn(&mut self, round: Time) {
+        let mut first = self.round + NEAR;
+        self.round = round;
+        while let Some(next) = self.next_filled(first, round + NEAR) {
+            let at = next as usize % ROUNDS;
+            self.filled[at / 64] &= !(1 << (at % 64));
+            let mut list = std::mem::take(&mut self.later[at]);
+            for (time, event) in list.drain(..) {
+                self.insert(event, time);
+            }
+            // Its memory is used again.
+            self.later[at] = list;
+            first = next + 1;
+        }
         while let Some(&Reverse((time, event))) = self.far.peek() {
-            self.far_first = time;
-            if time >= self.now + SLOTS as Time {
+            if round_of(time) - round >= ROUNDS as Time {
                 return;
             }
             self.far.pop();
-            self.insert(event, time);
+            self.put(event, time);
         }
-        self.far_first = Time::MAX;
+    }
+
+    /// Returns the first round from `first` to before `end` whose list has events.
+    fn next_filled(&self, first: Time, end: Time) -> Option<Time> {
+        let mut round = first;
+        while round < end.min(first + ROUNDS as Time) {
+            let at = round as usize % ROUNDS;
+            let rest = self.filled[at / 64] >> (at % 64);
+            if rest != 0 {
+                round += Time::from(rest.trailing_zeros());
+                return (round < end).then_some(round);
+            }
+            round += 64 - (at % 64) as Time;
+        }
+        None
     }
 
     /// Returns the next occupied slot after `now`, cyclically.
@@ -186,6 +242,12 @@ impl Wheel {
     }
 }
 
+/// The round of a tick.
+#[inline(always)]
+fn round_of(time: Time) -> Time {
+    time >> ROUND.trailing_zeros()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,7 +256,11 @@ mod tests {
     proptest! {
         /// The wheel returns events in the order of a binary heap, whatever is scheduled meanwhile.
         #[test]
-        fn same_as_a_heap(delays in prop::collection::vec((1i64..20_000, 0usize..4), 1..200)) {
+        fn same_as_a_heap(
+            delays in prop::collection::vec((1i64..20_000, 0u32..3, 0usize..4), 1..200),
+        ) {
+            // Near, in later rounds, and in the heap.
+            let delays: Vec<_> = delays.into_iter().map(|(delay, far, more)| (delay << (4 * far), more)).collect();
             let mut wheel = Wheel::default();
             let mut heap = BinaryHeap::new();
             let mut rest = delays.iter().enumerate();

@@ -187,11 +187,7 @@ impl Network {
         let crossbar = crossbar.min(run.step);
         let mut rest = run.later(character);
         while rest.count > 0 {
-            if !self.rooms[link as usize].has_room() {
-                let keep = earlier(self.rooms[link as usize].known(), self.next_place(link));
-                self.rooms[link as usize].make_room(keep);
-            }
-            let room = &mut self.rooms[link as usize];
+            let room = self.room_to_extend(link);
             let own = room.last() + Time::from(crossbar);
             let mut next = rest;
             if own > rest.time {
@@ -204,6 +200,28 @@ impl Network {
             room.push(&next);
             rest = Run { count: rest.count - next.count, time: rest.at(next.count), ..rest };
         }
+    }
+
+    /// Notes of characters whose places nobody will look up how far the crossbar is behind after them, at the least.
+    pub(super) fn free_unseen(&mut self, link: u32, count: u32) {
+        let kind = self.kind(&self.links[link as usize]);
+        if self.rooms.is_empty() || kind.from_terminal {
+            return;
+        }
+        let step = kind.source_crossbar;
+        let room = self.room_to_extend(link);
+        let time = room.last() + Time::from(step);
+        room.push(&Run { count, step, time });
+    }
+
+    /// When the places of a link become free, with room for another run.
+    #[inline(always)]
+    fn room_to_extend(&mut self, link: u32) -> &mut Timeline {
+        if !self.rooms[link as usize].has_room() {
+            let keep = earlier(self.rooms[link as usize].known(), self.next_place(link));
+            self.rooms[link as usize].make_room(keep);
+        }
+        &mut self.rooms[link as usize]
     }
 
     /// Makes room for another piece of what leaves the input buffer of a link that is `stepwise`.
@@ -415,7 +433,21 @@ impl Places<'_> {
     /// When the place of a character is free.
     #[inline(always)]
     fn free_at(&self, number: Number) -> Time {
-        self.line.run_from(number - self.turns.shift).time + Time::from(self.late)
+        self.freed(number - self.turns.shift).time
+    }
+
+    /// When the places become free of characters that were sent, from one on, as long as they do so in a straight run.
+    #[inline(always)]
+    pub fn freed(&self, sent: Number) -> Run {
+        self.line.run_from(sent).later(self.late)
+    }
+
+    /// Before when the crossbar does not use the place of a character, whether it was sent or will be.
+    pub fn not_before(&self, sent: Number) -> Time {
+        match ahead(sent, self.line.known()) {
+            behind @ 0.. => self.line.last() + Time::from(behind + 1) * Time::from(self.crossbar),
+            _ => self.freed(sent).time,
+        }
     }
 
     /// When characters of a packet leave of which all places are known, from one on, as long as they do so in a straight run.
@@ -426,7 +458,7 @@ impl Places<'_> {
             cold_path();
             return Run { count: deleted as u32, step: self.crossbar, time: own };
         }
-        let place = self.line.run_from(number - self.turns.shift).later(self.late);
+        let place = self.freed(number - self.turns.shift);
         let rest = ahead(self.turns.end, number) as u32;
         follow(place.count.min(rest), own, self.crossbar, [place])
     }
@@ -443,8 +475,7 @@ impl Places<'_> {
         if ahead(number, at.input.deleted()) < 0 {
             return Some(Run { count: 1, step: 0, time: own });
         }
-        let run = self.line.run_from(number - self.turns.shift);
-        let time = (run.time + Time::from(self.late)).max(own);
-        Some(Run { count: run.count.min(rest as u32), step: run.step, time })
+        let run = self.freed(number - self.turns.shift);
+        Some(Run { count: run.count.min(rest as u32), time: run.time.max(own), ..run })
     }
 }

@@ -204,8 +204,7 @@ impl Network {
         let mut left = at_pace(next, place) + Time::from(kind.character);
         left = left.max(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
         if let Some(room) = self.rooms.get(next.link as usize) {
-            let behind = ahead(place, room.known() - Wrapping(1));
-            left = left.max(room.last() + Time::from(behind) * Time::from(kind.crossbar));
+            left = left.max(to.places(next_kind, Some(room), kind.crossbar).not_before(place));
         }
         left + Time::from(kind.credit_delay) <= at_pace(part, waiting)
     }

@@ -147,7 +147,7 @@ impl Network {
         }
         let mut next = if credits { input } else { NONE };
         if GRANTED && credits && self.is_long(output, input) {
-            // If all catch up, it is woken with the others; so it must not be so yet.
+            // If all catch up, it goes on with the others; so it must not be woken yet.
             self.links[input as usize].woken = false;
             if self.leave_behind(output, input) {
                 next = NONE;

@@ -95,6 +95,8 @@ pub struct Network {
     /// Whether links may be left behind (see the module `demand`), and how far the ends of their packets must be.
     pub(super) on_demand: bool,
     pub(super) window: u32,
+    /// Whether a packet was sent whose end is so far: until then nobody asks.
+    pub(super) has_long: bool,
     /// Links of a packet, while it is decided which of them are.
     pub(super) behind: Vec<Part>,
     /// Links of a packet that streams, while they are looked at.
@@ -139,8 +141,9 @@ impl Network {
             paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),
             work: Vec::new(),
-            on_demand: !late && kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
+            on_demand: kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
             window: demand::window(&kinds),
+            has_long: false,
             kinds,
             behind: Vec::new(),
             parts: Vec::new(),

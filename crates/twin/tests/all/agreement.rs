@@ -83,13 +83,16 @@ fn long_packets_are_seen_as_if_sent_link_by_link() {
 }
 
 /// Rare networks: a packet whose front waits behind others that get their places late, one whose front waits at a
-/// terminal's link that most of it has not reached, and one that has its header and no credit.
+/// terminal's link that most of it has not reached, one that has its header and no credit, and one that begins while a
+/// slow crossbar is still busy with the end of packet before it.
 #[test]
 fn fronts_that_wait_are_seen_as_if_sent_link_by_link() {
     for seed in [81_053, 404_911] {
         let (fabric, until) = random_network(seed);
         assert!(seen_as_if_sent_link_by_link(seed, &fabric, until).0);
     }
+    let (fabric, until) = with_long_packets(&random_fabric(834), 834);
+    assert!(seen_as_if_sent_link_by_link(834, &fabric, until).0);
     let fabric = random_fabric(64_278);
     assert!(seen_as_if_sent_link_by_link(64_278, &fabric, time_for(&fabric, 20)).0);
 }

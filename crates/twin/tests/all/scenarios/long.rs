@@ -17,9 +17,12 @@ pub fn with_long_packets(fabric: &Fabric, seed: u64) -> (Fabric, Time) {
     let shortest = character.min(end);
     for switch in 0..f.switches as usize {
         let (odd, delay) = (draw.between(0, shortest), draw.between(1, 30));
-        let crossbar = draw.pick(&[0, 0, shortest, odd]);
+        // Slower than an end of packet: then a switch hands over no faster either, or all is sent one by one.
+        let slow = draw.between(shortest, character.max(shortest));
+        let crossbar = draw.pick(&[0, 0, shortest, odd, slow, character]);
         f.switch_crossbar_ticks[switch] = crossbar;
-        f.switch_handover_ticks[switch] = draw.pick(&[1, crossbar.max(1), delay]);
+        let least = if crossbar > shortest { crossbar } else { 1 };
+        f.switch_handover_ticks[switch] = draw.pick(&[1, crossbar.max(1), delay]).max(least);
         let least = crossbar.max(1).saturating_sub(f.switch_decode_ticks[switch]);
         f.switch_next_head_ticks[switch] = draw.pick(&[0, crossbar, delay]).max(least);
     }
