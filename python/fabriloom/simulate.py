@@ -200,7 +200,7 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
     except KeyboardInterrupt:
         pass
     except _native.RunError as error:
-        raise failed(compiled.scenario, compiled.programs, error) from error
+        raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
     return simulation.result()
 
 

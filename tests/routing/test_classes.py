@@ -54,13 +54,30 @@ def test_the_twin_agrees() -> None:
     assert found.packets > 50
 
 
+def test_a_class_can_be_of_what_is_sent_to_a_terminal() -> None:
+    """Both ways between two terminals on a lane of their own: classes with the same lanes share them."""
+    there = [{"from": ["t(0).1"], "to": ["t(2).1"], "lanes": [1]}]
+    assert longest_ns(scenario(there)) == longest_ns(scenario(CONTROL))
+    back = {"from": ["t(2).1"], "to": ["t(0).1"], "lanes": [1]}
+    reply = {"source": "t(2).1", "target": "t(0).1", "length": "64 B", "rate": "800 Mbit/s"}
+    flows = [*scenario(None).resolve()["traffic"]["pattern"]["flows"], reply]
+    pattern = {"pattern": {"kind": "flows", "flows": flows}}
+    found = compare(scenario([*there, back], traffic=pattern), duration_ps=5 * 10**6)
+    assert found.identical
+    parts = compile(scenario([*there, back], traffic=pattern)).parts
+    assert isinstance(parts, LinkParts)
+    assert (parts.classes.lanes, parts.classes.lanes_of) == ([[1], [0]], [0, 0, 1])
+
+
 def test_each_class_has_lanes_of_its_own() -> None:
     parts = compile(
         scenario([{"from": [0], "lanes": [2]}, {"from": [1, 2], "lanes": [0, 3]}], technology={"lanes": 4})
     ).parts
     assert isinstance(parts, LinkParts)
     assert parts.classes.lanes == [[2], [0, 3], [1]]
-    assert parts.classes.of_port.tolist() == [0, 1, 1, 2, 2, 2]
+    everyone = np.arange(6)
+    assert parts.classes.of(everyone, everyone[::-1]).tolist() == [0, 1, 1, 2, 2, 2]
+    assert parts.classes.lanes_of == [0, 1, 2]
     table, one = parts.lane_table, parts.table
     assert table.classes == 3 * one.classes
     for place, own in enumerate(parts.classes.lanes):

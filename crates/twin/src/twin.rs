@@ -1,6 +1,6 @@
 //! The state of a run, the event loop, the terminals, and the final results.
 
-use fabriloom_engine::fabric::{Fabric, NONE};
+use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, streams};
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
@@ -155,6 +155,32 @@ impl<'a> Twin<'a> {
         }
     }
 
+    /// Returns the traffic class of packets from one port to another: the first that both belong to, or else the last.
+    pub(crate) fn traffic_class(&self, from: u32, to: u32) -> usize {
+        let last = self.fabric.class_headers.len().saturating_sub(1);
+        let is_of = |&class: &usize| {
+            let (sends, takes) =
+                (self.fabric.port_class_from[from as usize], self.fabric.port_class_to[to as usize]);
+            sends >> class & 1 == 1 && takes >> class & 1 == 1
+        };
+        (0..last).find(is_of).unwrap_or(last)
+    }
+
+    /// Checks that a packet leaves by a port of its traffic class.
+    fn assert_port(&self, terminal: u32, port: u32, packet: &Packet) {
+        if self.fabric.class_port.is_empty() {
+            return;
+        }
+        let class = self.traffic_class(port, packet.target);
+        let row = terminal as usize * self.fabric.class_headers.len() + class;
+        let place = (port - self.fabric.terminal_ports[terminal as usize]) as u8;
+        let places = &self.fabric.class_port[row * MOST_PORTS as usize..(row + 1) * MOST_PORTS as usize];
+        assert!(
+            places.contains(&place),
+            "a packet of class {class} left terminal {terminal} by port {place}"
+        );
+    }
+
     /// Sends the packets of a terminal after all its ports have requested in this tick.
     fn send_by_ports(&mut self, terminal: u32) {
         let Some(mut ports) = self.ports.take() else { return };
@@ -162,6 +188,7 @@ impl<'a> Twin<'a> {
             .next(self.fabric, &mut self.sources, terminal, self.now)
             .expect("every terminal has a plane in common with every other one it sends to")
         {
+            self.assert_port(terminal, port, &packet);
             self.put_on_link(port, packet);
             ports.took(port, false);
         }

@@ -88,17 +88,18 @@ def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: 
 
 def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
     """Return the flows with their ports. Raises ScenarioError if packets of one flow take several."""
-    graph, choice = compiled.graph, compiled.scenario.port_choice
-    if graph.several is None:
+    parts, choice = compiled.parts, compiled.scenario.port_choice
+    if parts.graph.several is None:
         return flows
     source, target = (
         np.array([getattr(flow, end) for flow in flows], np.int64) for end in ("source", "target")
     )
-    pair, port, to = port_pairs(graph, choice, source, target)
+    pair, port, to = port_pairs(parts, choice, source, target)
     if len(pair) > len(flows):
         message = f'with choice "{choice}" packets of one flow go by several ports: there is no bound'
         path = ("topology",) if compiled.scenario.ports is None else ("ports", "choice")
-        raise compiled.scenario.error(message, path, 'write [ports] choice = "destination" or "nominal"')
+        hint = 'write [ports] choice = "destination" or "nominal", or give each traffic class one port'
+        raise compiled.scenario.error(message, path, hint)
     ends = zip(pair.tolist(), port.tolist(), to.tolist(), strict=True)
     return [replace(flows[at], ports=(own, other)) for at, own, other in ends]
 

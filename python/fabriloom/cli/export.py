@@ -76,7 +76,7 @@ def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:
     graph, demand = compiled.graph, compiled.demand()
     source, target = demand.source, demand.target
     if graph.several is not None:
-        _, source, target = port_pairs(graph, compiled.scenario.port_choice, source, target)
+        _, source, target = port_pairs(compiled.parts, compiled.scenario.port_choice, source, target)
     found = []
     for plane in graph.planes:
         number = {port: at for at, port in enumerate(plane.port.tolist())}

@@ -19,14 +19,14 @@ from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
-from .columns import Arrays, Tenths, parallel, ports, unused
+from .columns import Arrays, Tenths, ports, unused
 from .distributions import check_distributions
 from .faults import fault_columns
 from .links import LinkParts
 from .newest import Newest
 from .programs import mean_packet_bytes, packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
-from .several import check_graph, check_pairs
+from .several import check_graph, check_pairs, parallel
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 Parts = LinkParts | RingParts
@@ -149,8 +149,8 @@ def compile(scenario: Scenario) -> Compiled:
     arrays = _joined(scenario, parts, programs, sources)
     parts.check(scenario, arrays, sources)
     compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
-    if parts.graph.several is not None:
-        check_pairs(scenario, parts.graph, compiled.demand())
+    if parts.graph.several is not None or getattr(scenario.routing, "traffic_class", None):
+        check_pairs(scenario, parts, compiled.demand())
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -229,7 +229,7 @@ def _sources(scenario: Scenario, parts: Parts) -> Arrays:
             scenario.parameters("traffic"),
             seed=scenario.seed,
             via=parts.via,
-            ports=parallel(parts.graph, scenario.port_choice),
+            ports=parallel(parts, scenario.port_choice),
             distributions=parts.distributions,
         )
     except TrafficError as error:

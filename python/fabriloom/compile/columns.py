@@ -98,13 +98,6 @@ def ports(graph: Graph, choice: str) -> Arrays:
     }
 
 
-def parallel(graph: Graph, choice: str) -> NDArray[np.int64]:
-    """Return by how many ports each terminal sends at the same time, without ports in reserve."""
-    if graph.several is None or choice == "nominal":
-        return np.ones(graph.terminals, np.int64)
-    return np.bincount(graph.several.terminal, minlength=graph.terminals)
-
-
 def u32(values: Any) -> NDArray[np.uint32]:
     """Return a column of 32-bit numbers."""
     return np.ascontiguousarray(values, np.uint32)

@@ -30,7 +30,7 @@ from .newest import Newest
 from .schedule import check_schedule
 from .tables import table_columns
 from .ticks import MOST_LINK_TICKS, Durations
-from .traffic_classes import TrafficClasses, classes_of
+from .traffic_classes import TrafficClasses, class_columns, classes_of
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
@@ -77,7 +77,7 @@ class LinkParts:
         self._known_columns = Newest[int, Arrays](_KEPT)
         self._high = _high_ports(scenario, graph)
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
-        """The lanes that each class of packets may use."""
+        """The lanes and ports that each class of packets may use."""
         try:
             parameters = scenario.parameters("routing")
             self.lane_choice: str | None = parameters.pop("lane_choice", None)
@@ -296,7 +296,7 @@ class LinkParts:
             "switch_choice": self.choices(table),
             **_routes(table),
             "port_priority": self._high,
-            "port_class": u32(self.classes.of_port * (table.classes // len(self.classes.lanes))),
+            **class_columns(self.classes, graph, table.classes // len(self.classes.lanes)),
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),

@@ -18,7 +18,7 @@ from ..topology import Graph
 from ..traffic import TrafficError
 from . import costs
 from .columns import Arrays
-from .several import no_plane
+from .several import no_way
 from .ticks import MOST_WAIT_TICKS, Durations
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _path(parameter: str) -> tuple[str | int, ...]:
     return ("program", *(int(step) if step.isdecimal() else step for step in parameter.split(".")))
 
 
-def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> Exception:
+def failed(scenario: Scenario, parts: Parts, found: Programs | None, error: RuntimeError) -> Exception:
     """Return an engine error as the scenario's error; return it unchanged if it is not a mistake of the user.
 
     ``error.args``: the message, the kind, and two numbers (terminals, or an operation).
@@ -182,7 +182,7 @@ def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> E
     text, kind = error.args[:2]
     one, other = int(error.args[2]), int(error.args[3])
     if kind == "no-plane" and found is not None:
-        return no_plane(scenario, found.terminal_names[one], found.terminal_names[other])
+        return no_way(scenario, parts, one, other)
     if kind != "no-peer" or found is None:
         return RuntimeError(text)
     row = int(found.start[one]) + other

@@ -19,6 +19,7 @@ from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
+from .traffic_classes import no_classes
 
 _TRANSACTIONS = {
     "nwrite": TRANSACTION.WRITE,
@@ -39,6 +40,8 @@ class RingParts:
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
+        self.classes = no_classes(graph)
+        """Traffic classes: there are none on rings."""
         if graph.rings is None:
             message = f"{scenario.topology.kind} is not a network of rings"
             raise scenario.error(message, ("topology", "kind"), "choose another topology")

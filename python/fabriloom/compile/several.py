@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..scenario import Scenario, ScenarioError
-from ..topology import Graph
+from ..topology import MOST_PORTS, Graph
+from .traffic_classes import check_used
 
 if TYPE_CHECKING:
     from ..traffic import Demand
+    from . import Parts
 
 Ints = NDArray[np.int64]
 
@@ -39,41 +41,67 @@ def in_planes(graph: Graph) -> NDArray[np.bool_]:
     return found
 
 
-def reached(graph: Graph, source: np.ndarray, target: np.ndarray) -> NDArray[np.bool_]:
-    """Return, per pair of terminals, whether they have a plane in common."""
+def reached(parts: Parts, source: np.ndarray, target: np.ndarray) -> NDArray[np.bool_]:
+    """Return, per pair of terminals, whether a port of their traffic class leads from one to the other."""
+    graph = parts.graph
     if graph.several is None:
         return np.ones(len(source), bool)
     inside = in_planes(graph)
     found = np.empty(len(source), bool)
-    step = max(1, _PAIRS_AT_ONCE // len(graph.planes))
+    step = max(1, _PAIRS_AT_ONCE // max(MOST_PORTS, len(graph.planes)))
     for first in range(0, len(source), step):
         some = slice(first, first + step)
-        found[some] = (inside[source[some]] & inside[target[some]]).any(axis=1)
+        if parts.classes.places is None:
+            found[some] = (inside[source[some]] & inside[target[some]]).any(axis=1)
+        else:
+            found[some] = _ways(parts, source[some], target[some])[1].any(axis=1)
     return found
 
 
+def parallel(parts: Parts, choice: str) -> Ints:
+    """Return by how many ports each terminal sends at the same time, without ports in reserve."""
+    graph = parts.graph
+    if parts.classes.places is not None:
+        return np.maximum(parts.classes.ports_used(first=choice == "nominal"), 1)
+    if graph.several is None or choice == "nominal":
+        return np.ones(graph.terminals, np.int64)
+    return np.bincount(graph.several.terminal, minlength=graph.terminals)
+
+
 def port_pairs(
-    graph: Graph, choice: str, source: Ints, target: Ints, runs: NDArray[np.bool_] | None = None
+    parts: Parts, choice: str, source: Ints, target: Ints, runs: NDArray[np.bool_] | None = None
 ) -> tuple[Ints, Ints, Ints]:
     """Return the ports by which packets of pairs of terminals go: pair numbers, ports, and the target's
     ports.
 
-    With ``destination`` and ``nominal`` a pair has one row, otherwise one for each port that leads to the
-    target; a pair without a common plane has none. ``runs`` says, per port, whether its link works: packets
-    avoid the others if they can. See ``docs/background/ports.md``.
+    With ``destination`` and ``nominal`` a pair has one row, otherwise one for each port of its traffic class
+    that leads to the target; a pair without such a port has none. ``runs`` says, per port, whether its link
+    works: packets avoid the others if they can. See ``docs/background/ports.md``.
     """
-    leads, ends = _leads(graph, source, target)
+    own, leads, ends = _ways(parts, source, target)
     if runs is not None:
-        first = _first_ports(graph)[source]
-        own = np.minimum(first[:, None] + np.arange(leads.shape[1]), graph.ports - 1)
         running = leads & runs[own]
         leads = np.where(np.any(running, axis=1, keepdims=True), running, leads)
     if choice in ("destination", "nominal"):
         count = np.maximum(leads.sum(axis=1), 1)
         nth = target % count if choice == "destination" else np.zeros(len(target), np.int64)
         leads = leads & (np.cumsum(leads, axis=1) == nth[:, None] + 1)
-    pair, own = np.nonzero(leads)
-    return pair, _first_ports(graph)[source[pair]] + own, ends[pair, own]
+    pair, at = np.nonzero(leads)
+    return pair, own[pair, at], ends[pair, at]
+
+
+def _ways(parts: Parts, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bool_], Ints]:
+    """Return, per pair of terminals, the ports of its traffic class in order, whether each leads to the
+    target, and the target's port."""
+    graph, places = parts.graph, parts.classes.places
+    leads, ends = _leads(graph, source, target)
+    first = _first_ports(graph)[source][:, None]
+    if places is None:
+        return np.minimum(first + np.arange(leads.shape[1]), graph.ports - 1), leads, ends
+    place = places[source, parts.classes.of(source, target), : leads.shape[1]].astype(np.int64)
+    own = np.maximum(place, 0)
+    led = np.take_along_axis(leads, own, axis=1) & (place >= 0)
+    return first + own, led, np.take_along_axis(ends, own, axis=1)
 
 
 def _first_ports(graph: Graph) -> Ints:
@@ -110,27 +138,38 @@ def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_],
     return leads, ends
 
 
-def check_pairs(scenario: Scenario, graph: Graph, demand: Demand) -> None:
-    """Raise ScenarioError for packets between terminals without a common plane."""
-    if graph.several is None or in_planes(graph).all(axis=0).any():
+def check_pairs(scenario: Scenario, parts: Parts, demand: Demand) -> None:
+    """Raise ScenarioError for packets to terminals to which no port leads, and for traffic classes without
+    packets."""
+    graph = parts.graph
+    if scenario.program is None:
+        check_used(scenario, parts.classes, demand)
+    if graph.several is None:
+        return
+    if parts.classes.places is None and in_planes(graph).all(axis=0).any():
         return  # one plane has all terminals
     source, target = (np.asarray(ends, np.int64) for ends in (demand.source, demand.target))
-    lost = np.flatnonzero(~reached(graph, source, target))
+    lost = np.flatnonzero(~reached(parts, source, target))
     found = [(int(source[at]), int(target[at])) for at in lost[:1]]
     everyone = np.arange(graph.terminals)
     for sender in np.flatnonzero(demand.even).tolist() if not found else ():
-        apart = np.flatnonzero(~reached(graph, np.full(graph.terminals, sender), everyone))
-        found += [(sender, int(other)) for other in apart[:1]]
+        apart = np.flatnonzero(~reached(parts, np.full(graph.terminals, sender), everyone))
+        found += [(sender, int(other)) for other in apart[apart != sender][:1]]
         if found:
             break
     if found:
-        one, other = (graph.terminal_names[terminal] for terminal in found[0])
-        raise no_plane(scenario, one, other)
+        raise no_way(scenario, parts, *found[0])
 
 
-def no_plane(scenario: Scenario, one: str, other: str) -> ScenarioError:
+def no_way(scenario: Scenario, parts: Parts, one: int, other: int) -> ScenarioError:
     """Return the error of a terminal that sends to a terminal to which no port leads."""
-    message = f'"{one}" sends to "{other}", and they have ports in no network together'
+    names = f'"{parts.graph.terminal_names[one]}" sends to "{parts.graph.terminal_names[other]}"'
+    if in_planes(parts.graph)[[one, other]].all(axis=0).any():
+        number = int(parts.classes.of(np.array([one]), np.array([other]))[0])
+        message = f"{names}, and no port of this traffic class leads there"
+        path = ("routing", "traffic_class", number, "ports")
+        return scenario.error(message, path, "add a port that leads there, or give the class other targets")
+    message = f"{names}, and they have ports in no network together"
     hint = "terminals pass nothing on: name targets that a port leads to, or join the networks by a cable"
     path = ("traffic", "pattern") if scenario.program is None else ("program",)
     return scenario.error(message, path, hint)

@@ -1,4 +1,4 @@
-"""Traffic classes: which packets may use which lanes."""
+"""Traffic classes: which packets may use which lanes and ports."""
 
 from __future__ import annotations
 
@@ -8,79 +8,270 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import units
 from ..faults import FaultError, vertices_of
 from ..technology import Technology
-from ..topology import Graph
+from ..topology import MOST_PORTS, Graph
+from .columns import Arrays, u32
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
     from ..scenario.errors import Path
+    from ..traffic import Demand
 
 _HERE: Path = ("routing", "traffic_class")
+
+Ints = NDArray[np.int64]
+Some = NDArray[np.bool_]
+"""Per terminal, whether it belongs to a set."""
 
 
 @dataclass(frozen=True)
 class TrafficClasses:
-    """The lanes of each class, and the class of each port."""
+    """The classes of packets, by their senders and targets; packets of no named class form one more, the
+    last."""
 
+    senders: NDArray[np.bool_]
+    """Whether a terminal is a sender of a class, shape (named classes, terminals)."""
+    targets: NDArray[np.bool_]
+    """The same for targets."""
     lanes: list[list[int]]
-    of_port: NDArray[np.uint32]
-    """Per port, its class; empty if there is only one class."""
+    """Sets of lanes without common lanes."""
+    lanes_of: list[int]
+    """Per class, including the last: the index of its set in ``lanes``."""
+    places: NDArray[np.int8] | None
+    """Ports of a terminal for a class in order of preference, then -1, shape (terminals, classes, 8); None:
+    classes have no ports."""
+
+    @property
+    def named(self) -> int:
+        """The number of named classes."""
+        return len(self.senders)
+
+    @property
+    def bits(self) -> tuple[Ints, Ints]:
+        """Per terminal, one bit per class that is set for its senders, and one for its targets."""
+        weight = 1 << np.arange(self.named, dtype=np.int64)
+        return weight @ self.senders, weight @ self.targets
+
+    def of(self, source: Ints, target: Ints) -> Ints:
+        """Return the classes of packets."""
+        found = np.full(len(source), self.named, np.int64)
+        for number in reversed(range(self.named)):
+            found[self.senders[number, source] & self.targets[number, target]] = number
+        return found
+
+    def ports_used(self, first: bool) -> Ints:
+        """Return how many ports each terminal uses; ``first``: only the first port of each class."""
+        assert self.places is not None
+        terminals = self.places.shape[0]
+        used = np.zeros((terminals, MOST_PORTS), bool)
+        senders, targets = self.bits
+        rest = np.zeros(terminals, bool)
+        for seen in np.unique(targets).tolist():
+            rest |= (senders & seen) == 0
+        for number in range(self.named + 1):
+            sends = rest if number == self.named else self.senders[number]
+            own = self.places[:, number, : 1 if first else MOST_PORTS]
+            terminal, at = np.nonzero((own >= 0) & sends[:, None])
+            used[terminal, own[terminal, at]] = True
+        return used.sum(axis=1)
+
+
+def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
+    """Return the classes of a scenario that names none."""
+    none = np.zeros((0, graph.terminals), bool)
+    return TrafficClasses(none, none, [list(range(lanes))], [0], None)
 
 
 def classes_of(scenario: Scenario, graph: Graph, technology: Technology) -> TrafficClasses:
-    """Return the classes of a scenario; ports that no class names form one more. Raises ScenarioError."""
-    given = getattr(scenario.routing, "traffic_class", None) or []
+    """Return the classes of a scenario. Raises ScenarioError."""
+    given = _given(scenario)
     if not given:
-        return TrafficClasses([list(range(technology.lanes))], np.zeros(0, np.uint32))
+        return no_classes(graph, technology.lanes)
     if getattr(scenario.routing, "distribution", None):
-        message = "lanes by traffic class do not go with packet distribution"
+        message = "traffic classes do not go with packet distribution"
         raise scenario.error(message, _HERE, "remove one of them", key=True)
-    lanes = [_lanes(scenario, place, one, technology.lanes) for place, one in enumerate(given)]
-    _check_apart(scenario, lanes)
-    found = np.full(len(graph.port_names), len(given), np.uint32)
-    for place, one in enumerate(given):
-        _name_ports(scenario, graph, place, one, found, len(given))
-    rest = sorted(set(range(technology.lanes)) - {lane for own in lanes for lane in own})
-    if (found == len(given)).any():
-        if not rest:
-            other = graph.port_names[int(np.flatnonzero(found == len(given))[0])]
-            message = f"no lane is left for {other} and other terminals of no traffic class"
-            hint = "name all terminals, or leave a lane to the others"
-            raise scenario.error(message, _HERE, hint, key=True)
-        lanes.append(rest)
-    return TrafficClasses(lanes, found)
+    senders = np.array([_named(scenario, graph, at, "from", one.senders) for at, one in enumerate(given)])
+    targets = np.array([_named(scenario, graph, at, "to", one.to) for at, one in enumerate(given)])
+    _check_apart(scenario, graph, senders, targets)
+    lanes, lanes_of = _lanes(scenario, graph, technology.lanes, senders, targets)
+    return TrafficClasses(senders, targets, lanes, lanes_of, _places(scenario, graph, senders))
 
 
-def _lanes(scenario: Scenario, place: int, one: Any, lanes: int) -> list[int]:
-    for at, lane in enumerate(one.lanes):
+def _given(scenario: Scenario) -> list[Any]:
+    """Return the tables of a scenario."""
+    return getattr(scenario.routing, "traffic_class", None) or []
+
+
+def class_columns(classes: TrafficClasses, graph: Graph, headers: int) -> Arrays:
+    """Return the engine's columns; ``headers``: number of routing classes of each set of lanes."""
+    if not classes.named:
+        return {}
+    terminal = np.arange(graph.ports) if graph.several is None else graph.several.terminal
+    senders, targets = classes.bits
+    found: Arrays = {
+        "port_class_from": u32(senders[terminal]),
+        "port_class_to": u32(targets[terminal]),
+        "class_headers": u32([place * headers for place in classes.lanes_of]),
+    }
+    if classes.places is not None:
+        none = np.iinfo(np.uint8).max
+        found["class_port"] = np.where(classes.places < 0, none, classes.places).astype(np.uint8).ravel()
+    return found
+
+
+def _named(scenario: Scenario, graph: Graph, place: int, end: str, names: list[Any] | None) -> Some:
+    """Return the terminals that a class names; all if it names none."""
+    found = np.full(graph.terminals, names is None)
+    for at, name in enumerate(names or []):
+        try:
+            port = vertices_of(graph, "terminal", name)[0] - graph.switches
+        except FaultError as error:
+            raise scenario.error(error.message, (*_HERE, place, end, at), error.hint) from error
+        found[port if graph.several is None else graph.several.terminal[port]] = True
+    return found
+
+
+def _pair(sends: Some, takes: Some) -> tuple[int, int] | None:
+    """Return a sender and a target that are different terminals; None if there are none."""
+    for sender in np.flatnonzero(sends)[:2].tolist():
+        others = np.flatnonzero(takes)[:2]
+        others = others[others != sender]
+        if len(others):
+            return sender, int(others[0])
+    return None
+
+
+def _check_apart(scenario: Scenario, graph: Graph, senders: NDArray[Any], targets: NDArray[Any]) -> None:
+    for place in range(len(senders)):
+        for before in range(place):
+            twice = _pair(senders[place] & senders[before], targets[place] & targets[before])
+            if twice:
+                one, other = (graph.terminal_names[terminal] for terminal in twice)
+                message = f"packets from {one} to {other} are of two traffic classes"
+                hint = "name their sender in one class, or give the classes different targets"
+                raise scenario.error(message, (*_HERE, place), hint, key=True)
+
+
+def _lanes(
+    scenario: Scenario, graph: Graph, lanes: int, senders: NDArray[Any], targets: NDArray[Any]
+) -> tuple[list[list[int]], list[int]]:
+    """Return the sets of lanes and the set of each class; classes without lanes have the remaining lanes."""
+    sets: list[list[int]] = []
+    places = list[int]()
+    for place, one in enumerate(_given(scenario)):
+        own = None if one.lanes is None else _own_lanes(scenario, place, one.lanes, lanes)
+        if own is not None and own not in sets:
+            twice = sorted(set(own) & {lane for other in sets for lane in other})
+            if twice:
+                message = f"lane {twice[0]} is of two traffic classes"
+                hint = "give each class lanes of its own, or both the same lanes"
+                raise scenario.error(message, (*_HERE, place, "lanes"), hint)
+            sets.append(own)
+        places.append(-1 if own is None else sets.index(own))
+    rest = sorted(set(range(lanes)) - {lane for own in sets for lane in own})
+    if rest:
+        sets.append(rest)
+    elif other := _without_lanes(places, senders, targets):
+        one, to = (graph.terminal_names[terminal] for terminal in other)
+        message = f"no lane is left for other packets, such as those from {one} to {to}"
+        hint = "name all terminals, or leave a lane to the others"
+        raise scenario.error(message, _HERE, hint, key=True)
+    last = len(sets) - 1
+    return sets, [last if place < 0 else place for place in [*places, -1]]
+
+
+def _own_lanes(scenario: Scenario, place: int, own: list[int], lanes: int) -> list[int]:
+    for at, lane in enumerate(own):
         if lane >= lanes:
             has = "one lane, number 0" if lanes == 1 else f"{lanes} lanes, 0 to {lanes - 1}"
             message = f"there is no lane {lane}: links have {has}"
             raise scenario.error(message, (*_HERE, place, "lanes", at), "set technology.lanes")
-    return sorted(set(one.lanes))
+    return sorted(set(own))
 
 
-def _check_apart(scenario: Scenario, lanes: list[list[int]]) -> None:
-    taken: set[int] = set()
-    for place, own in enumerate(lanes):
-        twice = sorted(taken & set(own))
-        if twice:
-            message = f"lane {twice[0]} is of two traffic classes"
-            raise scenario.error(message, (*_HERE, place, "lanes"), "give each class lanes of its own")
-        taken |= set(own)
+def _without_lanes(places: list[int], senders: NDArray[Any], targets: NDArray[Any]) -> tuple[int, int] | None:
+    """Return two terminals whose packets are of no class with lanes; None if there are none."""
+    have = np.array(places) >= 0
+    senders, targets = senders[have], targets[have]
+    for named in np.unique(senders, axis=1).T:
+        taken: Some = np.any(targets[named], axis=0)
+        if found := _pair((named == senders.T).all(axis=1), ~taken):
+            return found
+    return None
 
 
-def _name_ports(
-    scenario: Scenario, graph: Graph, place: int, one: Any, found: NDArray[np.uint32], nobody: int
-) -> None:
-    for at, name in enumerate(one.senders):
-        path = (*_HERE, place, "from", at)
-        try:
-            ports = np.array(vertices_of(graph, "terminal", name)) - graph.switches
-        except FaultError as error:
-            raise scenario.error(error.message, path, error.hint) from error
-        if ((found[ports] != nobody) & (found[ports] != place)).any():
-            shown = graph.port_names[int(ports[0])]
-            raise scenario.error(f"{shown} is of two traffic classes", path, "name it once")
-        found[ports] = place
+def _places(scenario: Scenario, graph: Graph, senders: NDArray[Any]) -> NDArray[np.int8] | None:
+    """Return the ports of each class at each terminal; None if no class has ports."""
+    given = _given(scenario)
+    if all(one.ports is None for one in given):
+        return None
+    if graph.several is None:
+        place = next(at for at, one in enumerate(given) if one.ports is not None)
+        message = "ports choose among those of a terminal, and here every terminal has one"
+        hint = "add for example replicate = 2 to [topology], or remove them"
+        raise scenario.error(message, (*_HERE, place, "ports"), hint, key=True)
+    planes = np.split(graph.several.plane, np.flatnonzero(np.diff(graph.several.terminal)) + 1)
+    layouts = [tuple(own.tolist()) for own in planes]
+    found = np.full((graph.terminals, len(given) + 1, MOST_PORTS), -1, np.int8)
+    for layout in set(layouts):
+        has_it = np.array([own == layout for own in layouts])
+        found[has_it, :, : len(layout)] = np.arange(len(layout))
+    for place, one in enumerate(given):
+        if one.ports is not None:
+            of_senders = [layouts[at] for at in np.flatnonzero(senders[place])]
+            wanted = _ports(scenario, graph, place, one.ports, of_senders)
+            by_layout = {layout: _own_places(wanted, layout) for layout in set(layouts)}
+            found[:, place] = [by_layout[own] for own in layouts]
+    return found
+
+
+def _ports(
+    scenario: Scenario, graph: Graph, place: int, given: list[int | str], layouts: list[tuple[int, ...]]
+) -> list[tuple[bool, int]]:
+    """Return, for each port of a class, whether it is given by its plane, and the number of plane or port."""
+    assert graph.several is not None
+    names = [plane.name for plane in graph.several.planes]
+    most = max(map(len, layouts))
+    found = list[tuple[bool, int]]()
+    for at, port in enumerate(given):
+        path = (*_HERE, place, "ports", at)
+        if isinstance(port, int):
+            if port >= most:
+                has = "one port, number 0" if most == 1 else f"at most {most} ports, 0 to {most - 1}"
+                message = f"there is no port {port}: the senders of this class have {has}"
+                raise scenario.error(message, path, "write one of these, or the name of a plane")
+            found.append((False, port))
+            continue
+        if port not in names:
+            near = units.nearest(port, names)
+            hint = f'did you mean "{near}"?' if near else f"planes are {', '.join(names)}"
+            raise scenario.error(f'there is no plane "{port[:60]}"', path, hint)
+        if not any(names.index(port) in layout for layout in layouts):
+            message = f'no sender of this class has a port in plane "{port}"'
+            raise scenario.error(message, path, "name a plane of theirs, or other senders")
+        found.append((True, names.index(port)))
+    return found
+
+
+def _own_places(wanted: list[tuple[bool, int]], layout: tuple[int, ...]) -> list[int]:
+    """Return the ports of a class at a terminal with ports in these planes: each once, in order, then -1."""
+    found = list[int]()
+    for of_plane, number in wanted:
+        those = [at for at, plane in enumerate(layout) if (plane if of_plane else at) == number]
+        found += [at for at in those if at not in found]
+    return found + [-1] * (MOST_PORTS - len(found))
+
+
+def check_used(scenario: Scenario, classes: TrafficClasses, demand: Demand) -> None:
+    """Raise ScenarioError for a class without packets."""
+    if not classes.named:
+        return
+    even = demand.even > 0
+    used = set(classes.of(np.asarray(demand.source, np.int64), np.asarray(demand.target, np.int64)).tolist())
+    for place in range(classes.named):
+        if place not in used and not _pair(classes.senders[place] & even, classes.targets[place]):
+            message = "no packet is of this traffic class"
+            hint = "name terminals that send to each other, or remove the class"
+            raise scenario.error(message, (*_HERE, place), hint, key=True)

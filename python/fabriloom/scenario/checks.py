@@ -18,6 +18,7 @@ from fabriloom.scenario.sections.routing import (
     AnyRouting,
     DimensionOrder,
     Interval,
+    TrafficClass,
 )
 from fabriloom.scenario.sections.technology import CharacterLinks
 from fabriloom.scenario.sections.topology import GraphFile
@@ -194,8 +195,22 @@ def _routing(scenario: Scenario) -> None:
     if isinstance(routing, DimensionOrder) and routing.variant and topology not in ("torus", "ring", "file"):
         message = f"routing.variant is for a torus or a ring, not for {topology}"
         raise scenario.error(message, ("routing", "variant"), "remove it")
-    if isinstance(routing, AnyRouting) and routing.after_fault is not None:
+    if not isinstance(routing, AnyRouting):
+        return
+    for place, one in enumerate(routing.traffic_class or []):
+        _traffic_class(scenario, ("routing", "traffic_class", place), one)
+    if routing.after_fault is not None:
         _after_fault(scenario, routing, routing.after_fault)
+
+
+def _traffic_class(scenario: Scenario, path: Path, one: TrafficClass) -> None:
+    """Check that a class says whose packets are of it, and what they have of their own."""
+    if one.senders is None and one.to is None:
+        message, hint = "a traffic class of all packets is none", 'write from = ["…"], or to = ["…"]'
+        raise scenario.error(message, path, hint, key=True)
+    if one.lanes is None and one.ports is None:
+        message = "a traffic class has lanes or ports of its own"
+        raise scenario.error(message, path, "write lanes = [0], or ports = [0]", key=True)
 
 
 _NOT_REPLACED = {
@@ -219,7 +234,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice in ("dateline", "wide-dateline", "escape"),
-        "traffic_class": bool(routing.traffic_class),
+        "traffic_class": any(one.lanes for one in routing.traffic_class or []),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
         message = f"tables are not replaced after a fault with {_NOT_REPLACED[name]}"

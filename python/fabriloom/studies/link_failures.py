@@ -97,7 +97,7 @@ class LinkWays:
         if self.graph.several is None:
             source, target = self.pairs
             return np.arange(len(source)), source, target, np.ones(len(source))
-        pair, port, to = port_pairs(self.graph, self.compiled.scenario.port_choice, *self.pairs, runs=~out)
+        pair, port, to = port_pairs(self.parts, self.compiled.scenario.port_choice, *self.pairs, runs=~out)
         count = np.bincount(pair, minlength=self.demand.size)
         return pair, port, to, 1.0 / count[pair]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..compile import Compiled, LinkParts
-from ..compile.columns import parallel
+from ..compile.several import parallel
 from ..results.figures import figures
 from ..topology import Graph, measure
 from ..traffic import Demand
@@ -102,7 +102,7 @@ class LinkInspection:
     def _loads(self) -> Reals:
         """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
         demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
-        ports = int(parallel(self.parts.graph, choice).max())
+        ports = int(parallel(self.parts, choice).max())
         spread = link_loads.spread_loads(self.parts, demand.spread.pairs) if demand.spread else 0.0
         return ports * link_loads.loads(self.parts, choice, demand.pairs, demand.even) + spread
 

@@ -44,7 +44,7 @@ def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Load
     if graph.several is None:
         return routing.channel_loads(graph, parts.table, pairs, even)
     alike = len({id(plane) for plane, _ in parts.planes}) == 1 and len(parts.planes) > 1
-    if alike and choice not in ("destination", "nominal"):
+    if alike and parts.classes.places is None and choice not in ("destination", "nominal"):
         one = routing.channel_loads(*parts.planes[0], pairs, even) / len(parts.planes)
         return np.tile(one, len(parts.planes))
     total = np.zeros(graph.links)
@@ -75,7 +75,7 @@ def _by_ports(
     parts: LinkParts, choice: str, source: Ints, target: Ints, rate: Loads
 ) -> tuple[Ints, Ints, Loads]:
     """Return the packets per link, from those per pair of ports."""
-    pair, port, to = port_pairs(parts.graph, choice, source, target)
+    pair, port, to = port_pairs(parts, choice, source, target)
     weight = np.ones(parts.graph.ports) if choice == "round-robin" else _rates(parts)
     whole = np.bincount(pair, weights=weight[port], minlength=len(source))
     return port, to, rate[pair] * weight[port] / whole[pair]

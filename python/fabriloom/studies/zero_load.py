@@ -29,7 +29,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     kind = inspection_of(compiled)
     source, target = kind.pairs(SOURCES, TARGETS)
-    known = reached(graph, source, target)
+    known = reached(compiled.parts, source, target)
     source, target = source[known], target[known]
     characters = _longest(arrays)
     latency = _run(arrays, source, target, characters, kind.apart_ticks(characters)) * (

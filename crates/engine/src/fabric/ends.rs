@@ -2,7 +2,18 @@
 
 use super::Fabric;
 
+/// Returns the traffic class, below `classes`, of a packet, from the bits of its sender and of its target.
+#[inline]
+pub fn class_of(from: u32, to: u32, classes: usize) -> usize {
+    ((from & to).trailing_zeros() as usize).min(classes - 1)
+}
+
 impl Fabric {
+    /// Whether the vertex is a terminal or a port of one.
+    pub fn is_terminal(&self, vertex: u32) -> bool {
+        vertex >= self.switches
+    }
+
     /// Returns the number of ports of all terminals.
     pub fn ports(&self) -> u32 {
         self.terminal_out_link.len() as u32
@@ -26,10 +37,19 @@ impl Fabric {
         self.port_priority.get(port as usize).is_some_and(|&priority| priority > 0)
     }
 
-    /// Returns the first routing class of the packets of a port.
+    /// Returns the number of traffic classes.
+    pub fn traffic_classes(&self) -> usize {
+        self.class_headers.len().max(1)
+    }
+
+    /// Returns the first routing class of the packets from one port to another.
     #[inline]
-    pub fn own_classes(&self, port: u32) -> u32 {
-        self.port_class.get(port as usize).copied().unwrap_or(0)
+    pub fn own_classes(&self, from: u32, to: u32) -> u32 {
+        if self.class_headers.is_empty() {
+            return 0;
+        }
+        let (from, to) = (self.port_class_from[from as usize], self.port_class_to[to as usize]);
+        self.class_headers[class_of(from, to, self.traffic_classes())]
     }
 
     /// Whether there are packets for several ports at once.

@@ -31,11 +31,11 @@ impl Fabric {
 
     /// Whether a link has to be simulated character by character: if its lanes share it, packets wait for credit for
     /// all of them, faults or time-outs cut packets, routing tables are replaced, codes overtake characters, heads have
-    /// priorities, routes depend on the sender, packets go to several links at once, or addresses are deleted on the
-    /// path.
+    /// priorities, routes depend on the traffic class, packets go to several links at once, or addresses are deleted on
+    /// the path.
     pub fn has_lanes(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts() || self.has_tables();
-        let ranks = !self.port_priority.is_empty() || !self.port_class.is_empty();
+        let ranks = !self.port_priority.is_empty() || self.class_headers.iter().any(|&first| first > 0);
         let shared = self.lanes > 1 || self.whole_packet_credit != 0;
         let shortens = !self.link_deletes_address.is_empty();
         shared || cuts || self.has_codes() || ranks || self.has_distributions() || shortens

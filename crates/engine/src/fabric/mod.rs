@@ -17,6 +17,7 @@ mod words;
 
 pub use check::check;
 pub use code::{CODE_NUMBERS, TIME};
+pub use ends::class_of;
 pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
@@ -30,6 +31,8 @@ pub const MOST_LANES: u32 = 16;
 
 /// Ports that a terminal can have.
 pub const MOST_PORTS: u32 = 8;
+/// In `class_port`: no further port.
+pub const NO_PORT: u8 = u8::MAX;
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
@@ -275,8 +278,15 @@ columns! {
         port_plane: u32,
         /// Per port, then per distribution: class of the header that leads to it.
         terminal_class: u32,
-        /// Per port (or empty: 0): added to the class of each header that it sends, for traffic classes.
-        port_class: u32,
+        /// Per port (or empty: there is one traffic class): one bit per class, set if packets of its terminal may be of the class.
+        /// A packet is of the first class whose bit is set for its sender and in `port_class_to` for its target, or else the last.
+        port_class_from: u32,
+        /// Per port (or empty): one bit per traffic class, set if packets for its terminal may be of the class.
+        port_class_to: u32,
+        /// Per traffic class (or empty): added to the class of each header of its packets.
+        class_headers: u32,
+        /// Per terminal, traffic class and place up to [`MOST_PORTS`] (or empty: all): port of the terminal, then [`NO_PORT`].
+        class_port: u8,
         /// Per port: the link on which it sends.
         terminal_out_link: u32,
         /// Per port: the link on which it receives.
@@ -485,15 +495,5 @@ impl Fabric {
     pub fn has_host_bus(&self) -> bool {
         let takes = self.message_bus_packet_ticks > 0 || self.message_bus_byte_ticks > 0.0;
         self.has_programs() && (takes || self.message_programmed != 0)
-    }
-
-    /// Whether this is a network of rings.
-    pub fn has_rings(&self) -> bool {
-        !self.station_next.is_empty()
-    }
-
-    /// Whether the vertex is a terminal or a port of one.
-    pub fn is_terminal(&self, vertex: u32) -> bool {
-        vertex >= self.switches
     }
 }

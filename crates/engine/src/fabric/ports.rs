@@ -8,6 +8,11 @@ use super::Fabric;
 pub const ROUTE_BLOCK: usize = 64;
 
 impl Fabric {
+    /// Whether this is a network of rings.
+    pub fn has_rings(&self) -> bool {
+        !self.station_next.is_empty()
+    }
+
     /// Returns the number of blocks in a port's row.
     #[inline]
     pub fn port_blocks(&self) -> usize {

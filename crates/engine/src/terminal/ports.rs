@@ -34,14 +34,14 @@ struct Terminal {
     /// The number of its first port.
     first: u32,
     ports: Vec<Port>,
-    /// Packets that wait for any port.
-    queue: VecDeque<Packet>,
+    /// Per traffic class, the packets that wait for any port.
+    queues: Vec<VecDeque<Packet>>,
     /// A closed source's packet that was made and has not left, and its port once that is known.
     held: Option<(Packet, Option<usize>)>,
     /// A closed source that makes nothing more.
     over: bool,
-    /// The port chosen last.
-    last: usize,
+    /// Per traffic class, the port chosen last.
+    last: Vec<usize>,
     /// Packets made.
     made: u32,
     /// When its newest dispatched packet was made.
@@ -68,10 +68,10 @@ impl Ports {
             Terminal {
                 first: of.start,
                 ports,
-                queue: VecDeque::new(),
+                queues: vec![VecDeque::new(); fabric.traffic_classes()],
                 held: None,
                 over: false,
-                last: of.len() - 1,
+                last: vec![usize::MAX; fabric.traffic_classes()],
                 made: 0,
                 newest: 0,
                 wakes: Vec::new(),
@@ -167,7 +167,7 @@ impl Ports {
         self.terminals.iter().flat_map(|at| {
             let held = at.held.iter().map(|(packet, _)| *packet);
             let queued = at.ports.iter().flat_map(|port| port.queue.iter().copied());
-            at.queue.iter().copied().chain(queued).chain(held)
+            at.queues.iter().flatten().copied().chain(queued).chain(held)
         })
     }
 
@@ -195,7 +195,7 @@ impl Ports {
     /// newest that has left.
     pub fn lag(&self, terminal: usize, now: Time) -> Time {
         let at = &self.terminals[terminal];
-        let queues = at.ports.iter().map(|port| &port.queue).chain([&at.queue]);
+        let queues = at.ports.iter().map(|port| &port.queue).chain(&at.queues);
         let oldest = queues.filter_map(|queue| queue.front()).map(|packet| packet.created).min();
         let all_busy = at.ports.iter().all(|port| port.state == State::Busy);
         let since = oldest.or(all_busy.then_some(at.newest)).unwrap_or(now);
@@ -251,13 +251,15 @@ impl Terminal {
             let Some(packet) = sources.take_arrival(fabric, terminal as usize) else { break };
             let packet = self.number(packet);
             self.learn(ways, terminal, if any { until } else { created });
+            let class = ways.class(terminal, packet.target);
             let chosen = self.choose(ways, terminal, packet.target)?;
-            let port = chosen.filter(|_| !any || self.queue.is_empty());
-            self.last = port.unwrap_or(self.last);
+            let port = chosen.filter(|_| !any || self.queues[class].is_empty());
+            self.last[class] = port.unwrap_or(self.last[class]);
             match port.filter(|&port| self.is_free(port)) {
                 Some(port) => return Ok(Some(self.send(ways, port, packet))),
                 None if unlimited || self.queued() < places(fabric, terminal as usize) => {
-                    port.map_or(&mut self.queue, |port| &mut self.ports[port].queue).push_back(packet);
+                    port.map_or(&mut self.queues[class], |port| &mut self.ports[port].queue)
+                        .push_back(packet);
                 }
                 None => sources.refuse(fabric, &packet),
             }
@@ -273,11 +275,18 @@ impl Terminal {
             let packet = self.ports[place].queue.pop_front()?;
             return Some(self.send(ways, place, packet));
         }
-        let &packet = self.queue.front()?;
-        let port = self.choose(ways, terminal, packet.target).ok()??;
-        self.queue.pop_front();
-        self.last = port;
+        let (_, class, port) =
+            (0..self.queues.len()).filter_map(|class| self.could(ways, terminal, class)).min()?;
+        self.last[class] = port;
+        let packet = self.queues[class].pop_front()?;
         Some(self.send(ways, port, packet))
+    }
+
+    /// Returns when the first packet in the queue of a traffic class was made, the class and its port, if a port is free.
+    fn could(&self, ways: &Ways, terminal: u32, class: usize) -> Option<((Time, u32), usize, usize)> {
+        let packet = self.queues[class].front()?;
+        let port = self.choose(ways, terminal, packet.target).ok()??;
+        Some(((packet.created, packet.mark), class, port))
     }
 
     /// What a closed source has for a port that is free: it makes a packet when one is free and the last one has left.
@@ -299,7 +308,8 @@ impl Terminal {
         };
         if port.is_none() {
             port = self.choose(ways, terminal, packet.target)?;
-            self.last = port.unwrap_or(self.last);
+            let last = &mut self.last[ways.class(terminal, packet.target)];
+            *last = port.unwrap_or(*last);
             self.held = Some((packet, port));
         }
         let Some(port) = port.filter(|&port| self.is_free(port)) else { return Ok(None) };
@@ -326,7 +336,7 @@ impl Terminal {
             }
             for packet in std::mem::take(&mut self.ports[place].queue) {
                 let port = self.choose(ways, terminal, packet.target).ok().flatten().unwrap_or(place);
-                self.last = port;
+                self.last[ways.class(terminal, packet.target)] = port;
                 self.ports[port].queue.push_back(packet);
             }
             if let Some((_, port)) = &mut self.held {
@@ -348,7 +358,8 @@ impl Terminal {
             let Port { state, queue } = &self.ports[place];
             queue.len() + usize::from(*state != State::Free)
         };
-        ways.choose(terminal, target, self.last, self.known, queued, |place| self.is_free(place))
+        let last = self.last[ways.class(terminal, target)];
+        ways.choose(terminal, target, last, self.known, queued, |place| self.is_free(place))
     }
 
     /// A packet as it leaves by a port.
@@ -364,6 +375,7 @@ impl Terminal {
     }
 
     fn queued(&self) -> usize {
-        self.queue.len() + self.ports.iter().map(|port| port.queue.len()).sum::<usize>()
+        let waiting = self.ports.iter().map(|port| &port.queue).chain(&self.queues);
+        waiting.map(VecDeque::len).sum()
     }
 }

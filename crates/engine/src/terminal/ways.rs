@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::fabric::{Fabric, NEVER, NONE, port_choice};
+use crate::fabric::{Fabric, MOST_PORTS, NEVER, NO_PORT, NONE, class_of, port_choice};
 use crate::kernel::Time;
 
 /// Something is to go from a terminal to another one with which it has no plane in common.
@@ -28,6 +28,11 @@ pub struct Ways {
     /// Intermediate switches, as many of each plane, plane by plane.
     via_switch: Vec<u32>,
     planes: usize,
+    /// The columns of traffic classes, and the number of classes.
+    class_from: Vec<u32>,
+    class_to: Vec<u32>,
+    class_port: Vec<u8>,
+    classes: usize,
     /// Per port, where terminals have several: from when to when its terminal knows that its link out is down, in order.
     outages: Vec<Vec<(Time, Time)>>,
 }
@@ -47,6 +52,10 @@ impl Ways {
             home: fabric.terminal_out_link.iter().map(home).collect(),
             via_switch: fabric.via_switch.clone(),
             planes: fabric.planes.max(1) as usize,
+            class_from: fabric.port_class_from.clone(),
+            class_to: fabric.port_class_to.clone(),
+            class_port: fabric.class_port.clone(),
+            classes: fabric.traffic_classes(),
             outages: outages(fabric),
         }
     }
@@ -83,6 +92,28 @@ impl Ways {
         self.choice.get(terminal as usize).copied().unwrap_or(port_choice::NOMINAL)
     }
 
+    /// Returns the traffic class of packets from one terminal to another.
+    #[inline]
+    pub fn class(&self, terminal: u32, target: u32) -> usize {
+        if self.class_from.is_empty() {
+            return 0;
+        }
+        let (from, to) = (self.first(terminal) as usize, self.first(target) as usize);
+        class_of(self.class_from[from], self.class_to[to], self.classes)
+    }
+
+    /// Returns the ports of a terminal that a traffic class uses, in order of preference, as indices.
+    fn places(&self, terminal: u32, class: usize) -> &[u8] {
+        const MOST: usize = MOST_PORTS as usize;
+        const ALL: [u8; MOST] = [0, 1, 2, 3, 4, 5, 6, 7];
+        if self.class_port.is_empty() {
+            return &ALL[..self.ports_of(terminal).len()];
+        }
+        let row = terminal as usize * self.classes + class;
+        let places = &self.class_port[row * MOST..(row + 1) * MOST];
+        &places[..places.iter().position(|&place| place == NO_PORT).unwrap_or(MOST)]
+    }
+
     /// Whether a terminal takes the link of its port to run.
     pub fn runs(&self, port: u32, now: Time) -> bool {
         let Some(outages) = self.outages.get(port as usize) else { return true };
@@ -111,8 +142,8 @@ impl Ways {
     }
 
     /// The place, among those of a terminal, of the port by which something goes, free or not; with `FIRST_FREE` none if
-    /// no port that leads there is free. `last`: the place chosen last. A port whose link is known to be down leads nowhere
-    /// as long as another one leads there.
+    /// no port that leads there is free. `last`: the place chosen last for its traffic class. A port whose link is known to
+    /// be down leads nowhere as long as another one leads there.
     ///
     /// # Errors
     /// No port leads there.
@@ -125,23 +156,25 @@ impl Ways {
         queued: impl Fn(usize) -> usize,
         is_free: impl Fn(usize) -> bool,
     ) -> Result<Option<usize>, NoPlane> {
-        let (first, count) = (self.first(terminal), self.ports_of(terminal).len());
+        let first = self.first(terminal);
+        let places = self.places(terminal, self.class(terminal, target));
+        let own = || places.iter().map(|&place| usize::from(place));
         let could = |place: usize| self.other_end(first + place as u32, target).is_some();
         let can = |place: usize| could(place) && self.runs(first + place as u32, now);
-        let any = !self.ever_change(terminal) || !(0..count).any(can);
+        let any = !self.ever_change(terminal) || !own().any(can);
         let leads = |place: usize| if any { could(place) } else { can(place) };
-        let mut around =
-            (1..=count).map(|step| (last + step) % count).filter(|&place| leads(place)).peekable();
+        let next = own().position(|place| place == last).map_or(0, |at| at + 1);
+        let mut around = own().skip(next).chain(own().take(next)).filter(|&place| leads(place)).peekable();
         if around.peek().is_none() {
             return Err(NoPlane { from: terminal, to: target });
         }
         let found = match self.choice(terminal) {
             port_choice::DESTINATION => {
-                let mut those = (0..count).filter(|&place| leads(place));
+                let mut those = own().filter(|&place| leads(place));
                 let among = target as usize % those.clone().count();
                 return Ok(those.nth(among));
             }
-            port_choice::NOMINAL => return Ok((0..count).find(|&place| leads(place))),
+            port_choice::NOMINAL => return Ok(own().find(|&place| leads(place))),
             port_choice::SHORTEST_QUEUE => around.min_by_key(|&place| queued(place)),
             port_choice::FIRST_FREE => around.find(|&place| is_free(place)),
             _ => around.next(),

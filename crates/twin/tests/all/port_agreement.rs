@@ -2,8 +2,9 @@
 //! and with one port nothing changes.
 
 use crate::scenarios::agree::{Agreed, Seen, emptied, links, simulate};
+use crate::scenarios::classes::with_class_ports;
 use crate::scenarios::faults::with_faults;
-use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::lanes::{with_classes, with_lanes};
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_packets_spread, with_resends};
 use crate::scenarios::random::{draw_for, random_fabric, random_stops, time_for};
@@ -39,6 +40,44 @@ fn several_ports_with_lanes_agree() {
     for seed in seeds("several ports with lanes", 0..20) {
         compare(seed, &with_lanes(&with_ports(&random_fabric(seed), seed), seed));
     }
+}
+
+/// Traffic classes with their own ports, and some with their own lanes.
+#[test]
+fn ports_by_traffic_class_agree() {
+    let (mut delivered, mut runs, mut changed) = (0, 0, 0);
+    for seed in seeds("ports by traffic class", 0..60) {
+        let mut fabric = with_ports(&random_fabric(seed), seed);
+        if seed % 4 == 3 {
+            fabric = with_lanes(&fabric, seed);
+            fabric = with_classes(&fabric, seed).unwrap_or(fabric);
+        }
+        let classes = with_class_ports(&fabric, seed);
+        delivered += compare(seed, &classes).0;
+        runs += 1;
+        let until = time_for(&fabric, 10);
+        let [before, after] = [&fabric, &classes].map(|f| run(f, FlowControl::Counted, until).deliveries);
+        changed += usize::from(before != after);
+    }
+    assert!(delivered > 30 * runs && 2 * changed > runs, "{delivered} in {runs} runs, {changed} changed");
+}
+
+#[test]
+fn programs_on_ports_by_traffic_class_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs on ports by traffic class", 0..40) {
+        let mut fabric = with_class_ports(&with_ports(&random_fabric(seed), seed), seed);
+        fabric = random_programs(&fabric, seed);
+        if seed % 2 == 1 {
+            fabric = with_packets_spread(&fabric);
+        }
+        let until = time_for(&fabric, 40);
+        if seed % 5 == 4 {
+            fabric = with_faults(&fabric, seed, until);
+        }
+        seen.compare(seed, &fabric, until);
+    }
+    assert!(seen.received > 400, "{seen:?}");
 }
 
 /// Returns the messages that overtook one another in a run of programs.
@@ -106,6 +145,10 @@ fn several_ports_with_faults_agree() {
             let fabric = random_programs(&fabric, seed);
             let until = time_for(&fabric, 40);
             seen.compare(seed, &with_faults(&fabric, seed, until), until);
+        }
+        if seed % 4 == 1 {
+            let fabric = with_class_ports(&fabric, seed);
+            agreed.compare(seed, &with_faults(&fabric, seed, until), until);
         }
     }
     assert!(agreed.delivered > 30 * agreed.runs && agreed.cut > agreed.runs, "{agreed:?}");

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256, Terminal, TimePs
+from fabriloom.topology import MOST_PORTS
 from fabriloom.topology.raw import FIRST_ADDRESS, LAST_ADDRESS
 
 
@@ -28,13 +29,32 @@ class Distribution(Section):
 
 
 class TrafficClass(Section):
-    """Terminals whose packets have lanes of their own on every link between switches and to terminals."""
+    """Packets from some terminals, or to some, that have lanes or ports of their own. Give from or to, and
+    lanes or ports.
+    """
 
-    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = Field(
-        description="Terminals, by number or name, whose packets are of this class"
+    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
+        default=None,
+        alias="from",
+        description="Terminals that send them, by number or name; all if not given",
     )
-    lanes: Annotated[list[Annotated[int, Field(ge=0, le=15)]], Field(min_length=1, max_length=16)] = Field(
-        description="Lanes that these packets take, and no others do"
+    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
+        default=None, description="Terminals that they are sent to; all if not given"
+    )
+    lanes: Annotated[list[Annotated[int, Field(ge=0, le=15)]], Field(min_length=1, max_length=16)] | None = (
+        Field(
+            default=None,
+            description="Lanes that these packets take on every link between switches and to terminals, and "
+            "no others do; if not given, those that no class has",
+        )
+    )
+    ports: (
+        Annotated[list[Annotated[int, Field(ge=0, lt=MOST_PORTS)] | str], Field(min_length=1, max_length=16)]
+        | None
+    ) = Field(
+        default=None,
+        description="Of terminals with several ports those by which these packets leave, in order of "
+        "preference: numbers from 0, or names of planes; all if not given. [ports] selects among them",
     )
 
 
@@ -92,8 +112,9 @@ class AnyRouting(Section):
     )
     traffic_class: Annotated[list[TrafficClass], Field(min_length=1, max_length=16)] | None = Field(
         default=None,
-        description="Lanes by traffic class: the packets of some terminals have lanes of their own, those of "
-        "the other terminals the remaining ones. lane_choice then selects among the lanes of a class",
+        description="Traffic classes: packets from some terminals, or to some, have lanes of their own, and "
+        "other packets the remaining ones; or they leave by ports of their own. lane_choice then selects "
+        "among the lanes of a class",
     )
     distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = Field(
         default=None,

@@ -27,6 +27,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&addresses::shapes(fabric), !rings)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
+    ports::classes(fabric)?;
     links(fabric)?;
     if rings { rings::check(fabric) } else { wormhole::check(fabric) }?;
     if rings && (fabric.has_timeouts() || fabric.has_tables()) {

@@ -1,7 +1,7 @@
 //! Checks of terminals with several ports.
 
 use super::{Checked, ascending, below, fail, known};
-use crate::fabric::{Fabric, FabricError, MOST_PORTS, port_choice};
+use crate::fabric::{Fabric, FabricError, MOST_PORTS, NO_PORT, port_choice};
 
 /// Returns the number of ports of all terminals, from the column with which all others must agree.
 pub fn count(f: &Fabric) -> usize {
@@ -34,6 +34,37 @@ pub fn check(f: &Fabric) -> Checked {
     }
     if !f.via_switch.len().is_multiple_of(f.planes.max(1) as usize) {
         return fail("via_switch", 0, f.via_switch.len(), "as many switches of each plane");
+    }
+    Ok(())
+}
+
+/// Returns the number of rows of `class_port`.
+pub fn class_places(f: &Fabric) -> usize {
+    if f.has_ports() { f.terminals as usize * f.class_headers.len() * MOST_PORTS as usize } else { 0 }
+}
+
+/// Refuses ports of one terminal with different traffic classes, and ports that a terminal does not have.
+pub fn classes(f: &Fabric) -> Checked {
+    if f.class_headers.len() > u32::BITS as usize {
+        return fail("class_headers", f.class_headers.len() - 1, f.class_headers.len(), "at most 32 classes");
+    }
+    for (column, may) in [("port_class_from", &f.port_class_from), ("port_class_to", &f.port_class_to)] {
+        for terminal in (0..f.terminals).filter(|_| !may.is_empty()) {
+            let ports = f.ports_of(terminal);
+            if let Some(port) = ports.clone().find(|&port| may[port as usize] != may[ports.start as usize]) {
+                return fail(column, port as usize, may[port as usize], "that of all ports of its terminal");
+            }
+        }
+    }
+    let rows = f.class_port.chunks(MOST_PORTS as usize);
+    for (row, places) in rows.enumerate() {
+        let ports = f.ports_of((row / f.class_headers.len()) as u32).len();
+        let known = places.iter().position(|&place| place == NO_PORT).unwrap_or(places.len());
+        let (own, rest) = places.split_at(known);
+        let is_own = own.iter().all(|&place| usize::from(place) < ports);
+        if !is_own || rest.iter().any(|&place| place != NO_PORT) {
+            return fail("class_port", row * places.len(), places[0], "ports of the terminal, then none");
+        }
     }
     Ok(())
 }

@@ -39,9 +39,9 @@ pub(super) struct Host {
 
     /// Messages that hold a slot.
     pub unsent: u32,
-    /// Messages handed over whose port is not known yet, and the index of the port chosen last.
-    pub leaving: VecDeque<u32>,
-    pub chosen: usize,
+    /// Per traffic class: messages handed over whose port is not known yet, and the index of the port chosen last.
+    pub leaving: Vec<VecDeque<u32>>,
+    pub chosen: Vec<usize>,
     /// Number of packets for which a port was chosen, modulo 2^32.
     pub placed: u32,
     /// Whether a timer is set for a change of the known state of links.
@@ -85,8 +85,8 @@ impl Host {
             receives: kinds.contains(&operation::RECEIVE),
             touched: false,
             unsent: 0,
-            leaving: VecDeque::new(),
-            chosen: fabric.ports_of(terminal as u32).len() - 1,
+            leaving: vec![VecDeque::new(); fabric.traffic_classes()],
+            chosen: vec![usize::MAX; fabric.traffic_classes()],
             placed: 0,
             learns: false,
             checks: VecDeque::new(),

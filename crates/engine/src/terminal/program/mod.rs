@@ -13,6 +13,7 @@ mod bus;
 mod flight;
 mod host;
 mod interface;
+mod leave;
 mod message;
 mod process;
 mod receive;

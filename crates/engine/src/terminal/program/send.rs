@@ -56,69 +56,8 @@ impl Programs {
         self.settings.draws_errors() && self.streams[terminal as usize].unit() < self.settings.wrong(bytes)
     }
 
-    /// Hands a message to a port: that of its terminal, or, with several, as soon as a port is chosen.
-    pub(super) fn hand_over(&mut self, message: u32) {
-        let Message { source, target, packets, .. } = self.messages[message];
-        if !self.ways.are_several() {
-            return self.leave_by(message, packets, source, target);
-        }
-        self.hosts[source as usize].leaving.push_back(message);
-        self.leave(source);
-    }
-
-    /// Hands over messages in order, whole or packet by packet, while ports are free for them.
-    fn leave(&mut self, terminal: u32) {
-        while let Some(&message) = self.hosts[terminal as usize].leaving.front() {
-            let Message { target, packets, placed, .. } = self.messages[message];
-            let (per_packet, chosen) = (self.settings.per_packet, self.hosts[terminal as usize].chosen);
-            let ports = &self.interfaces[self.ways.ports_of(terminal).start as usize..];
-            let queued = |place: usize| ports[place].unsent as usize;
-            let is_free =
-                |place: usize| if per_packet { ports[place].waits == 0 } else { queued(place) == 0 };
-            let found = self.ways.choose(terminal, target, chosen, self.now, queued, is_free);
-            let place = match found {
-                Ok(Some(place)) => place,
-                Ok(None) => return self.await_link(terminal),
-                Err(no_plane) => {
-                    self.no_plane.get_or_insert(no_plane);
-                    return;
-                }
-            };
-            let host = &mut self.hosts[terminal as usize];
-            host.chosen = place;
-            if placed == 0 {
-                self.messages[message].packets_before = host.placed;
-                host.placed = host.placed.wrapping_add(packets);
-            }
-            let count = if per_packet { 1 } else { packets };
-            if placed + count == packets {
-                host.leaving.pop_front();
-            }
-            let port = self.ways.first(terminal) + place as u32;
-            let to = self.ways.other_end(port, target).expect("its port was chosen so");
-            self.leave_by(message, count, port, to);
-        }
-    }
-
-    /// Schedules another attempt for a terminal with waiting messages when the known state of a link changes.
-    fn await_link(&mut self, terminal: u32) {
-        let change = self.ways.next_change(terminal, self.now);
-        let host = &mut self.hosts[terminal as usize];
-        if let Some(time) = change
-            && !std::mem::replace(&mut host.learns, true)
-        {
-            self.schedule(terminal, timer::LINK, time - self.now);
-        }
-    }
-
-    /// Handles a change of the known state of a terminal's link.
-    pub(super) fn learn_links(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].learns = false;
-        self.leave(terminal);
-    }
-
     /// Puts packets of a message on the channel between two ports.
-    fn leave_by(&mut self, message: u32, packets: u32, from: u32, to: u32) {
+    pub(super) fn leave_by(&mut self, message: u32, packets: u32, from: u32, to: u32) {
         let number = match self.pairs.get(&pair(from, to)) {
             Some(&number) => number,
             None => self.open_channel(from, to),

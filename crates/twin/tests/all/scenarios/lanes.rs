@@ -2,6 +2,7 @@
 
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 
+use super::classes::draw_classes;
 use super::random::{Draw, draw_for};
 
 /// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn independently of the
@@ -61,8 +62,8 @@ fn choose_lanes(f: &mut Fabric, draw: &mut Draw) {
     (f.group_start, f.group_links) = (starts, members);
 }
 
-/// Divides packets into two traffic classes by sender. One takes the even lanes of a link and the other the odd ones,
-/// if a group has both; None for networks whose tables are replaced or that distribute packets.
+/// Divides packets into traffic classes. Some take the even lanes of a link and the others the odd ones, if a group has
+/// both; None for networks whose tables are replaced or that distribute packets.
 pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     let draw = &mut draw_for(seed ^ 0xc_1a55);
     let mut f = fabric.clone();
@@ -85,7 +86,10 @@ pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     let rows = fabric.route.chunks(classes.max(1) as usize);
     f.route = rows.flat_map(|row| row.iter().copied().chain(row.iter().map(moved))).collect();
     f.classes = 2 * classes;
-    f.port_class = (0..f.ports()).map(|_| if draw.chance(50) { classes } else { 0 }).collect();
+    draw_classes(&mut f, draw);
+    for first in &mut f.class_headers {
+        *first = if draw.chance(50) { classes } else { 0 };
+    }
     check(&f).expect("the generator makes legal classes");
     Some(f)
 }

@@ -3,6 +3,7 @@
 pub mod addresses;
 pub mod agree;
 pub mod build;
+pub mod classes;
 pub mod codes;
 pub mod counts;
 pub mod distributions;

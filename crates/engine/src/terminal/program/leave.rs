@@ -1,0 +1,104 @@
+//! The port by which a message leaves its terminal: the rules of `docs/background/ports.md`.
+
+use super::message::Message;
+use super::{Programs, timer};
+use crate::terminal::NoPlane;
+
+/// A message that can leave, and the index of its port.
+struct Leaving {
+    message: u32,
+    class: usize,
+    place: usize,
+}
+
+impl Programs {
+    /// Hands a message to a port: that of its terminal, or, with several, as soon as a port is chosen.
+    pub(super) fn hand_over(&mut self, message: u32) {
+        let Message { source, target, packets, .. } = self.messages[message];
+        if !self.ways.are_several() {
+            return self.leave_by(message, packets, source, target);
+        }
+        let class = self.ways.class(source, target);
+        self.hosts[source as usize].leaving[class].push_back(message);
+        self.leave(source);
+    }
+
+    /// Hands over the messages of each traffic class in order, whole or packet by packet, while ports are free for them.
+    pub(super) fn leave(&mut self, terminal: u32) {
+        loop {
+            match self.next_to_leave(terminal) {
+                Ok(Some(next)) => self.leave_as(terminal, &next),
+                Ok(None) => break,
+                Err(no_plane) => {
+                    self.no_plane.get_or_insert(no_plane);
+                    return;
+                }
+            }
+        }
+        if self.hosts[terminal as usize].leaving.iter().any(|queue| !queue.is_empty()) {
+            self.await_link(terminal);
+        }
+    }
+
+    /// Returns the message made first, among the first of each traffic class, that can leave.
+    fn next_to_leave(&self, terminal: u32) -> Result<Option<Leaving>, NoPlane> {
+        let per_packet = self.settings.per_packet;
+        let host = &self.hosts[terminal as usize];
+        let ports = &self.interfaces[self.ways.first(terminal) as usize..];
+        let queued = |place: usize| ports[place].unsent as usize;
+        let is_free = |place: usize| if per_packet { ports[place].waits == 0 } else { queued(place) == 0 };
+        let mut found: Option<Leaving> = None;
+        for (class, queue) in host.leaving.iter().enumerate() {
+            let Some(&message) = queue.front() else { continue };
+            let Message { target, made, number, .. } = self.messages[message];
+            let place = self.ways.choose(terminal, target, host.chosen[class], self.now, queued, is_free)?;
+            let before = |other: &Leaving| {
+                let other = &self.messages[other.message];
+                (other.made, other.number) < (made, number)
+            };
+            match place {
+                Some(place) if !found.as_ref().is_some_and(before) => {
+                    found = Some(Leaving { message, class, place });
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Puts the next packet of a message, or all of its packets, on their channel.
+    fn leave_as(&mut self, terminal: u32, next: &Leaving) {
+        let &Leaving { message, class, place } = next;
+        let Message { target, packets, placed, .. } = self.messages[message];
+        let host = &mut self.hosts[terminal as usize];
+        host.chosen[class] = place;
+        if placed == 0 {
+            self.messages[message].packets_before = host.placed;
+            host.placed = host.placed.wrapping_add(packets);
+        }
+        let count = if self.settings.per_packet { 1 } else { packets };
+        if placed + count == packets {
+            host.leaving[class].pop_front();
+        }
+        let port = self.ways.first(terminal) + place as u32;
+        let to = self.ways.other_end(port, target).expect("its port was chosen so");
+        self.leave_by(message, count, port, to);
+    }
+
+    /// Schedules another attempt for a terminal with waiting messages when the known state of a link changes.
+    fn await_link(&mut self, terminal: u32) {
+        let change = self.ways.next_change(terminal, self.now);
+        let host = &mut self.hosts[terminal as usize];
+        if let Some(time) = change
+            && !std::mem::replace(&mut host.learns, true)
+        {
+            self.schedule(terminal, timer::LINK, time - self.now);
+        }
+    }
+
+    /// Handles a change of the known state of a terminal's link.
+    pub(super) fn learn_links(&mut self, terminal: u32) {
+        self.hosts[terminal as usize].learns = false;
+        self.leave(terminal);
+    }
+}
