@@ -26,6 +26,7 @@ EXAMPLES = ("test_docs.py", "test_headers.py", "test_scenarios.py")
 """Their tests take long and share nothing."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before the plug-in that runs groups reads them
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say what one process runs: the tests of a file, which share servers and networks, and all those of the
     papers, because every other process would simulate the papers again.
@@ -34,4 +35,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "finished" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("papers"))
         elif item.path.name not in EXAMPLES:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
