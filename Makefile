@@ -69,7 +69,7 @@ test:
 	@$(MAKE) --no-print-directory test-rust test-python
 
 # In this order no core waits for the other: the tests of Rust are compiled while packages are installed.
-test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp clippy types check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp
+test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp clippy types check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -182,4 +182,5 @@ $(VENV)/engine.stamp: $(RUST_SOURCES) $(VENV)/run.stamp
 ifeq ($(MAKECMDGOALS),test-built)
 $(VENV)/measure.stamp: | $(VENV)/dev.stamp
 $(VENV)/cluster.stamp: | $(VENV)/measure.stamp
+$(VENV)/search.stamp: | $(VENV)/cluster.stamp
 endif
