@@ -212,7 +212,7 @@ impl Twin<'_> {
         self.spill(place);
     }
 
-    /// Whether the end of the packet at the front of a queue is in the place of its header.
+    /// Whether the end of the packet at the front of a queue is where its header should be.
     pub(crate) fn has_no_header(&self, place: Place) -> bool {
         let (header, _) = self.front_header(self.first(place));
         let characters = &self.lanes[place.lane as usize].queues[&place.queue].packets[0].1;

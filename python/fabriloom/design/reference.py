@@ -27,7 +27,7 @@ def page() -> str:
         lines += [*property_table(model["properties"], model.get("required", [])), ""]
     others = [name for name in properties if name not in own and name != "$schema"]
     rest = {name: properties[name] for name in others if name not in SCENARIO or name == "seed"}
-    lines += ["## Besides", "", *property_table(rest, []), ""]
+    lines += ["## Other keys", "", *property_table(rest, []), ""]
     same = ", ".join(f"`[{name}]`" for name in SCENARIO if name != "seed")
     lines += [f"{same} are as in a [scenario](scenario.md); of traffic and program one, with a rate.", ""]
     lines += ["## Families", "", "| family | its parameters |", "|---|---|"]

@@ -30,66 +30,77 @@ Counts = Annotated[list[Annotated[int, Field(ge=1, le=MOST_PORTS)]], Field(min_l
 class Require(Section):
     """The required performance."""
 
-    terminals: Count = Field(description="Terminals for which there have to be places")
+    terminals: Count = Field(description="Number of terminals that the network must have room for")
     margin: Annotated[float, Field(ge=1, le=100)] = Field(
-        default=1.0, description="It has to carry this many times the traffic without anything piling up"
+        default=1.0, description="The network must carry this multiple of the traffic without growing queues"
     )
     latency_ps: PositiveTimePs | None = Field(
         default=None,
         alias="latency",
-        description="Longest time from the creation of a packet (of a program: of an event) to its "
-        "arrival, at the traffic as it is, without the margin; any if not given",
+        description="Longest time from the creation of a packet (with a program: of an event) to "
+        "its arrival, at the given traffic without the margin; if not given, any",
     )
     percentile: Annotated[float, Field(gt=0, lt=100)] = Field(
         default=99.0,
-        description="The percentage of packets or events that have to be in time: 50, 99, 99.9 or 99.99",
+        description="The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99",
     )
     survive_links: Faults = Field(
-        default=0, description="Cables between switches that may fail, any, while all terminals stay joined"
+        default=0,
+        description="Number of cables between switches, whichever they are, that may fail while all "
+        "terminals stay connected",
     )
     survive_switches: Faults = Field(
         default=0,
-        description="Switches that may fail, any, while the terminals of all others stay joined; those of "
-        "several ports stay joined, too, whichever of their switches fail",
+        description="Number of switches, whichever they are, that may fail while the terminals of all others "
+        "stay connected; terminals with several ports must stay connected in every case",
     )
     after_failure: Annotated[float, Field(gt=0, le=1)] | None = Field(
         default=None,
-        description="This share of the packets has to arrive after any single failure with routing tables as "
-        "they are: of a cable between switches or of a switch (packets of its own terminals are left out); "
-        "in networks of rings of any cable, which stops its ring with all terminals on it, or of a switch; "
-        "of those kinds that are to be survived, if any are. The worst one is simulated too",
+        description="Share of the packets that must arrive after any single failure, with unchanged routing "
+        "tables. Failures are those of a cable between switches and of a switch, whose own terminals "
+        "do not count; in networks of rings, those of any cable, which stops its ring with all its "
+        "terminals, and of a switch. If one of `survive_links` and `survive_switches` is given, only "
+        "failures of that kind count. The worst failure is simulated too",
     )
     growth: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1,
-        description="There has to be a network of the same family for this multiple of the terminals, which "
-        "passes everything but simulation; limits grow as much",
+        description="A network of the same family for this multiple of the terminals must exist and "
+        "pass every test but simulation; the limits are multiplied too",
     )
 
 
 class Limits(Section):
     """Limits on parts, summed over all networks of a candidate."""
 
-    switch_ports: Annotated[int, Field(ge=2, le=4096)] = Field(default=32, description="Ports of a switch")
-    switches: Count | None = Field(default=None, description="Switches at most")
-    cables: Count | None = Field(default=None, description="Cables at most, those of terminals included")
-    cost: Money | None = Field(default=None, description="Most that it may cost, in the unit of [cost]")
+    switch_ports: Annotated[int, Field(ge=2, le=4096)] = Field(
+        default=32, description="Largest number of ports of a switch"
+    )
+    switches: Count | None = Field(default=None, description="Largest number of switches")
+    cables: Count | None = Field(
+        default=None, description="Largest number of cables, including those of terminals"
+    )
+    cost: Money | None = Field(default=None, description="Highest total cost, in the unit of [cost]")
 
 
 class Cost(Section):
     """Costs of parts, in any common unit."""
 
-    switch: Money = Field(description="Of a switch")
-    cable: Money = Field(description="Of a cable, whatever its length; for rings of a link")
-    port: Money = Field(default=0.0, description="Of a port of a switch that is used")
-    terminal: Money = Field(default=0.0, description="Of a terminal's port on a network, such as an adapter")
-    metre: Money = Field(default=0.0, description="Of a metre of cable between switches")
+    switch: Money = Field(description="Cost of a switch")
+    cable: Money = Field(description="Cost of a cable of any length; in networks of rings, of a link")
+    port: Money = Field(default=0.0, description="Cost of a used port of a switch")
+    terminal: Money = Field(
+        default=0.0, description="Cost of a terminal's port on a network, such as an adapter"
+    )
+    metre: Money = Field(default=0.0, description="Cost of a metre of cable between switches")
     pitch_m: LengthM = Field(
         default=1.0,
         alias="pitch",
-        description="How far neighbouring switches are apart where they stand as they are drawn; cables run "
-        "along rows and columns",
+        description="Distance between neighbouring switches of the drawing; cables run along rows "
+        "and columns",
     )
-    unit: Annotated[str, Field(max_length=12)] = Field(default="", description="Such as CHF")
+    unit: Annotated[str, Field(max_length=12)] = Field(
+        default="", description="Unit of all costs, such as CHF"
+    )
 
 
 class Requirements(Written):
@@ -97,43 +108,42 @@ class Requirements(Written):
 
     schema_address: str | None = Field(default=None, alias="$schema", exclude=True)
     name: Annotated[str, Field(max_length=200)] = Field(default="", description="A short name")
-    description: str = Field(default="", description="What this is about")
+    description: str = Field(default="", description="What the file is for")
     seed: Annotated[int, Field(ge=0, lt=2**62)] = Field(default=1, description="Start of every random stream")
-    require: Require = Field(description="What the network has to do")
+    require: Require = Field(description="The required performance")
     traffic: Traffic | None = Field(default=None, description="As in a scenario, with a rate")
     technology: Technology | None = Field(default=None, description="As in a scenario")
     routing: Routing | None = Field(default=None, description="As in a scenario")
     protocol: Protocol | None = Field(default=None, description="As in a scenario")
     program: Program | None = Field(default=None, description="As in a scenario, with a rate")
     run: Run | None = Field(default=None, description="As in a scenario")
-    limits: Limits = Field(default=Limits(), description="What it may have")
-    cost: Cost = Field(description="What things cost")
+    limits: Limits = Field(default=Limits(), description="Limits on parts")
+    cost: Cost = Field(description="Costs of parts, in any common unit")
     ports: Ports | None = Field(
-        default=None, description="As in a scenario, for networks whose terminals have several"
+        default=None, description="As in a scenario, for networks whose terminals have several ports"
     )
     networks: Counts = Field(
         default=[1],
-        description="How many equal networks, each of which every terminal has a port in; every number is "
-        "looked at",
+        description="Numbers of equal networks to consider; every terminal has a port in each network",
     )
     terminal_ports: Counts | None = Field(
         default=None,
-        description="Ports of a terminal, divided evenly among the networks; every number is looked at. If "
-        "not given, one in each network",
+        description="Numbers of ports of a terminal to consider, divided evenly among the networks; if not "
+        "given, one port in each network",
     )
     families: Annotated[dict[str, dict[str, Values]], Field(max_length=32)] = Field(
         default={},
-        description="Families that are looked at, all that suit if none is named; a table may list values of "
-        "the family's parameters, and of other settings for it by dotted paths",
+        description="Families to consider, or all that are suitable if none is named; the table of "
+        "a family may list values of its parameters, and of other settings by dotted paths",
     )
     vary: Annotated[dict[str, Values], Field(max_length=8)] = Field(
         default={},
-        description='Settings of which every value is looked at, such as "routing.adaptive" or '
-        '"traffic.length"',
+        description='Settings to vary, such as "routing.adaptive" or "traffic.length": every '
+        "combination of the listed values is considered",
     )
     what_if: Annotated[dict[str, Values], Field(max_length=8)] = Field(
         default={},
         alias="what-if",
-        description="Settings of this file and other values of them, for each of which the answer is found "
-        "again",
+        description="Settings of this file and other values for them; the answer is computed again "
+        "for each value",
     )

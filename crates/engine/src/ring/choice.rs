@@ -83,7 +83,7 @@ impl Rings {
         best
     }
 
-    /// Whether so many busied packets wait that others of their kind are held back.
+    /// Whether enough busied packets wait to hold back others of their kind.
     fn has_rejected_enough(&self, link: u32, kind: usize) -> bool {
         self.rare[link as usize].rejected[kind] >= self.timing(link).rejected
     }

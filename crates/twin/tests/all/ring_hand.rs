@@ -198,7 +198,7 @@ fn an_own_packet_is_inserted_into_an_empty_fifo() {
         f.terminal_access_ticks[2] = 0;
         send_list(&mut f, &[&[(2, 6, 0)], &[(2, 6, 0)], &[]]);
         let result = run(&f);
-        // Store at 2: 14 + 5 + 3 to stand whole, 6 to the user, 1 of service.
+        // Store at 2: 14 + 5 + 3 to be complete, 6 to the user, 1 of service.
         let mut expected = vec![(18, passed + 29), (started, started + 29)];
         expected.sort_by_key(|times| times.1);
         assert_eq!(times(&result), expected, "ready at {ready}");

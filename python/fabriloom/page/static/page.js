@@ -399,7 +399,7 @@ const hear = (message) => {
   buttons();
 };
 
-// Until the server has told of this tab, it is not known whether something runs in it.
+// Until the server has reported on this tab, it is unknown whether something runs in it.
 let told = () => {};
 
 const connect = async () => {
