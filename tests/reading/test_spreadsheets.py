@@ -1,22 +1,18 @@
-"""CSV files as spreadsheet programs write them: semicolons, decimal commas, a byte-order mark, blank rows."""
+"""CSV files as spreadsheet programs write them: commas, semicolons, tabs, decimal commas, blank rows."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fabriloom import ScenarioError, load, reading
+from fabriloom import Scenario, ScenarioError, load, reading
 from fabriloom.compile import compile
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 SPREADSHEET = SCENARIOS / "spacewire-spreadsheet.toml"
-
-
-def plain(text: str) -> str:
-    """The same file with commas and decimal points."""
-    assert '"' not in text
-    rows = [[reading.decimal(cell) for cell in line.split(";")] for line in text.splitlines()]
-    return "".join(f"{','.join(row)}\n" for row in rows if any(row))
+SAVED = Path(__file__).resolve().parents[1] / "cases" / "spreadsheets"
+"""The sheets of one spreadsheet as its program saved them, by what was chosen in its dialogue."""
 
 
 @pytest.mark.parametrize(
@@ -39,21 +35,45 @@ def test_the_first_line_decides_what_separates_columns(line: str, sign: str) -> 
 
 def test_a_decimal_comma_is_read_and_nothing_else_is_changed() -> None:
     cells = {"2,5 m": "2.5 m", "-0,25": "-0.25", "1.500,5": "1.500,5", "1,2,3": "1,2,3", "s(1, 2)": "s(1, 2)"}
-    assert {cell: reading.decimal(cell) for cell in cells} == cells
+    for sign in ",;\t":
+        assert {cell: reading.decimal(cell, sign) for cell in cells} == cells
+    numbers = ("1,500 m", "0,125 m", "1234,5", "1,5000")
+    assert [reading.decimal(cell, ";") for cell in numbers] == ["1.500 m", "0.125 m", "1234.5", "1.5000"]
+    assert [reading.decimal(cell, ",") for cell in numbers] == ["1,500 m", "0.125 m", "1234.5", "1.5000"]
 
 
-def test_a_spreadsheet_gives_the_same_network_as_plain_files(tmp_path: Path) -> None:
+def network(folder: Path) -> dict[str, list[Any]]:
+    """The arrays of the example with the tables in a folder."""
+    (folder / SPREADSHEET.name).write_bytes(SPREADSHEET.read_bytes())
+    arrays = compile(load(folder / SPREADSHEET.name)).arrays
+    return {name: list(getattr(column, "flat", [column])) for name, column in arrays.items()}
+
+
+@pytest.mark.parametrize("form", ["semicolons", "tabs", "points", "quoted", "marked"])
+def test_tables_are_the_same_however_they_are_saved(form: str, tmp_path: Path) -> None:
+    """``marked``: as other programs do it, with a byte-order mark, other line ends and blank rows."""
     for name in ("cables", "flows"):
-        file = SCENARIOS / f"spacewire-spreadsheet-{name}.csv"
-        assert file.read_bytes().startswith(b"\xef\xbb\xbf")
-        assert b"\r\n" in file.read_bytes()
-        text = file.read_text(encoding="utf-8-sig").replace('"2 channels; one used"', "two channels")
-        (tmp_path / file.name).write_text(plain(text), encoding="utf-8")
-    (tmp_path / "plain.toml").write_text(SPREADSHEET.read_text(encoding="utf-8"), encoding="utf-8")
-    arrays, others = compile(load(SPREADSHEET)).arrays, compile(load(tmp_path / "plain.toml")).arrays
-    assert set(arrays) == set(others)
-    for name, column in arrays.items():
-        assert list(getattr(column, "flat", [column])) == list(getattr(others[name], "flat", [others[name]]))
+        path = SAVED / f"{'semicolons' if form == 'marked' else form}-{name}.csv"
+        text = path.read_bytes()
+        if form == "marked":
+            text = b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n") + b";;;\r\n;;;\r\n"
+        (tmp_path / f"spacewire-spreadsheet-{name}.csv").write_bytes(text)
+    (tmp_path / "here").mkdir()
+    for file in SCENARIOS.glob("spacewire-spreadsheet-*.csv"):
+        (tmp_path / "here" / file.name).write_bytes(file.read_bytes())
+    assert network(tmp_path) == network(tmp_path / "here")
+
+
+@pytest.mark.parametrize("form", ["commas", "semicolons"])
+def test_numbers_of_a_matrix_have_decimal_commas(form: str, tmp_path: Path) -> None:
+    (tmp_path / "plain.csv").write_text("source,target,weight\n0,1,2.5\n1,0,1234.5\n", encoding="utf-8")
+    found = []
+    for path in (SAVED / f"{form}-weights.csv", tmp_path / "plain.csv"):
+        pattern = {"kind": "matrix", "path": str(path), "rows": "proportional"}
+        asked = {"topology": {"kind": "crossbar", "terminals": 2}, "traffic": {"pattern": pattern}}
+        arrays = compile(Scenario.from_dict(asked)).arrays
+        found.append({name: str(column) for name, column in arrays.items()})
+    assert found[0] == found[1]
 
 
 def test_a_wrong_value_is_pointed_at_in_its_cell(tmp_path: Path) -> None:
@@ -63,7 +83,14 @@ def test_a_wrong_value_is_pointed_at_in_its_cell(tmp_path: Path) -> None:
         compile(load(tmp_path / SPREADSHEET.name))
     place = refused.value.place
     assert place is not None
-    assert (place.line, place.column) == (3, len("pictures;Camera;Memory;4 kB;") + 1)
+    assert (place.line, place.column) == (3, len('pictures,Camera,Memory,4 kB,"') + 1)
+
+
+def test_a_thousand_or_a_decimal_comma_is_asked_back(tmp_path: Path) -> None:
+    for file in SCENARIOS.glob("spacewire-spreadsheet*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes().replace(b"12,5 ms", b"1,250 ms"))
+    with pytest.raises(ScenarioError, match=r'write "1\.250 ms", or "1250 ms" without'):
+        compile(load(tmp_path / SPREADSHEET.name))
 
 
 def test_a_decimal_comma_elsewhere_is_explained() -> None:

@@ -4,12 +4,21 @@ For any bytes, these functions return data or raise a :class:`ReadError` with a 
 time and memory. Rooms that read files convert it to their own error.
 """
 
-from fabriloom.reading.csvs import cell_place, check_header, decimal, named_rows, records, separator
+from fabriloom.reading.csvs import (
+    THOUSANDS,
+    cell_place,
+    check_header,
+    decimal,
+    named_rows,
+    records,
+    separator,
+)
 from fabriloom.reading.errors import Place, ReadError
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import content, line_of, place_at, text_of
 
 __all__ = [
+    "THOUSANDS",
     "Place",
     "ReadError",
     "cell_place",

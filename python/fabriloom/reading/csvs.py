@@ -1,6 +1,7 @@
 """Strict CSV: records with their line numbers, and errors that the standard reader does not report.
 
-Spreadsheet programs write semicolons where the comma is the decimal sign. Such files are read as well.
+Spreadsheet programs write semicolons or tabs where the comma is the decimal sign, or commas and quotes around
+such numbers. These files are read as well.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _HINT = "is a quote opened and not closed? Names that hold a quote or a comma go
 _FIRST_LINE = re.compile(r"^(?!#)[^\r\n]*\S[^\r\n]*", re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+THOUSANDS = re.compile(r"(?:^|[^0-9])[1-9][0-9]{0,2},[0-9]{3}(?:[^0-9]|$)")
+"""What can be a number above a thousand with a separator; for Polars too."""
 
 
 def separator(text: str) -> str:
@@ -35,9 +38,15 @@ def separator(text: str) -> str:
     return next((sign for sign in ";\t" if sign in line), ",")
 
 
-def decimal(cell: str) -> str:
-    """Return a number of a file with semicolons, such as "2,5 m", with a decimal point."""
-    return _DECIMAL_COMMA.sub(".", cell) if cell.count(",") == 1 and "." not in cell else cell
+def decimal(cell: str, sign: str = ";") -> str:
+    """Return a number such as "2,5 m" with a decimal point. ``sign``: the separator of its file.
+
+    Where the separator is a comma, the spreadsheet program has put such a cell between quotes. There 1,500
+    can as well be a number with a thousands separator; it is not changed, so whatever reads it refuses it.
+    """
+    if cell.count(",") != 1 or "." in cell or (sign == "," and THOUSANDS.search(cell)):
+        return cell
+    return _DECIMAL_COMMA.sub(".", cell)
 
 
 def records(

@@ -114,12 +114,12 @@ class Folder:
         return {name: f"{of} {self.segments.stamps[of]}" for name, of in self.segments.names().items()}
 
     def _indexed(self, name: str, now: str) -> None:
-        found = self.store.read(name)
+        found = self.store.read(name, "summary")
         if found is None or found[0].what != "point":
             self.index.drop([name])
             return
         key, value = found
-        self.index.add([(name, now, key.program, key.content, point_row(Point({}, **value)))])
+        self.index.add([(name, now, key.program, key.content, point_row(Point({}, value["summary"], {})))])
 
     def finished(self, name: str) -> None:
         """Record a point that has just been written."""

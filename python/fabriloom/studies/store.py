@@ -68,13 +68,21 @@ def written(key: Key, value: Any) -> str:
     return f'{_HEAD}{_checksum(rest)}",{rest}'
 
 
-def loaded(text: str) -> tuple[Key, Any] | None:
-    """Return the key and the value in the text of a file; None if it is incomplete."""
+def loaded(text: str, first: str = "") -> tuple[Key, Any] | None:
+    """Return the key and the value in the text of a file; None if it is incomplete.
+
+    ``first``: only the first entry of the value, by its name. The tail of a point is most of its text.
+    """
     rest = text[len(_HEAD) + _DIGITS + 2 :]
     if text[: len(_HEAD) + _DIGITS + 2] != f'{_HEAD}{_checksum(rest)}",':
         return None
-    kept = json.loads("{" + rest)
-    return Key(kept["what"], kept["program"], kept["content"]), kept["value"]
+    begin = f',"value":{{"{first}":'
+    at = rest.find(begin) if first else -1
+    kept = json.loads("{" + (rest if at < 0 else f"{rest[:at]}}}"))
+    key = Key(kept["what"], kept["program"], kept["content"])
+    if at < 0:
+        return key, kept["value"]
+    return key, {first: json.JSONDecoder().raw_decode(rest, at + len(begin))[0]}
 
 
 def _checksum(text: str) -> str:
@@ -95,12 +103,14 @@ class Store:
         """Return the store in an output folder, or one that stores nothing."""
         return cls(out if out is None or isinstance(out, Pieces) else Pieces.at(Path(out) / POINTS))
 
-    def read(self, name: str) -> tuple[Key, Any] | None:
-        """Return the key and the value of a file; None if it is missing or, with a warning, incomplete."""
+    def read(self, name: str, first: str = "") -> tuple[Key, Any] | None:
+        """Return the key and the value of a file; None if it is missing or, with a warning, incomplete.
+        ``first``: see :func:`loaded`.
+        """
         text = None if self._pieces is None else self._pieces.get(name)
         if text is None and self._segments is not None:
             text = self._segments.get(name)
-        found = None if text is None else loaded(text)
+        found = None if text is None else loaded(text, first)
         if text is not None and (found is None or found[0].name != name):
             if name not in self._told:
                 message = f"{name}: a finished point that was cut short or changed; it is computed again"

@@ -14,7 +14,7 @@ The first line names the columns; ``source`` and ``target`` are required, the ot
 ``address``          in lines of kind terminal: its logical address, 32 to 254
 
 Columns whose names begin with an underscore are the user's own. As spreadsheet programs write it, a file may
-have semicolons between columns, and then decimal commas, a byte-order mark, and blank lines.
+have semicolons or tabs between columns, decimal commas, a byte-order mark, and blank lines.
 
 A line of kind terminal names a terminal (source) and, usually, the switch it is cabled to (target). A line
 of kind switch names a switch; a cable also creates the switches that it names. Lines before the first that
@@ -51,7 +51,7 @@ def read(raw: RawGraph, text: str) -> None:
         skipped += 1
     body = "".join(lines[skipped:])
     found = reading.records(body, raw.origin, comments=False, strict=True)
-    number = reading.decimal if reading.separator(body) == ";" else str
+    sign = reading.separator(body)
     rows: list[tuple[str, dict[str, Any]]] = []
     try:
         _, header = next(found, (1, None))
@@ -63,7 +63,12 @@ def read(raw: RawGraph, text: str) -> None:
             if len(cells) != len(columns):
                 raw.fail(f"{len(cells)} values for {len(columns)} columns; is the line cut short?", where)
             row = {key: cell.strip() for key, cell in zip(columns, cells, strict=True)}
-            rows.append((where, {key: number(row[key]) if key in _NUMBERS else row[key] for key in row}))
+            rows.append(
+                (
+                    where,
+                    {key: reading.decimal(row[key], sign) if key in _NUMBERS else row[key] for key in row},
+                )
+            )
     except ReadError as error:
         line = skipped + (error.place[1] if error.place else 1)
         raw.fail(f"{error.message}; {error.hint}", f"line {line}")

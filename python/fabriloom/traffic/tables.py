@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LARGEST_BYTES = 4 * 2**30
 _REMARKS = ("comment", "description")
 _WORDS = ("source", "target", "destination", "name")
-"""Columns without numbers; in all others of a file with semicolons a comma is the decimal sign."""
+"""Columns without numbers; in all others a comma can be the decimal sign."""
 
 
 @dataclass(frozen=True)
@@ -192,17 +192,17 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         reason = (str(error).strip().splitlines() or ["unknown reason"])[0]
         raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
     if not header:
-        return _with_points(frame) if sign == ";" else frame
+        return _with_points(frame, sign)
     names = [name.strip().lower() for name in frame.columns]
     if len({*names}) < len(names):  # a carriage return by itself ends a line for one reader only
         raise ReadError(
             "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
         )
     frame.columns = names
-    return _with_points(frame) if sign == ";" else frame
+    return _with_points(frame, sign)
 
 
-def _with_points(frame: DataFrame) -> DataFrame:
+def _with_points(frame: DataFrame, sign: str) -> DataFrame:
     """Return the table with decimal points instead of commas, as :func:`reading.decimal` writes numbers."""
     import polars as pl
 
@@ -211,6 +211,11 @@ def _with_points(frame: DataFrame) -> DataFrame:
         cell.str.count_matches(",", literal=True).eq(1) & ~cell.str.contains(".", literal=True)
         for cell in numbers
     ]
+    if sign == ",":
+        one = [
+            is_one & ~cell.str.contains(reading.THOUSANDS.pattern)
+            for cell, is_one in zip(numbers, one, strict=True)
+        ]
     return frame.with_columns(
         pl.when(is_one).then(cell.str.replace(r"(\d),(\d)", "${1}.${2}")).otherwise(cell).name.keep()
         for cell, is_one in zip(numbers, one, strict=True)
