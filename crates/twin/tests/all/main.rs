@@ -25,3 +25,4 @@ mod ring_agreement;
 mod ring_hand;
 mod ring_runs;
 mod soak;
+mod watchdog_hand;
