@@ -176,7 +176,8 @@ def test_only_the_point_that_died_alone_is_blamed(file: Path, tmp_path: Path) ->
     with Folder(tmp_path / "s", take=True, make=True) as folder:
         client: Any = Killing(3)
         team = cluster.DaskWorkers.__new__(cluster.DaskWorkers)
-        team._client, team._futures, team._folder, team._plan = client, set(), "", ("", "")
+        team._client, team._futures, team._folder = client, set(), ""
+        team._scenario, team._tried = ("", ""), []
         team._points = team._seconds = 0.0
         found = team.submit([1, 2, 3, 4]).result(timeout=5)
         assert Watch(1, None)
