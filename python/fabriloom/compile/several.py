@@ -146,8 +146,8 @@ def check_pairs(scenario: Scenario, parts: Parts, demand: Demand) -> None:
         check_used(scenario, parts.classes, demand)
     if graph.several is None:
         return
-    if parts.classes.places is None and in_planes(graph).all(axis=0).any():
-        return  # one plane has all terminals
+    if _all_reach_all(parts):
+        return
     source, target = (np.asarray(ends, np.int64) for ends in (demand.source, demand.target))
     lost = np.flatnonzero(~reached(parts, source, target))
     found = [(int(source[at]), int(target[at])) for at in lost[:1]]
@@ -159,6 +159,17 @@ def check_pairs(scenario: Scenario, parts: Parts, demand: Demand) -> None:
             break
     if found:
         raise no_way(scenario, parts, *found[0])
+
+
+def _all_reach_all(parts: Parts) -> bool:
+    """Return whether every terminal has, for every traffic class, a port in a plane with all terminals."""
+    graph, places = parts.graph, parts.classes.places
+    whole: NDArray[np.bool_] = np.all(in_planes(graph), axis=0)
+    if places is None or graph.several is None:
+        return bool(whole.any())
+    own = _first_ports(graph)[:, None, None] + np.maximum(places, 0)
+    leads: NDArray[np.bool_] = np.any(whole[graph.several.plane[own]] & (places >= 0), axis=2)
+    return bool(leads[:, -1].all() and (leads[:, :-1] | ~parts.classes.senders.T).all())
 
 
 def no_way(scenario: Scenario, parts: Parts, one: int, other: int) -> ScenarioError:
