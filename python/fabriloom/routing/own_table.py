@@ -1,14 +1,15 @@
-"""A user's own table: a CSV file with the columns switch, terminal and links.
+"""A user's own table: a CSV file with the columns switch, terminal and links, or as routers take it.
 
 Each row lists the links by which packets for a terminal leave a switch. ``terminal`` may also be a switch,
 which means all terminals that receive from it; a row for a terminal itself has precedence. ``links`` are
 separated by spaces, in order of preference; a neighbour's name means all links to it. A lane after a slash,
-``s1>s2/0``, allows only this lane of the link. Links from a switch to its own terminals need no row.
+``s1>s2/0``, allows only this lane of the link. Links from a switch to its own terminals need no row. A file
+with a column ``router`` has ports by logical address, see :mod:`.own_routers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from .. import reading
 from ..reading import ReadError
 from ..topology.graph import Graph
 from .check import verify
+from .own_routers import COLUMNS, MORE, RouterRows
 from .table import NONE, RouteTable, RoutingError, check_size
 
 MOST_BYTES = 1 << 30
@@ -34,7 +36,11 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     """
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
-    rows = [maker.row(*row) for row in rows_of(path, HEADINGS)]
+    text = text_at(path)
+    found = (
+        _by_address(graph, text, path, adaptive) if has_routers(text, path) else _by_name(maker, text, path)
+    )
+    rows = list(found)
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
         for line, switch, target, links in rows:
@@ -74,17 +80,57 @@ def fault(line: int, message: str) -> RoutingError:
     return RoutingError(f"line {line}: {message}", "path")
 
 
+def text_at(path: str | Path) -> str:
+    """Return the text of a table of routes. Raises RoutingError."""
+    advice = "write fewer rows: a switch stands for its terminals"
+    try:
+        return reading.text_of(reading.content(Path(path), MOST_BYTES, "1 GiB", advice), str(path))
+    except ReadError as error:
+        raise _unreadable(Path(path), error) from None
+
+
 def rows_of(path: str | Path, columns: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield line and cells, in the order of ``columns``, of every row of a table of routes."""
-    file = Path(path)
+    return rows_in(text_at(path), path, columns)
+
+
+def rows_in(
+    text: str, path: str | Path, columns: list[str], more: Sequence[str] = ()
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the same of a text; ``more``: columns that may be missing, whose cells are empty then."""
+    every = [*columns, *more]
     try:
-        content = reading.content(
-            file, MOST_BYTES, "1 GiB", "write fewer rows: a switch stands for its terminals"
-        )
-        for line, row in reading.named_rows(reading.text_of(content, str(file)), str(file), columns):
-            yield line, [row[column] for column in columns]
+        for line, row in reading.named_rows(text, str(path), every, more):
+            yield line, [row[column] for column in every]
     except ReadError as error:
-        raise _unreadable(file, error) from None
+        raise _unreadable(Path(path), error) from None
+
+
+def has_routers(text: str, path: str | Path) -> bool:
+    """Whether the first line of a table names routers."""
+    try:
+        _, header = next(reading.records(text, str(path), comments=False), (1, []))
+    except ReadError:
+        return False
+    return "router" in (name.strip().lower() for name in header)
+
+
+def _by_name(maker: _Maker, text: str, path: str | Path) -> Iterator[tuple[int, int, int, Ways]]:
+    """Yield line, switch, target vertex and links of rows with names."""
+    return (maker.row(*row) for row in rows_in(text, path, HEADINGS))
+
+
+def _by_address(
+    graph: Graph, text: str, path: str | Path, adaptive: bool
+) -> Iterator[tuple[int, int, int, Ways]]:
+    """Yield the same of rows with ports by logical address."""
+    meaning = RouterRows(graph)
+    for line, cells in rows_in(text, path, COLUMNS, MORE):
+        try:
+            switch, target, links = meaning.row(cells)
+        except RoutingError as error:
+            raise fault(line, str(error)) from None
+        yield line, switch, target, links if adaptive else links[:1]
 
 
 def _unreadable(file: Path, error: ReadError) -> RoutingError:

@@ -217,8 +217,9 @@ class FewestBuses(Section):
 
 
 class Table(AnyRouting):
-    """Your own routing table: a CSV file with the columns switch, terminal, links; for rings with the
-    columns switch, ring, terminal, to."""
+    """Your own routing table: a CSV file with the columns switch, terminal, links; or router,
+    logical_address, ports, as fabriloom export writes it; for rings with the columns switch, ring, terminal,
+    to."""
 
     kind: Literal["table"]
     path: FileName = Field(description="The file, relative to the scenario")
