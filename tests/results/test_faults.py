@@ -114,3 +114,27 @@ def test_the_twin_agrees(preset: str) -> None:
     found = compare(scenario(technology={"preset": preset}, fault=[fault], run=short))
     assert found.identical
     assert found.packets > 5
+
+
+def test_a_cold_redundant_router_takes_over_when_it_has_power() -> None:
+    """The nominal router fails for good at 100 us; the redundant one is off until 300 us: packets wait."""
+    pair = {"topology": {"kind": "crossbar", "terminals": 4, "replicate": 2}, "ports": {"choice": "nominal"}}
+    flows = [{"source": 0, "target": 3, "rate": "20 Mbit/s"}, {"source": 1, "target": 2, "rate": "20 Mbit/s"}]
+    hot, cold = (
+        failing(
+            {"switch": "p0/s", "at": "100 us"},
+            *off,
+            **pair,
+            technology={"preset": "spacewire-200"},
+            traffic={"length": "64 B", "pattern": {"kind": "flows", "flows": flows}},
+        )
+        for off in ((), ({"switch": "p1/s", "at": "0 us", "repaired": "300 us"},))
+    )
+    for found in (hot, cold):
+        packets = found.summary["packets"]
+        assert packets["in_flight"] + packets["lost"] <= 4, (
+            "at most two of each sender are at the dead router"
+        )
+        assert packets["delivered"] > 30
+    assert hot.summary["total_latency_ns"]["max"] < 50_000
+    assert 150_000 < cold.summary["total_latency_ns"]["max"] < 220_000
