@@ -11,7 +11,7 @@ impl Network {
         let at = &mut self.links[link as usize];
         let (switch, entry) = at.port.route();
         if entry == NONE {
-            self.lost = Some((switch, at.worm(at.head, &self.crowd).class));
+            self.lost = Some((switch, at.worm(at.head(), &self.crowd).class));
             return;
         }
         self.ports.enqueue(&mut self.links, link, self.wheel.now());
@@ -106,7 +106,7 @@ impl Network {
 
     /// When the source of the head packet of an input link made it.
     fn made(&self, link: u32) -> Time {
-        let head = self.links[link as usize].head;
+        let head = self.links[link as usize].head();
         self.packets[self.worm(link, head).packet].created
     }
 

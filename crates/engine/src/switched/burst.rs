@@ -145,7 +145,7 @@ impl View<'_> {
     #[inline(always)]
     fn credit<const CASE: Case>(&self, most: u32) -> Option<Taken> {
         let at = self.at;
-        let opens = at.horizon.as_ref().filter(|_| CASE == ANY).map_or(ALWAYS, |horizon| horizon.opens);
+        let opens = if CASE == ANY { at.horizon.opens() } else { ALWAYS };
         // The first of a packet waits for its grant too, and is followed in step by the others unless they come late.
         let own = model::start(self.time, at.wire.free(), opens);
         let mut credit =
@@ -201,11 +201,14 @@ impl View<'_> {
         {
             *run = follow(run.count, run.time, run.step, [entered]);
         }
-        let Some(horizon) = self.at.horizon.as_ref() else { return false };
-        let in_time = (0..run.count).take_while(|&position| run.at(position) < horizon.next).count();
+        if !self.at.horizon.is_set() {
+            return false;
+        }
+        let next = self.at.horizon.next();
+        let in_time = (0..run.count).take_while(|&position| run.at(position) < next).count();
         run.count = in_time as u32;
         // The rest is for when the horizon has come.
-        run.count < most && (run.count == 0 || run.after(self.kind.character) >= horizon.next)
+        run.count < most && (run.count == 0 || run.after(self.kind.character) >= next)
     }
 
     /// What follows from a run for the link and for others.

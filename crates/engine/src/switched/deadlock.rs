@@ -61,7 +61,7 @@ impl Network {
     /// Input buffers of which one must move before the head of this one can; nothing if it can already.
     fn waits_for(&self, link: u32) -> Option<Vec<u32>> {
         let at = &self.links[link as usize];
-        if self.kind(at).to_terminal || at.head == NONE {
+        if self.kind(at).to_terminal || at.head() == NONE {
             return None;
         }
         if at.input.output() != NONE {
@@ -70,10 +70,10 @@ impl Network {
             let places = to.wire.known() + Wrapping(self.kind(to).output_buffer) + to.output.shift();
             let next = if ahead(places, at.input.deleted()) < 0 { at.input.deleted() } else { places };
             // A link that was left behind has sent more than is written down.
-            let full =
-                (at.credit.waits() || at.behind) && at.sending == at.head || ahead(at.wire.known(), next) > 0;
+            let full = (at.credit.waits() || at.due.is_behind()) && at.sending() == at.head()
+                || ahead(at.wire.known(), next) > 0;
             // What a link does that waits for its horizon is not known yet.
-            let waits = full && !to.to_terminal && !to.has_horizon();
+            let waits = full && !to.leads_to_terminal() && !to.has_horizon();
             return waits.then(|| vec![at.input.output()]);
         }
         let group = self.links[link as usize].port.awaits();

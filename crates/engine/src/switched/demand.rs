@@ -128,19 +128,23 @@ impl Network {
     /// Leaves a link behind; the next one may then have credit that it does not take.
     fn mark(&mut self, link: u32, holder: u32) {
         let at = &mut self.links[link as usize];
-        at.behind = !at.credit.waits() && at.sending == at.tail;
-        self.links[holder as usize].behind = true;
+        if !at.credit.waits() && at.sends_newest() {
+            at.due.leave_behind();
+        } else {
+            at.due.catch_up();
+        }
+        self.links[holder as usize].due.leave_behind();
     }
 
     /// Whether the end of a packet is so far behind that it would still be at its source if all links of the
     /// packet sent as much as they ever can.
     fn is_far(&self, link: u32, holder: u32) -> bool {
         let (at, from) = (&self.links[link as usize], &self.links[holder as usize]);
-        let front = at.sending != NONE && at.sending == at.tail && !at.to_terminal;
-        if !front || self.sends_head(link) || from.sending != from.head || !self.has_header(link) {
+        let front = !at.has_sent_all() && at.sends_newest() && !at.leads_to_terminal();
+        if !front || self.sends_head(link) || from.sending() != from.head() || !self.has_header(link) {
             return false;
         }
-        let links = at.worm(at.sending, &self.crowd).links;
+        let links = at.worm(at.sending(), &self.crowd).links;
         let unsent = (at.output.granted() - at.wire.known()).0;
         links < EAGER && unsent > (u32::from(links) + 3).saturating_mul(self.window / 2)
     }
@@ -168,8 +172,8 @@ impl Network {
             let (at, next) = (&self.links[from as usize], &self.links[to as usize]);
             let all_sent = ahead(at.wire.known() - next.output.shift(), next.output.granted()) >= 0;
             // Where another packet follows, this one has left its source.
-            let alone = at.sending == at.head && at.sending == at.tail;
-            if all_sent || !alone || at.worm(at.sending, &self.crowd).links == EAGER {
+            let alone = at.sending() == at.head() && at.sends_newest();
+            if all_sent || !alone || at.worm(at.sending(), &self.crowd).links == EAGER {
                 return false;
             }
             let part = self.part(to, from, &parts[parts.len() - 1]);
@@ -187,18 +191,18 @@ impl Network {
     /// Whether the packet that was granted a link last has itself been granted the next one.
     fn sends_head(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        at.input.output() != NONE && at.head == at.tail
+        at.input.output() != NONE && at.head() == at.tail()
     }
 
     /// Whether all has come to the foremost link of a packet that its head needs to ask for the next one:
     /// where the header was deleted by which it asked for this link, that may be still to come.
     fn has_header(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        let Some(from) = self.links.get(at.output.holder() as usize).filter(|_| at.tail != NONE) else {
+        let Some(from) = self.links.get(at.output.holder() as usize).filter(|_| at.tail() != NONE) else {
             return true;
         };
-        let worm = at.worm(at.tail, &self.crowd);
-        let header = if at.to_terminal { 1 } else { asking_chars(&self.fabric, worm.header) };
+        let worm = at.worm(at.tail(), &self.crowd);
+        let header = if at.leads_to_terminal() { 1 } else { asking_chars(&self.fabric, worm.header) };
         ahead(from.wire.known() - at.output.shift(), worm.first + Wrapping(header)) >= 0
     }
 
@@ -206,15 +210,15 @@ impl Network {
     fn front(&self, link: u32) -> Part {
         let at = &self.links[link as usize];
         let (kind, unsent) = (self.kind(at), (at.output.granted() - at.wire.known()).0);
-        let begun = at.sending != NONE
-            && at.sending == at.tail
-            && ahead(at.wire.known(), at.worm(at.sending, &self.crowd).first) > 0;
+        let begun = !at.has_sent_all()
+            && at.sends_newest()
+            && ahead(at.wire.known(), at.worm(at.sending(), &self.crowd).first) > 0;
         let left = (at.credit.kept_quanta() + self.leaving_quanta(at)).saturating_mul(kind.quantum);
         let waiting =
             if begun { unsent.saturating_sub(at.credit.characters().saturating_add(left)) } else { unsent };
         let wire = at.wire.free() + Time::from(unsent) * Time::from(kind.character);
         // On the way to a terminal characters wait for no credit.
-        let last_from = if at.to_terminal { unsent } else { 0 };
+        let last_from = if at.leads_to_terminal() { unsent } else { 0 };
         let (rest, last, kept) = (waiting, wire, left > 0);
         Part { link, unsent, waiting, rest, wire, last, last_from, kept, ..Part::default() }
     }
@@ -268,7 +272,7 @@ impl Network {
         let to = &self.links[link as usize];
         let (pace, end) = (self.kind(to).character, to.output.granted());
         let places = to.places(self.kind(to), self.rooms.get(link as usize), self.kind(to).source_crossbar);
-        let length = (end - to.worm(to.tail, &self.crowd).first).0;
+        let length = (end - to.worm(to.tail(), &self.crowd).first).0;
         let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
         let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
         let by = |place: Time, character: u32| place + Time::from(pace) * (Time::from(character) - 1);
@@ -290,7 +294,7 @@ impl Network {
     fn catch_up(&mut self, parts: &[Part]) {
         // All that has come to the front is still looked up: by the front itself, unless it now sends all, and by the
         // link that it will be granted, unless it leads to a terminal.
-        let done = parts[0].rest == 0 && self.links[parts[0].link as usize].to_terminal;
+        let done = parts[0].rest == 0 && self.links[parts[0].link as usize].leads_to_terminal();
         let looked_up = self.window.max(if done { 0 } else { parts[0].unsent });
         for (place, part) in parts.iter().enumerate().rev() {
             if part.rest < part.unsent {
@@ -300,9 +304,9 @@ impl Network {
                 self.has_caught_up(part);
             }
             let at = &mut self.links[part.link as usize];
-            at.behind = false;
-            if at.tail != NONE {
-                at.worm_mut(at.tail, &mut self.crowd).links = EAGER;
+            at.due.catch_up();
+            if at.tail() != NONE {
+                at.worm_mut(at.tail(), &mut self.crowd).links = EAGER;
             }
             if part.rest > 0 {
                 self.wake(part.link);
@@ -363,13 +367,13 @@ impl Network {
         let at = &mut self.links[part.link as usize];
         let kind = &self.kinds[at.kind as usize];
         let sent = part.unsent - part.rest;
-        if !at.to_terminal {
+        if !at.leads_to_terminal() {
             at.credit.pay(kind, sent);
         }
         at.credit.set_waits(part.rest > 0);
         if part.rest == 0 {
             at.wire.ends(kind.end, kind.character);
-            let gone = at.sent(at.sending, &mut self.crowd);
+            let gone = at.sent(at.sending(), &mut self.crowd);
             self.sent(part.link, &gone);
         }
     }

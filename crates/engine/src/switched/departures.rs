@@ -25,7 +25,7 @@ impl Network {
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.input.output() as usize) else { return false };
-        if at.plain {
+        if at.is_plain() {
             to.turns(self.kind(to)).beyond(at, at.credit.next_quantum())
         } else {
             self.leaving(at, at.credit.next_quantum()).is_some()
@@ -83,7 +83,7 @@ impl Network {
         if ahead(at.wire.known(), end) < 0 || ahead(places, to.output.granted()) < 0 {
             return;
         }
-        if at.plain {
+        if at.is_plain() {
             return self.leave_plain::<true>(link, at.input.output());
         }
         let (output, arrival) = (at.input.output(), at.last_arrival(self.kind(at), &self.crowd));
@@ -102,7 +102,7 @@ impl Network {
     #[cold]
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
-        let worm = to.worm(to.tail, &self.crowd);
+        let worm = to.worm(to.tail(), &self.crowd);
         if worm.bound {
             return;
         }
@@ -121,13 +121,13 @@ impl Network {
             next += run.count;
         }
         let to = &mut self.links[output as usize];
-        to.worm_mut(to.tail, &mut self.crowd).bound = true;
+        to.worm_mut(to.tail(), &mut self.crowd).bound = true;
     }
 
     /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
     fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
-        if at.stepwise { &self.exits[link as usize] } else { at.wire.starts() }
+        if at.is_stepwise() { &self.exits[link as usize] } else { at.wire.starts() }
     }
 
     /// Makes room for another piece of a link's timeline.
@@ -239,14 +239,14 @@ impl Network {
     fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
         if at.input.output() == NONE {
-            let none = at.head == NONE;
-            return if none { at.wire.known() } else { at.worm(at.head, &self.crowd).first };
+            let none = at.head() == NONE;
+            return if none { at.wire.known() } else { at.worm(at.head(), &self.crowd).first };
         }
         let to = &self.links[at.input.output() as usize];
         let known = to.wire.known();
         // The packet may be further on already, of which it is only about to be seen that it has left here.
-        let gone = to.tail == NONE;
-        to.output.shift() + if gone { known } else { later(known, to.worm(to.tail, &self.crowd).first) }
+        let gone = to.tail() == NONE;
+        to.output.shift() + if gone { known } else { later(known, to.worm(to.tail(), &self.crowd).first) }
     }
 }
 
@@ -277,7 +277,7 @@ impl Link {
     /// When the end of the head packet arrives, which has been sent.
     #[inline(always)]
     fn last_arrival(&self, kind: &Kind, crowd: &Crowd) -> Time {
-        kind.arrival(self.worm(self.head, crowd).time - Time::from(kind.end))
+        kind.arrival(self.worm(self.head(), crowd).time - Time::from(kind.end))
     }
 
     /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when its

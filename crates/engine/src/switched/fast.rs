@@ -50,9 +50,9 @@ impl Link {
         self.send(kind, &burst);
         worm.time = burst.run.time;
         if let Some(from) = from {
-            from.woken = burst.credits;
+            from.due.set_woken(burst.credits);
         }
-        let asks = (self.head == NONE) & (burst.run.count >= header) & !self.to_terminal;
+        let asks = (self.head() == NONE) & (burst.run.count >= header) & !self.leads_to_terminal();
         let asks_at =
             if asks { kind.request(self.input.exit_free(), burst.run.at(header - 1)) } else { UNKNOWN };
         let Burst { run, last, again, credits, frees, .. } = burst;
@@ -125,8 +125,8 @@ impl Network {
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if !self.on_demand
-            && at.sending != NONE
-            && ahead(self.worm(link, at.sending).end, at.wire.known()) >= MANY
+            && !at.has_sent_all()
+            && ahead(self.worm(link, at.sending()).end, at.wire.known()) >= MANY
         {
             self.stream_rest(link);
         }
@@ -165,11 +165,11 @@ impl Network {
     /// Whether a link has begun to send the packet that was granted to it last, and there is no other in its input buffer.
     fn sends_last(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        at.sending != NONE
-            && ahead(at.wire.known(), at.worm(at.sending, &self.crowd).first) > 0
-            && (at.sending == at.tail || self.kind(at).from_terminal)
-            && at.sending == at.head
-            && at.horizon.is_none()
+        !at.has_sent_all()
+            && ahead(at.wire.known(), at.worm(at.sending(), &self.crowd).first) > 0
+            && (at.sends_newest() || self.kind(at).from_terminal)
+            && at.sending() == at.head()
+            && !at.horizon.is_set()
     }
 
     /// The link by which the packet comes that a link sends, if it can be part of a stream.
@@ -197,7 +197,7 @@ impl Network {
         // packets before this one have been sent before its first one.
         let waiting = at.wire.known() + Wrapping(at.credit.characters());
         let place = at.credit.next_quantum() - to.output.shift() - Wrapping(next_kind.output_buffer);
-        let place = later(place, to.worm(to.sending, &self.crowd).first);
+        let place = later(place, to.worm(to.sending(), &self.crowd).first);
         let at_pace = |part: &Part, number: Number| {
             part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
         };
@@ -215,7 +215,7 @@ impl Network {
             self.make_room(link);
         }
         let at = &mut self.links[link as usize];
-        let (kind, number) = (&self.kinds[at.kind as usize], at.sending);
+        let (kind, number) = (&self.kinds[at.kind as usize], at.sending());
         let burst = Burst::rest(at, kind, at.worm(number, &self.crowd).end);
         at.send(kind, &burst);
         self.extensions += 1;

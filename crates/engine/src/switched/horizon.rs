@@ -7,24 +7,47 @@
 use std::collections::VecDeque;
 
 use super::link::Link;
+use super::queue::ALWAYS;
 use super::state::{Event, Network};
 use crate::kernel::Time;
 
+/// What may happen to a link from outside, if anything may.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Horizon(Option<Box<Outside>>);
+
 /// What may still happen to a link.
 #[derive(Clone, Debug)]
-pub(super) struct Horizon {
+struct Outside {
     /// The tick of the next thing; [`Time::MAX`] if there is none.
-    pub next: Time,
+    next: Time,
     /// No character starts before this tick.
-    pub opens: Time,
+    opens: Time,
     /// When it stops, and when it goes on.
     stops: VecDeque<(Time, Time)>,
+}
+
+impl Horizon {
+    /// Whether anything may ever happen to the link, or might have.
+    #[inline(always)]
+    pub fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The tick of the next thing that happens; [`Time::MAX`] if there is none.
+    pub fn next(&self) -> Time {
+        self.0.as_ref().map_or(Time::MAX, |outside| outside.next)
+    }
+
+    /// No character starts before this tick.
+    pub fn opens(&self) -> Time {
+        self.0.as_ref().map_or(ALWAYS, |outside| outside.opens)
+    }
 }
 
 impl Link {
     /// Whether something may still happen to it from outside.
     pub fn has_horizon(&self) -> bool {
-        self.horizon.as_ref().is_some_and(|horizon| horizon.next < Time::MAX)
+        self.horizon.next() < Time::MAX
     }
 }
 
@@ -36,9 +59,9 @@ impl Network {
         // What may happen to a link may be to a packet on all its links.
         self.on_demand = false;
         let at = &mut self.links[link as usize];
-        at.common = false;
-        let new = Horizon { next: Time::MAX, opens: 0, stops: VecDeque::new() };
-        let horizon = at.horizon.get_or_insert_with(|| Box::new(new));
+        at.set_uncommon();
+        let new = Outside { next: Time::MAX, opens: 0, stops: VecDeque::new() };
+        let horizon = at.horizon.0.get_or_insert_with(|| Box::new(new));
         assert!(
             horizon.stops.back().is_none_or(|last| last.1 < from),
             "link {link} is stopped twice at {from}"
@@ -61,7 +84,7 @@ impl Network {
         let Some(link) = number.checked_sub(self.fabric.ports() + self.fabric.links() as u32) else {
             return false;
         };
-        let horizon = self.links[link as usize].horizon.as_mut().expect("something happens to it");
+        let horizon = self.links[link as usize].horizon.0.as_mut().expect("something happens to it");
         let (_, until) = horizon.stops.pop_front().expect("it stops");
         horizon.opens = until;
         horizon.next = horizon.stops.front().map_or(Time::MAX, |next| next.0);

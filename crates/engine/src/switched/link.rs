@@ -7,11 +7,13 @@ use std::num::Wrapping;
 use super::allocation::Port;
 use super::buffers::{InputBuffer, OutputBuffer};
 use super::credit::Credit;
+use super::due::Due;
 use super::horizon::Horizon;
+use super::sent::Sent;
 use super::timeline::START;
 use super::wire::Wire;
-use super::worm::{self, Worm};
-use crate::fabric::{Fabric, NONE};
+use super::worm::{Order, Rows};
+use crate::fabric::Fabric;
 
 /// The state of a link. Its fields are in the order in which they are read together, for a network has more of them
 /// than fit a cache: what its neighbours look up comes first.
@@ -23,45 +25,27 @@ pub(super) struct Link {
     /// When characters start.
     pub wire: Wire,
 
-    /// First worm in the input buffer or on its way there.
-    pub head: u32,
-    /// First worm of which characters are still to be sent.
-    pub sending: u32,
-    /// Last worm granted this link.
-    pub tail: u32,
+    pub order: Order,
     /// Its row in `Network::kinds`.
     pub kind: u32,
-    /// Whether it is to advance before the present event is over.
-    pub woken: bool,
-    /// Whether it was left behind, as told in the module `demand`, or waits for characters of a link that was.
-    pub behind: bool,
+    pub due: Due,
     /// See `Kind`.
-    pub plain: bool,
+    plain: bool,
     /// Whether it is plain, and so are all links that enter the switch at its source.
-    pub common: bool,
+    common: bool,
     /// See `Kind`.
-    pub stepwise: bool,
+    stepwise: bool,
     /// See `Kind`.
-    pub to_terminal: bool,
+    to_terminal: bool,
     /// For characters that it sends.
     pub credit: Credit,
 
     /// Room for the first few of its worms.
-    pub worms: [Worm; worm::ROOM],
+    pub worms: Rows,
     pub port: Port,
     pub sent: Sent,
     /// What may happen to it from outside, if anything may.
-    pub horizon: Option<Box<Horizon>>,
-}
-
-/// What a link sent completely since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sent {
-    pub packets: u64,
-    /// Headers and ends of packets included.
-    pub characters: u64,
-    /// From the first character of each packet on the wire to the last.
-    pub ticks: u64,
+    pub horizon: Horizon,
 }
 
 /// What does not change on a link, the same for many.
@@ -132,22 +116,49 @@ impl Link {
             input: InputBuffer::new(),
             output: OutputBuffer::new(granted),
             wire: Wire::new(kind.output_buffer, kind.character),
-            head: NONE,
-            sending: NONE,
-            tail: NONE,
+            order: Order::default(),
             kind: row,
+            due: Due::default(),
             credit: Credit::new(kind, granted),
-            woken: false,
-            behind: false,
             plain: kind.plain,
             common: false,
             stepwise: kind.stepwise,
             to_terminal: kind.to_terminal,
             sent: Sent::default(),
-            worms: [Worm::default(); worm::ROOM],
+            worms: Rows::default(),
             port,
-            horizon: None,
+            horizon: Horizon::default(),
         }
+    }
+
+    /// See `Kind`.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Whether it is plain, and so are all links that enter the switch at its source, and nothing happens to it from
+    /// outside.
+    #[inline(always)]
+    pub fn is_common(&self) -> bool {
+        self.common
+    }
+
+    /// See `Kind`.
+    #[inline(always)]
+    pub fn is_stepwise(&self) -> bool {
+        self.stepwise
+    }
+
+    /// Whether the target is a terminal.
+    #[inline(always)]
+    pub fn leads_to_terminal(&self) -> bool {
+        self.to_terminal
+    }
+
+    /// Something may happen to it from outside: then no shortcut holds.
+    pub fn set_uncommon(&mut self) {
+        self.common = false;
     }
 }
 

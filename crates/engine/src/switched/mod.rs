@@ -25,21 +25,23 @@
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`link`] | a link: the rows of state, and what never changes on it | |
+//! | [`link`] | a link: the rows of state, each with private fields, and what never changes on it | |
 //! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `hold_until` by [`departures`] |
 //! | [`credit`] | what may be sent, what has to leave for more, what packets left behind | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`] |
 //! | [`buffers`] | whose packet is in the two buffers, and how its characters are numbered on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`] |
 //! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and tells the links that depend on it | |
-//! | [`demand`] | what long packets do where nobody looks: left behind, and caught up with in one go | `Link::behind` |
+//! | [`demand`] | what long packets do where nobody looks: left behind, and caught up with in one go | |
+//! | [`due`] | whether a link is to send in the present event, or was left behind | `wake`, `set_woken` by [`transmit`], [`fast`] and [`packet_path`]; `leave_behind` by [`demand`] |
 //! | [`fast`] | what is proved beforehand and so not asked for, each with its equation and its fall-back | |
 //! | [`departures`] | when characters leave input buffers, looked up, and the credit that follows | |
 //! | [`stepwise`] | the same written down, for the few switches where it has to be computed in order | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `serve` |
 //! | [`horizon`] | what may happen to a link from outside, and that nothing is computed past it | |
-//! | [`worm`] | the packets on a link, in the order in which they are sent | `append`, `sent`, `take_head` |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `sent` by all that send |
+//! | [`sent`] | what a link has sent completely, for the table of links | `add` by [`worm`] |
 //! | [`deadlock`], [`standstill`], [`trace`] | what a run looks up: read only | |
 //!
 //! # Invariants
@@ -64,6 +66,7 @@ mod credit;
 mod deadlock;
 mod demand;
 mod departures;
+mod due;
 mod fast;
 mod horizon;
 mod link;
@@ -71,6 +74,7 @@ mod model;
 mod packet_path;
 pub mod queue;
 mod routes;
+mod sent;
 mod standstill;
 mod state;
 mod stepwise;

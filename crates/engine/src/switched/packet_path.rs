@@ -67,7 +67,7 @@ impl Network {
         let (first, end) = at.output.dispatch(headers + packet.length + 1);
         let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
         let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
-        let begins = at.common && at.sending == NONE;
+        let begins = at.is_common() && at.has_sent_all();
         let asking = asking_chars(&self.fabric, header);
         let begun =
             if begins { at.begin(&self.kinds[at.kind as usize], &mut worm, asking, None) } else { None };
@@ -86,7 +86,7 @@ impl Network {
         }
         let [at, to] = two(&mut self.links, input, output);
         let waited = at.port.granted(now);
-        let old = at.worm(at.head, &self.crowd);
+        let old = at.worm(at.head(), &self.crowd);
         let &Worm { packet, header, class, first, end, links, .. } = old;
         let links = links.saturating_add(1);
         let strips = at.port.strips() || to.port.deletes_header();
@@ -100,7 +100,7 @@ impl Network {
         let (first, end) = to.output.grant(input, at.input.deleted(), end, way);
         let (next, bound) = (NONE, false);
         let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
-        let begins = to.common && to.sending == NONE;
+        let begins = to.is_common() && to.has_sent_all();
         let begun = if begins {
             to.begin(&self.kinds[to.kind as usize], &mut worm, asking_chars(&self.fabric, header), Some(at))
         } else {
@@ -124,9 +124,9 @@ impl Network {
             self.free_places(output, &run);
         }
         let at = &mut self.links[output as usize];
-        let to_terminal = at.to_terminal;
+        let to_terminal = at.leads_to_terminal();
         if last {
-            let gone = at.sent(at.sending, &mut self.crowd);
+            let gone = at.sent(at.sending(), &mut self.crowd);
             if to_terminal | !GRANTED | (self.hops.limit > 0) {
                 self.sent(output, &gone);
             }
@@ -148,11 +148,11 @@ impl Network {
         let mut next = if credits { input } else { NONE };
         if GRANTED && credits && self.is_long(output, input) {
             // If all catch up, it goes on with the others; so it must not be woken yet.
-            self.links[input as usize].woken = false;
+            self.links[input as usize].due.set_woken(false);
             if self.leave_behind(output, input) {
                 next = NONE;
             } else {
-                self.links[input as usize].woken = true;
+                self.links[input as usize].due.set_woken(true);
             }
         }
         self.follow::<PACED>(next);
@@ -162,7 +162,7 @@ impl Network {
     #[inline(never)]
     pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
         let at = &mut self.links[link as usize];
-        let (free, first) = (at.wire.free(), at.head == gone.number);
+        let (free, first) = (at.wire.free(), at.head() == gone.number);
         let kind = &self.kinds[at.kind as usize];
         let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
         if to_terminal {
@@ -207,7 +207,7 @@ impl Network {
     fn tell_heads(&self, asking: &mut Vec<u32>, heads: &mut Vec<(u32, u32)>) {
         asking.retain(|&terminal| {
             if let Some(link) = terminal.checked_sub(self.fabric.ports()) {
-                let worm = self.worm(link, self.links[link as usize].head);
+                let worm = self.worm(link, self.links[link as usize].head());
                 let packet = &self.packets[worm.packet];
                 heads.push((packet.target, packet.mark));
             }
@@ -217,7 +217,7 @@ impl Network {
 
     fn schedule_delivery(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let sent = at.worm(at.head, &self.crowd).time;
+        let sent = at.worm(at.head(), &self.crowd).time;
         let kind = self.kind(at);
         let time = kind.delivery(sent);
         self.schedule(Event::Deliver(link), time);
@@ -227,7 +227,7 @@ impl Network {
     pub fn deliver(&mut self, link: u32) -> PacketState {
         let at = &mut self.links[link as usize];
         let packet = at.take_head(&mut self.crowd);
-        if at.head != at.sending {
+        if at.head() != at.sending() {
             self.schedule_delivery(link);
         }
         self.packets.remove(packet);
@@ -238,9 +238,9 @@ impl Network {
     #[inline(always)]
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
+        let &Worm { header, class, first, .. } = at.worm(at.head(), &self.crowd);
         let last = first + Wrapping(asking_chars(&self.fabric, header) - 1);
-        if ahead(last, at.wire.known()) < 0 && !at.to_terminal {
+        if ahead(last, at.wire.known()) < 0 && !at.leads_to_terminal() {
             let time = self.kind(at).request(at.input.exit_free(), at.wire.starts().run_from(last).time);
             self.ask_at(link, class, time);
         }
@@ -272,16 +272,15 @@ impl Network {
         let free = kind.release(leaves);
         at.take_head(&mut self.crowd);
         // Without an output there is no credit but what was kept.
-        if (at.credit.waits() | at.behind) && at.credit.is_kept() && !at.woken {
+        if (at.credit.waits() | at.due.is_behind()) && at.credit.is_kept() && at.due.wake() {
             cold_path();
-            at.woken = true;
             self.work.push(link);
         }
         to.output.release();
         if self.ports.unhold(&mut to.port, free) {
             to.port.announce(output, &mut self.wheel);
         }
-        let (more, unsent) = (at.head != NONE, to.wire.known() != to.output.granted());
+        let (more, unsent) = (at.head() != NONE, to.wire.known() != to.output.granted());
         if unsent {
             self.hand_over(link, output);
         }

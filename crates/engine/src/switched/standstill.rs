@@ -51,7 +51,7 @@ pub fn standstill(network: &Network, now: Time) -> Option<Standstill> {
     (0..network.links.len() as u32).find_map(|link| {
         let fault = network.fault(link, now, latest)?;
         let at = &network.links[link as usize];
-        let number = if fault == Fault::Unsent { at.sending } else { at.head };
+        let number = if fault == Fault::Unsent { at.sending() } else { at.head() };
         let packet = (number != NONE).then(|| &network.packets[at.worm(number, &network.crowd).packet]);
         let (source, target) = packet.map_or((NONE, NONE), |packet| (packet.source, packet.target));
         Some(Standstill { fault, link, source, target })
@@ -72,17 +72,17 @@ impl Network {
         let steps = busy.map(|kind| longest + headers + room(kind)).fold(1, u64::saturating_add);
         let slowest = self.kinds.iter().map(Kind::longest_step).max().unwrap_or(0);
         let lasts = steps.saturating_mul(2).saturating_mul(slowest);
-        let opens = self.links.iter().filter_map(|link| link.horizon.as_ref()).map(|horizon| horizon.opens);
+        let opens = self.links.iter().map(|link| link.horizon.opens());
         let now = opens.chain(self.dispatches()).fold(now, Time::max);
         now.saturating_add(Time::try_from(lasts).unwrap_or(Time::MAX))
     }
 
     /// When the sources of packets put them on their links, or start to send them: programs tell it long before.
     fn dispatches(&self) -> impl Iterator<Item = Time> {
-        let links = self.links.iter().filter(|link| link.tail != NONE && self.kind(link).from_terminal);
+        let links = self.links.iter().filter(|link| link.tail() != NONE && self.kind(link).from_terminal);
         links.map(|link| {
-            let worm = link.worm(link.tail, &self.crowd);
-            if link.sending == NONE { self.packets[worm.packet].started } else { worm.time }
+            let worm = link.worm(link.tail(), &self.crowd);
+            if link.has_sent_all() { self.packets[worm.packet].started } else { worm.time }
         })
     }
 
@@ -91,16 +91,16 @@ impl Network {
         if at.wire.free() > latest {
             return Some(Fault::Busy);
         }
-        if at.woken || self.can_send(link) {
+        if at.due.is_woken() || self.can_send(link) {
             return Some(Fault::Unsent);
         }
-        if at.head == NONE {
+        if at.head() == NONE {
             return None;
         }
-        let head = at.worm(at.head, &self.crowd);
-        if at.to_terminal {
+        let head = at.worm(at.head(), &self.crowd);
+        if at.leads_to_terminal() {
             let due = self.kind(at).delivery(head.time);
-            return (at.head != at.sending && due <= now).then_some(Fault::Undelivered);
+            return (at.head() != at.sending() && due <= now).then_some(Fault::Undelivered);
         }
         if at.input.output() != NONE {
             return None;
@@ -117,17 +117,20 @@ impl Network {
     /// Whether a link has characters to send and credit for them.
     fn can_send(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        if at.sending == NONE || at.has_horizon() {
+        if at.has_sent_all() || at.has_horizon() {
             return false;
         }
-        let worm = at.worm(at.sending, &self.crowd);
+        let worm = at.worm(at.sending(), &self.crowd);
         let known = at.wire.known();
         let mut stop = worm.end;
         if let Some(from) =
-            self.links.get(at.output.holder() as usize).filter(|_| at.sending == at.tail && !worm.bound)
+            self.links.get(at.output.holder() as usize).filter(|_| at.sends_newest() && !worm.bound)
         {
-            let line =
-                if from.stepwise { &self.exits[at.output.holder() as usize] } else { from.wire.starts() };
+            let line = if from.is_stepwise() {
+                &self.exits[at.output.holder() as usize]
+            } else {
+                from.wire.starts()
+            };
             stop = earlier(stop, line.known() - at.output.shift());
         }
         let has_credit = at.credit.characters() > 0 || at.credit.is_kept() || self.has_credit(link);

@@ -2,8 +2,9 @@
 
 use super::allocation::Ports;
 use super::demand::{self, Part};
-use super::link::{self, Kind, Link, Sent};
+use super::link::{self, Kind, Link};
 use super::routes::Routes;
+use super::sent::Sent;
 use super::timeline::Timeline;
 use super::worm::{Crowd, Worm};
 use crate::fabric::Fabric;
@@ -192,13 +193,7 @@ impl Network {
 
     /// What every link did since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
-        self.links.iter().map(|link| {
-            let Sent { packets, characters, ticks } = link.sent;
-            let kind = self.kind(link);
-            let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
-            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, link.port.wait_ticks());
-            LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
-        })
+        self.links.iter().map(|link| link.sent.counts(self.kind(link), link.port.wait_ticks()))
     }
 
     /// Starts counting anew.

@@ -18,8 +18,8 @@ impl Network {
     pub fn standing(&self) -> Vec<Hop> {
         let mut found = Vec::new();
         for (link, at) in (0..).zip(&self.links) {
-            if at.sending != NONE {
-                let worm = at.worm(at.sending, &self.crowd);
+            if !at.has_sent_all() {
+                let worm = at.worm(at.sending(), &self.crowd);
                 if ahead(at.wire.known(), worm.first) > 0 {
                     found.push(self.hop(link, worm.packet, worm.time, -1));
                 }
@@ -41,7 +41,7 @@ impl Network {
             return state.started;
         }
         let link = self.fabric.terminal_out_link[state.source as usize];
-        let mut number = self.links[link as usize].head;
+        let mut number = self.links[link as usize].head();
         while number != NONE && self.worm(link, number).packet != packet {
             number = self.worm(link, number).next;
         }

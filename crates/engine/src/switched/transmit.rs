@@ -71,18 +71,20 @@ impl Network {
             self.make_room(link);
         }
         let at = &self.links[link as usize];
-        if at.sending == NONE {
+        if at.has_sent_all() {
             return if matches!(CASE, ANY | PLAIN) { Some(self.has_nothing(link)) } else { None };
         }
-        let &Worm { time, first, end, bound, .. } = at.worm(at.sending, &self.crowd);
+        let &Worm { time, first, end, bound, .. } = at.worm(at.sending(), &self.crowd);
         let worm = Sending { time, first, end, bound };
         if CASE == SUPPLY {
-            let busy = at.woken | !(at.input.asked() | at.to_terminal) | (at.input.output() != NONE);
-            if busy | (at.sending != at.tail) | (at.wire.known() == first) {
+            let busy = at.due.is_woken()
+                | !(at.input.asked() | at.leads_to_terminal())
+                | (at.input.output() != NONE);
+            if busy | !at.sends_newest() | (at.wire.known() == first) {
                 return None;
             }
         }
-        if CASE != ANY && (!at.common | worm.bound) {
+        if CASE != ANY && (!at.is_common() | worm.bound) {
             return None;
         }
         if at.credit.is_kept() {
@@ -100,7 +102,7 @@ impl Network {
     #[cold]
     fn has_nothing(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
-        at.woken = false;
+        at.due.set_woken(false);
         let (output, holder, known) = (at.input.output(), at.output.holder(), at.wire.known());
         self.tell_any(link, output, holder, known)
     }
@@ -120,11 +122,13 @@ impl Network {
             (to, to.places(&kinds[to.kind as usize], room, crossbar))
         });
         // Only the packet that was granted last can still be in the input buffer it comes from.
-        let comes =
-            from.filter(|_| (CASE == SUPPLY || at.sending == at.tail) && !(CASE == ANY && worm.bound));
+        let comes = from.filter(|_| (CASE == SUPPLY || at.sends_newest()) && !(CASE == ANY && worm.bound));
         let supply = comes.map(|from| {
-            let exits =
-                if CASE == ANY && from.stepwise { self.exits.get(at.output.holder() as usize) } else { None };
+            let exits = if CASE == ANY && from.is_stepwise() {
+                self.exits.get(at.output.holder() as usize)
+            } else {
+                None
+            };
             Supply {
                 line: exits.unwrap_or(from.wire.starts()),
                 shift: at.output.shift(),
@@ -141,11 +145,11 @@ impl Network {
     fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
         let at = &mut self.links[link as usize];
         let (number, holder, output, before) =
-            (at.sending, at.output.holder(), at.input.output(), at.wire.known());
+            (at.sending(), at.output.holder(), at.input.output(), at.wire.known());
         let kind = &self.kinds[at.kind as usize];
-        let to_terminal = CASE != CREDIT && at.to_terminal;
+        let to_terminal = CASE != CREDIT && at.leads_to_terminal();
         let ends = to_terminal | (CASE != SUPPLY && kind.from_terminal);
-        let asks = matches!(CASE, ANY | PLAIN) && at.head == number && !at.input.asked() && !to_terminal;
+        let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
         let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
         if sends {
             at.send(kind, burst);
@@ -160,7 +164,7 @@ impl Network {
         at.credit.set_waits(burst.waits);
         let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
         let woken = gone.as_ref().map_or(burst.again, |gone| gone.next != NONE);
-        at.woken = woken;
+        at.due.set_woken(woken);
         if let Some(gone) = gone
             && ends | (self.hops.limit > 0)
         {
@@ -212,8 +216,7 @@ impl Network {
             } else if CASE == SUPPLY {
                 // That is the link which is just sending.
                 self.wake(holder);
-            } else if !from.woken {
-                from.woken = true;
+            } else if from.due.wake() {
                 next = holder;
             }
         }
@@ -243,9 +246,7 @@ impl Network {
     /// Has a link send before the present event is over.
     #[inline(always)]
     pub(super) fn wake(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
-        if !at.woken {
-            at.woken = true;
+        if self.links[link as usize].due.wake() {
             self.work.push(link);
         }
     }
@@ -253,7 +254,7 @@ impl Network {
     /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
     /// send them, or it can be seen when the packet has left.
     fn supplied(&mut self, link: u32, output: u32, before: Number) {
-        if self.links[link as usize].stepwise {
+        if self.links[link as usize].is_stepwise() {
             return self.leave(link);
         }
         let to = &self.links[output as usize];
@@ -267,10 +268,10 @@ impl Network {
     /// More places in the output buffer of its output become free for the characters in an input buffer.
     fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.stepwise {
+        if at.is_stepwise() {
             return self.leave(link);
         }
-        let (behind, waits, output) = (at.behind, at.credit.waits(), at.input.output());
+        let (behind, waits, output) = (at.due.is_behind(), at.credit.waits(), at.input.output());
         if (behind || waits && self.has_credit(link)) && !self.stays_behind(output, link) {
             self.wake(link);
         }
@@ -300,6 +301,9 @@ impl Link {
         let there = ahead(earlier(places, self.output.granted()), quantum) > 0
             || ahead(from.credit.next_quantum(), from.input.deleted()) < 0;
         let sent = ahead(from.wire.known() - self.output.shift(), self.output.granted()) >= 0;
-        (from.credit.waits() & there | from.behind, (ahead(places, self.output.granted()) >= 0) & sent)
+        (
+            from.credit.waits() & there | from.due.is_behind(),
+            (ahead(places, self.output.granted()) >= 0) & sent,
+        )
     }
 }

@@ -1,7 +1,7 @@
 //! Worms: the packets on a link.
 //!
 //! A link rarely has more than two, unless packets are shorter than its buffers. Two are stored in the row of the link,
-//! beside its other data; further ones are stored separately.
+//! beside its other data; further ones are stored separately. Their order is written here only.
 
 use std::hint::cold_path;
 
@@ -53,7 +53,23 @@ pub(super) struct Gone {
 }
 
 /// Worms in the row of a link, one cache line of them.
-pub(super) const ROOM: usize = 2;
+const ROOM: usize = 2;
+
+/// The order of the worms of a link, by their numbers in `Rows` or the crowd; [`NONE`] where there is none.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Order {
+    /// First worm in the input buffer or on its way there.
+    head: u32,
+    /// First worm of which characters are still to be sent.
+    sending: u32,
+    /// Last worm granted this link.
+    tail: u32,
+}
+
+/// The first few worms of a link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows([Worm; ROOM]);
 
 /// Worms that found no room in the rows of their links.
 #[derive(Clone, Debug)]
@@ -69,6 +85,12 @@ impl Default for Worm {
         let (first, end) = (Number::default(), Number::default());
         let (header, links, bound) = (Header::default(), 0, false);
         Self { time: 0, packet: NONE, next: NONE, class: 0, first, end, header, links, bound }
+    }
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { head: NONE, sending: NONE, tail: NONE }
     }
 }
 
@@ -100,10 +122,40 @@ impl Crowd {
 }
 
 impl Link {
+    /// First worm in the input buffer or on its way there, or [`NONE`].
+    #[inline(always)]
+    pub fn head(&self) -> u32 {
+        self.order.head
+    }
+
+    /// First worm of which characters are still to be sent, or [`NONE`].
+    #[inline(always)]
+    pub fn sending(&self) -> u32 {
+        self.order.sending
+    }
+
+    /// Last worm granted this link, or [`NONE`] if that has left the input buffer.
+    #[inline(always)]
+    pub fn tail(&self) -> u32 {
+        self.order.tail
+    }
+
+    /// Whether all worms granted this link have a time for their end of packet.
+    #[inline(always)]
+    pub fn has_sent_all(&self) -> bool {
+        self.order.sending == NONE
+    }
+
+    /// Whether the worm granted last is the one that is sent: only that can still be in the input buffer that it comes from.
+    #[inline(always)]
+    pub fn sends_newest(&self) -> bool {
+        self.order.sending == self.order.tail
+    }
+
     /// One of its worms.
     #[inline(always)]
     pub fn worm<'a>(&'a self, number: u32, crowd: &'a Crowd) -> &'a Worm {
-        match self.worms.get(number as usize) {
+        match self.worms.0.get(number as usize) {
             Some(worm) => worm,
             None => {
                 cold_path();
@@ -115,7 +167,7 @@ impl Link {
     /// One of its worms.
     #[inline(always)]
     pub fn worm_mut<'a>(&'a mut self, number: u32, crowd: &'a mut Crowd) -> &'a mut Worm {
-        match self.worms.get_mut(number as usize) {
+        match self.worms.0.get_mut(number as usize) {
             Some(worm) => worm,
             None => {
                 cold_path();
@@ -127,17 +179,17 @@ impl Link {
     /// A row for a worm behind the others.
     #[inline(always)]
     pub fn append<'a>(&'a mut self, crowd: &'a mut Crowd) -> &'a mut Worm {
-        let place = self.worms.iter().position(|worm| worm.packet == NONE);
+        let place = self.worms.0.iter().position(|worm| worm.packet == NONE);
         let number = place.map_or_else(|| crowd.insert(), |place| place as u32);
-        if self.tail != NONE {
-            self.worm_mut(self.tail, crowd).next = number;
+        if self.order.tail != NONE {
+            self.worm_mut(self.order.tail, crowd).next = number;
         }
-        self.tail = number;
-        if self.sending == NONE {
-            self.sending = number;
+        self.order.tail = number;
+        if self.order.sending == NONE {
+            self.order.sending = number;
         }
-        if self.head == NONE {
-            self.head = number;
+        if self.order.head == NONE {
+            self.order.head = number;
         }
         self.worm_mut(number, crowd)
     }
@@ -150,25 +202,23 @@ impl Link {
         let &mut Worm { packet, next, time: started, .. } = worm;
         let characters = (worm.end - worm.first).0;
         worm.time = free;
-        self.behind = false;
-        self.sending = next;
-        self.sent.packets += 1;
-        self.sent.characters += u64::from(characters);
-        self.sent.ticks += (free - started) as u64;
+        self.due.catch_up();
+        self.order.sending = next;
+        self.sent.add(characters, free - started);
         Gone { number, packet, next, characters, started }
     }
 
     /// Takes the first worm off; returns the packet.
     #[inline]
     pub fn take_head(&mut self, crowd: &mut Crowd) -> u32 {
-        let number = self.head;
-        let (packet, next) = match self.worms.get_mut(number as usize) {
+        let number = self.order.head;
+        let (packet, next) = match self.worms.0.get_mut(number as usize) {
             Some(row) => (std::mem::replace(&mut row.packet, NONE), row.next),
             None => crowd.free(number),
         };
-        self.head = next;
-        if self.tail == number {
-            self.tail = NONE;
+        self.order.head = next;
+        if self.order.tail == number {
+            self.order.tail = NONE;
         }
         packet
     }

@@ -1,0 +1,49 @@
+//! What a link sent completely: packets, characters and ticks, for the table of links.
+
+use super::link::Kind;
+use crate::kernel::Time;
+use crate::measure::LinkCounts;
+
+/// What a link sent completely since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(super) struct Sent {
+    packets: u64,
+    /// Headers and ends of packets included.
+    characters: u64,
+    /// From the first character of each packet on the wire to the last.
+    ticks: u64,
+}
+
+impl Sent {
+    /// Counts a packet, of which the first character started so many ticks before the last one was sent.
+    #[inline(always)]
+    pub fn add(&mut self, characters: u32, ticks: Time) {
+        self.packets += 1;
+        self.characters += u64::from(characters);
+        self.ticks += ticks as u64;
+    }
+
+    /// The counts of a link whose heads have waited for so long.
+    pub fn counts(&self, kind: &Kind, wait_ticks: u64) -> LinkCounts {
+        let Self { packets, characters, ticks } = *self;
+        let busy_ticks = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
+        let stalled_ticks = ticks - busy_ticks;
+        LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_does_not_send_within_a_packet_is_stalled() {
+        let kind = Kind { character: 10, end: 4, ..Kind::default() };
+        let mut sent = Sent::default();
+        sent.add(5, 44);
+        sent.add(3, 30);
+        let LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks } = sent.counts(&kind, 7);
+        assert_eq!((packets, characters, busy_ticks, stalled_ticks, wait_ticks), (2, 8, 68, 6, 7));
+    }
+}
