@@ -102,7 +102,7 @@ def test_a_stuck_receiver_is_marked_and_blocks_others(tab: Tab) -> None:
     """With a watchdog beside it packets are lost, and fewer are blocked."""
     lesson(tab, "teaching-stuck-receiver.toml", "A receiver that is stuck")
     tab.js("laboratory.player.show(340e3)")
-    assert "1 terminal takes nothing" in tab.text("#replay-count")
+    assert "1 terminal is stuck" in tab.text("#replay-count")
     assert coloured(tab, 0x3B, 0x41, 0x45) > 30
     for_it = (
         f"[...{VIEW}.blocked.keys()].filter((one) => {VIEW}.recording.ends(one)[1] === 't(0,1).0').length"
@@ -142,7 +142,7 @@ def test_stuck_stations_of_rings_are_marked_and_counted(tab: Tab) -> None:
     drop(tab, "stuck.toml", STUCK_ON_A_RING)
     tab.until(f"document.querySelector('#title').textContent === 'Stuck on a ring' && {QUIET}")
     tab.js("laboratory.player.pause()")
-    for at_ns, said in ((3e3, "1 station takes nothing"), (6e3, "5 stations take nothing"), (15e3, "")):
+    for at_ns, said in ((3e3, "1 station is stuck"), (6e3, "5 stations are stuck"), (15e3, "")):
         tab.js(f"laboratory.player.show({at_ns})")
         text = tab.text("#replay-count")
-        assert said in text if said else "nothing" not in text
+        assert said in text if said else "stuck" not in text

@@ -1,4 +1,4 @@
-"""What ``fabriloom study`` prints and writes of a search."""
+"""The output of ``fabriloom study`` about a search."""
 
 from __future__ import annotations
 

@@ -29,8 +29,9 @@ def papers() -> list[str]:
 
 
 def load(name: str) -> dict[str, Any]:
-    """The file of one paper: ``paper`` (about the source), ``figures``, and ``numbers`` with those of its
-    ``tables``. Raises KeyError.
+    """Return the file of one paper. Raises KeyError.
+
+    Keys: ``paper`` (about the source), ``figures``, and ``numbers``, including the cells of its ``tables``.
     """
     if name not in papers():
         raise KeyError(f"no published numbers of {name!r}; choose from: {', '.join(papers())}")

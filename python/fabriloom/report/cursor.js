@@ -1,6 +1,5 @@
 "use strict";
-// Cursors of charts: a place on the x axis, what the curves have there, and the same place in the charts beside it.
-// The page and the reports share this file.
+// Cursors of charts: a position on the x axis, the values of the curves there, and the same position in linked charts.
 const cursors = (() => {
   const SHOWN = 8;
   const pointer = (style, figures) => ({
@@ -8,7 +7,7 @@ const cursors = (() => {
     label: { formatter: ({ value }) => figures(value), color: style("--paper"), backgroundColor: style("--accent") },
   });
 
-  // The value of a curve at a place between its points; none where it turns back or has a gap.
+  // The value of a curve at a position between its points; none where the curve turns back or has a gap.
   const between = (line, at) => {
     const next = line.points.findIndex(([x]) => x >= at);
     if (next < 0 || line.points.some(([x], n) => n && x < line.points[n - 1][0])) return null;
@@ -19,8 +18,8 @@ const cursors = (() => {
     return line.logY ? y1 * (y2 / y1) ** along : y1 + along * (y2 - y1);
   };
 
-  // Makes a chart answer to pointer and arrow keys. `lines()` are its curves: {name, points, step, logX, logY};
-  // `beside()` the cursors that follow; returns its own.
+  // Makes a chart react to pointer and arrow keys. `lines()` returns its curves: {name, points, step, logX, logY};
+  // `beside()` the cursors that follow. Returns the cursor.
   const watch = (chart, place, { x, figures, lines, beside }) => {
     const said = document.createElement("output");
     said.className = "cursor";

@@ -43,7 +43,7 @@ _NOTE = "An empty cell was not measured."
 def drawn(
     title: str, note: str, cells: np.ndarray, values: Sequence[Sequence[str]], varied: Sequence[str]
 ) -> Drawing:
-    """A map of numbers over the values of two settings; NaN is an empty cell."""
+    """Draw a map of numbers over the values of two settings; NaN is an empty cell."""
     rows = [[None if np.isnan(cell) else float(cell) for cell in row] for row in cells]
     kept = HeatMap(title, varied[0], values[0], varied[1], values[1], rows)
     note = f"{varied[0]} downwards, {varied[1]} to the right. {note}"

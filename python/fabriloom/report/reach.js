@@ -1,13 +1,13 @@
 "use strict";
-// The links and terminals of a drawn fabric under the hand: nearly hit is hit, and all are reached by keys.
+// Selects links and terminals of a drawn fabric: a near miss counts as a hit, and keys reach all of them.
 const reaching = (() => {
-  // Strokes are thin; around a miss the nearest one counts.
+  // Strokes are thin: a click beside one counts for the nearest.
   const AROUND = [[0, 0], ...[3, 6].flatMap((r) => [[-r, 0], [r, 0], [0, -r], [0, r], [-r, -r], [r, r], [-r, r], [r, -r]])];
   const HALO = "#0a7cff", LIMIT = "#e0007a", PAGE = 10;
   const KINDS = ["path", "rect", "circle"];
 
   const linksOf = (shape) => shape.dataset.links.split(" ").map(Number);
-  // Every shape that stands for links: which, whether it is a terminal, and which attribute has its colour.
+  // Every shape that represents links: its links, whether it is a terminal, and the attribute that has its colour.
   const drawnIn = (place) => [...place.querySelectorAll("[data-links]")].map((shape) => ({
     shape, links: linksOf(shape), dot: shape.tagName === "circle",
     paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
@@ -20,20 +20,20 @@ const reaching = (() => {
     return null;
   };
 
-  // What a shape is called: its tooltip, which goes, without the value in it.
+  // The name of a shape: its tooltip, which is removed, without the value in it.
   const name = (shape) => {
     const title = shape.querySelector("title"), text = title?.textContent ?? "";
     title?.remove();
     return text.includes(": ") ? text.slice(0, text.lastIndexOf(": ")) : text;
   };
 
-  // In the order of the links, terminals last. An arrowhead says nothing that its stroke does not say.
+  // In the order of the links, terminals last. Arrowheads are left out, because they repeat their stroke.
   const stopsOf = (place) => [...place.querySelectorAll("[data-links]")]
     .filter((shape) => KINDS.includes(shape.tagName))
     .map((shape) => ({ shape, kind: KINDS.indexOf(shape.tagName), first: linksOf(shape)[0] }))
     .sort((a, b) => a.kind - b.kind || a.first - b.first).map((stop) => stop.shape);
 
-  // A bright line around one shape.
+  // Draws a bright line around one shape.
   const haloOf = (kind = "halo", stroke = HALO) => {
     let halo = null;
     return (shape) => {
@@ -47,8 +47,8 @@ const reaching = (() => {
       shape.before(halo);
     };
   };
-  // Marks that stay: at the link that limits a network, or at those of a deadlock. A link may have several strokes, or
-  // be a part of a terminal's dot only.
+  // Permanent marks: at the link that limits a network, or at the links of a deadlock. A link may have several strokes,
+  // or be only part of a terminal's dot.
   const limitIn = (place) => {
     let marks = [];
     return (limit) => {
@@ -62,7 +62,7 @@ const reaching = (() => {
     };
   };
 
-  // Where a key leads from a shape. Up and down go by warmth, so that the hot spots come one after the other.
+  // The shape to which a key leads. Up and down follow `warmth`, so that hot spots come one after another.
   const STEPS = { ArrowRight: 1, ArrowLeft: -1, PageDown: PAGE, PageUp: -PAGE };
   const way = (stops, warmth, from, key) => {
     if (key === "Home") return stops[0];
@@ -75,8 +75,8 @@ const reaching = (() => {
   const warmest = (stops, warmth) => stops.map((shape) => [warmth(linksOf(shape)), shape])
     .sort((a, b) => b[0] - a[0]).map(([, shape]) => shape);
 
-  // Makes a drawing answer. `warmth(links)` ranks; `point(shape, x, y)` shows what is under the hand, or hides it
-  // when there is nothing; `open(shape)` and `close()` do what Enter or a click and Escape do.
+  // Makes a drawing react. `warmth(links)` ranks shapes; `point(shape, x, y)` shows the values of the shape under the
+  // pointer, or hides them if there is none; `open(shape)` and `close()` do what Enter or a click and Escape do.
   const reach = (place, { warmth, point, open, close }) => {
     const stops = stopsOf(place), halo = haloOf(), svg = place.querySelector("svg");
     if (!stops.length) return;
@@ -94,7 +94,7 @@ const reaching = (() => {
       stop.focus({ preventScroll: true });
     };
     const back = () => show(document.activeElement === stop ? stop : null);
-    // Not on the SVG: one that listens for focus becomes a stop of its own.
+    // Not on the SVG: an SVG that listens for focus becomes a tab stop itself.
     place.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey) return;
       const next = way(stops, warmth, stop, event.key);
@@ -120,7 +120,7 @@ const reaching = (() => {
     });
   };
 
-  // What a reader that speaks says of it: a picture would have no parts.
+  // The text for screen readers: a picture would have no parts.
   const tell = (svg, stops, first) => {
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", "The drawn fabric. Left and right: the next link or terminal; up and down: the next warmer or cooler one; Enter: its numbers.");
@@ -132,7 +132,7 @@ const reaching = (() => {
     }
   };
 
-  // A tip beside a place of the window, never beyond the border of its drawing.
+  // Shows a tip beside a position in the window, always within the border of the drawing.
   const put = (tip, place, x, y) => {
     const box = place.getBoundingClientRect(), right = box.width - tip.offsetWidth - 4;
     tip.style.left = Math.max(4, Math.min(x - box.x + 14, right)) + "px";

@@ -4,7 +4,7 @@
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const palette = () => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => style("--c" + n));
 
-  // Numbers as one reads them: at most four figures, no exponent between a thousandth and ten million.
+  // Formats a number with at most four figures, without an exponent between a thousandth and ten million.
   const figures = (value) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
     const size = Math.abs(value);
@@ -17,7 +17,7 @@
     const raised = String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
     return "10" + raised;
   };
-  // A logarithmic axis begins at a power of ten when it stands, and just below the data when it lies.
+  // A vertical logarithmic axis begins at a power of ten, a horizontal one just below the data.
   const lowest = (described, vertical, range) => {
     if (!described.log) return Math.min(0, range.min);
     return vertical ? 10 ** Math.floor(Math.log10(range.min)) : Number((range.min * 0.95).toPrecision(2));
@@ -76,7 +76,7 @@
     return ranged.length ? [drawn, interval(one.name, colour, ranged)] : [drawn];
   });
 
-  // Rows that the names of the curves take at this width; the chart begins below them.
+  // The number of rows that the names of the curves take at this width; the chart begins below them.
   const rows = (chart, width) => {
     const names = new Set(chart.series.map((one) => one.name)), room = width - 86;
     let count = names.size > 1 ? 1 : 0, used = 0;
@@ -117,7 +117,7 @@
     instance.setOption(option(chart, place.clientWidth));
     return { chart, instance, place };
   });
-  // Charts over the same have their cursors at the same place.
+  // Charts with the same x axis have their cursors at the same position.
   const alike = (a, b) => a.x.label === b.x.label && a.x.log === b.x.log;
   drawn.forEach((one) => {
     const lines = () => one.chart.series.filter(({ style }) => ["line", "dashed", "step"].includes(style)).map(({ name, points, style }) => ({
@@ -132,7 +132,7 @@
   matchMedia("print").addEventListener("change", again);
   document.documentElement.dataset.charts = String(drawn.length);
 
-  // A click on a column's head sorts by it; a second click the other way.
+  // A click on a column head sorts by this column; a second click reverses the order.
   const value = (row, column) => {
     const cell = row.cells[column], kept = cell.dataset.sort ?? cell.textContent.trim(), read = Number(kept);
     return kept === "" || Number.isNaN(read) ? kept : read;
@@ -148,7 +148,7 @@
     body.append(...rows);
   }));
 
-  // Every table as a file for spreadsheets: what is sorted by, in full, where a cell has it.
+  // Offers every table as a file for spreadsheets: full sort values where a cell has them.
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (table) => [...table.rows].map((row) => [...row.cells].map((cell) => quoted(cell.dataset.sort ?? cell.innerText.trim())).join(",")).join("\n") + "\n";
   document.querySelectorAll(".wide table").forEach((table) => {
@@ -164,7 +164,7 @@
     table.closest(".wide").after(button);
   });
 
-  // A drawn fabric whose links have numbers: a choice of what is coloured, and a click that shows them.
+  // A drawn fabric whose links have values: select the value that sets the colour, and click on a link to show all.
   const shown = (column, value) => value === null || value === undefined ? "–"
     : column.kind === "share" ? figures(100 * value) + " %" : figures(value);
   const made = (tag, properties, ...children) => {
@@ -172,7 +172,7 @@
     element.append(...children);
     return element;
   };
-  // What is shown of one shape: of a terminal both links, of many links drawn as one their mean and their most.
+  // The values of one shape: of a terminal both links, of many links drawn as one their mean and maximum.
   const summed = (column, links) => {
     const values = links.map((link) => column.values[link]).filter((value) => value !== null);
     const sum = values.reduce((a, b) => a + b, 0);

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ..studies.study import Study
 
 _PARTS = 8
-"""Parts into which the map divides each of two ranges."""
+"""Number of parts of each range in the map."""
 
 
 def for_search(study: Study, provenance: Provenance, best: dict[str, Any] | None) -> str:
-    """The report as HTML text. ``best``: the scenario of the best trial, resolved."""
+    """Return the report as HTML text. ``best``: the resolved scenario of the best trial."""
     searched = study.search
     assert searched is not None
     page = Page(
@@ -49,7 +49,7 @@ def _again() -> tuple[str, str]:
 
 
 def _facts(searched: Searched) -> list[tuple[str, str, str]]:
-    """The best trial in numbers: goal, fields and what is limited."""
+    """Return the facts of the best trial: goal, fields and limited columns."""
     best, limits = searched.best, searched.search.limits
     kept = f"{sum(one.met for one in searched.trials)} keep all limits"
     found = [("Trials", number(len(searched.trials)), kept if limits else "")]
@@ -67,7 +67,7 @@ def _facts(searched: Searched) -> list[tuple[str, str, str]]:
 
 
 def charts(searched: Searched) -> list[Any]:
-    """The value trial by trial, over each field, and over both fields where there are two."""
+    """Return the charts of the goal: by trial, over each field, and over both fields if there are two."""
     measured = [one for one in searched.trials if one.values[searched.goal] is not None]
     if not measured:
         return []
@@ -86,7 +86,7 @@ def _spot(searched: Searched, one: Trial, x: float) -> list[Any]:
 
 
 def _clouds(searched: Searched, spots: list[tuple[Trial, list[Any]]]) -> list[Series]:
-    """Points of trials that keep the limits, of others, and the best one."""
+    """Return the points of trials within the limits, of the others, and of the best one."""
     best = searched.best
     parts = {
         "keeps all limits" if searched.search.limits else "trials": [
@@ -100,7 +100,7 @@ def _clouds(searched: Searched, spots: list[tuple[Trial, list[Any]]]) -> list[Se
 
 
 def _by_trial(searched: Searched, measured: list[Trial]) -> Chart:
-    """The value of every trial in the order of the search, and the best so far."""
+    """Draw the goal of every trial in the order of the search, and the best value so far."""
     steps, best = [], None
     for one in searched.trials:
         if one.met and (best is None or one.order < best.order):
@@ -117,7 +117,7 @@ def _by_trial(searched: Searched, measured: list[Trial]) -> Chart:
 
 
 def _over(searched: Searched, measured: list[Trial], path: str) -> Chart:
-    """The value over one field."""
+    """Draw the goal over one field."""
     axis = searched.axes[path]
     spots = [(one, _spot(searched, one, axis.number(one.settings[path]))) for one in measured]
     x, y = Axis(searched.label(path), axis.sought.scale == "log"), Axis(searched.label(searched.goal))
@@ -125,7 +125,7 @@ def _over(searched: Searched, measured: list[Trial], path: str) -> Chart:
 
 
 def _map(searched: Searched) -> list[Drawing]:
-    """The best value in each part of two ranges."""
+    """Draw the best value in each part of two ranges."""
     paths = list(searched.search.over)
     cells = np.full((_PARTS, _PARTS), np.nan)
     for one in reversed(searched.ranked):  # the best of a cell is written last
@@ -145,7 +145,7 @@ def _map(searched: Searched) -> list[Drawing]:
 
 
 def _trials(searched: Searched) -> Table:
-    """All trials, the best first."""
+    """Return the table of all trials, the best first."""
     paths, columns = list(searched.search.over), [searched.goal, *searched.search.limits]
     columns = [name for name in dict.fromkeys(columns) if name not in paths]
     rows = []

@@ -60,7 +60,7 @@ class Rows:
         return per(size * 1e3, self.window_ns)
 
     def share_of_all(self, size: NDArray[Any]) -> Floats:
-        """What each has of the sum, 0 to 1."""
+        """Return the share of each in the sum, 0 to 1."""
         return per(size, float(size.sum()))
 
     @cached_property

@@ -14,12 +14,12 @@ def fact(name: str) -> Value:
 
 
 def verdicts(word: str) -> Value:
-    """How many requirements have a verdict."""
+    """Return the function that counts the requirements with a verdict."""
     return lambda table: int((table["verdict"] == word).sum())
 
 
 def least(name: str) -> Value:
-    """The least of a margin, if all requirements have one."""
+    """Return the function that finds the smallest of a margin; null unless all requirements have it."""
     return lambda table: None if table[name].null_count() else table[name].min()
 
 

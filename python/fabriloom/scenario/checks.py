@@ -295,7 +295,7 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
             message = f"{name} goes with {needed}, this fault has {fault.when[0]}"
             raise scenario.error(message, (*path, name), "remove it", key=True)
     if fault.stuck and fault.what != ["terminal"]:
-        message = f"a {fault.what[0]} cannot be stuck: that is of terminals that take nothing"
+        message = f"a {fault.what[0]} cannot be stuck: only terminals can"
         raise scenario.error(message, (*path, "stuck"), "remove it, or name a terminal", key=True)
     if fault.stuck and fault.repaired_ps is None:
         message = "a terminal that is stuck must continue at some time"

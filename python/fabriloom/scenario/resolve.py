@@ -85,7 +85,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
 
 
 def _ports(scenario: Scenario) -> Ports | None:
-    """``[ports]`` of a topology with several, written or not; of programs with ``per``."""
+    """Return ``[ports]``, or its defaults if the topology has several ports; for programs with ``per``."""
     ports = scenario.ports or (Ports() if has_ports(scenario.topology) else None)
     if ports is None or scenario.program is None:
         return ports

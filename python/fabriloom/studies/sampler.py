@@ -20,7 +20,7 @@ from .folder import StudyError
 from .plan import Settings, samples
 
 FIRST, FIRST_PER_FIELD = 4, 2
-"""Trials that are spread over the ranges, in all and for each field, before results decide."""
+"""Number of trials spread over the ranges before results decide: a constant, and more for each field."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Axis:
         return 1.0 if self._ends[3] else 0.0
 
     def number(self, value: Any) -> float:
-        """Return the number of a setting, of a grid the one nearest to it, within the range."""
+        """Return a setting as a number, limited to the range and rounded to the nearest step."""
         low, high = self._ends[:2]
         found = min(max(amount(value)[0], low), high)
         return low + self.step * self._place(found) if self.step else found
@@ -52,11 +52,11 @@ class Axis:
 
     @property
     def unit(self) -> str:
-        """The unit of the field, as the scenario has it."""
+        """The unit of the field in the scenario."""
         return self._ends[2]
 
     def part(self, value: Any, count: int) -> int:
-        """Return in which of ``count`` equal parts of the range a setting lies, on its scale."""
+        """Return the index of the part that contains a setting, of ``count`` equal parts on its scale."""
         low, high = self._ends[:2]
         number = self.number(value)
         share = (number - low) / (high - low)
@@ -72,12 +72,12 @@ class Axis:
         return [figures(low * (high / low) ** s if log else low + (high - low) * s, 3) for s in shares]
 
     def setting(self, number: float) -> Any:
-        """Return a number as it is written in a scenario."""
+        """Return a number as a scenario writes it."""
         whole = self._ends[3] and self.step.is_integer()
         return quantity(self.number(number), self._ends[2], whole)
 
     def distribution(self, optuna: Any) -> Any:
-        """Return the range for optuna: of a grid the numbers of its places."""
+        """Return the range for optuna: with a step, the indices of its values."""
         low, high = self._ends[:2]
         log = self.sought.scale == "log"
         if self.step and log:
@@ -124,10 +124,10 @@ def spread(search: Search, seed: int) -> list[Settings]:
 
 
 def batch(search: Search, seed: int, tried: Sequence[Settings], ranks: Sequence[int]) -> list[Settings]:
-    """Return the next trials. ``ranks``: the place of each trial so far, the best 0.
+    """Return the next trials. ``ranks``: rank of each trial so far; the best is 0.
 
-    Only the order of the trials matters to the estimator, so limits need no weights: what breaks one is
-    behind everything that keeps all.
+    The estimator uses only the order of the trials, so limits need no weights: trials that break a limit
+    come after all trials that keep them.
     """
     optuna = needed()
     axes = {path: Axis(sought) for path, sought in search.over.items()}

@@ -1,4 +1,4 @@
-"""A search for the best values of some fields: its trials, what they are worth, and which one is best."""
+"""A search for the best values of some fields: its trials, their ranking, and the best one."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from .plan import Plan, Settings
 
 Rows = Sequence[Mapping[str, Any] | None]
-"""The rows of all runs of a trial; None for one that cannot be run."""
+"""The rows of all runs of a trial; None for a run that was refused."""
 _MET, _LATE, _STUCK, _REFUSED = range(4)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial: its settings, and what came of them."""
+    """One trial: its settings and their results."""
 
     number: int
-    """From 1, in the order in which trials were chosen."""
+    """Number of the trial in the order of the search, from 1."""
     settings: Settings
     values: dict[str, float | None]
     """Mean over the runs of the goal and of every column with a limit."""
@@ -49,20 +49,20 @@ class Trial:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search has found."""
+    """The results of a search."""
 
     search: Search
     trials: list[Trial]
-    """Those that are finished, in order."""
+    """The finished trials, in the order of the search."""
 
     @property
     def goal(self) -> str:
-        """The column or path whose best value is wanted."""
+        """The column or path to minimise or maximise."""
         return self.search.minimise or self.search.maximise or ""
 
     @property
     def spread(self) -> int:
-        """How many trials are spread over the ranges before results decide."""
+        """The number of trials spread over the ranges before results decide."""
         return first(self.search)
 
     @cached_property
@@ -77,7 +77,7 @@ class Searched:
 
     @cached_property
     def ranked(self) -> list[Trial]:
-        """The trials, the best first; of equals the earlier one."""
+        """The trials, the best first; equal trials in the order of the search."""
         return sorted(self.trials, key=lambda one: (one.order, one.number))
 
     @property
@@ -105,7 +105,7 @@ class Searched:
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per trial, see ``results.columns.TRIALS``, behind its settings and values."""
+        """One row per trial: its settings and values, then the columns ``results.columns.TRIALS``."""
         import polars as pl
 
         best = self.best

@@ -201,7 +201,7 @@ class Graph:
         return len(self.link_source)
 
     def __repr__(self) -> str:
-        """One line: family and size."""
+        """Return one line: family and size."""
         sizes = f"{self.switches:,} switches, {self.terminals:,} terminals, {self.links:,} links"
         if self.several is not None:
             sizes = f"{len(self.planes)} planes, {sizes}"

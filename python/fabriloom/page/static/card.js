@@ -1,10 +1,10 @@
-// One fabric: its drawing with its packets, and what was measured of it.
+// One fabric: its drawing with packets, and its measured values.
 import { Fabric } from "./fabric.js";
 import { Packets } from "./packets.js";
 import { download, element, figures } from "./state.js";
 
 export class Card {
-  // `row` holds the drawings, `below` what was measured: the replay is between them.
+  // `row` holds the drawings and `below` the measured values; the replay is between them.
   constructor(number, row, below, named) {
     this.number = number;
     this.named = named;
@@ -85,7 +85,7 @@ export class Card {
     this.measured.remove();
   }
 
-  // Who got how much, as bars.
+  // The throughput of each source, as bars.
   shares(sources) {
     const most = Math.max(...sources.map(([, rate]) => rate), 1e-9);
     const rows = sources.map(([name, rate]) => {
@@ -96,7 +96,7 @@ export class Card {
     return element("details", { open: true }, element("summary", { textContent: "Throughput by source" }), element("table", {}, element("tbody", {}, ...rows)));
   }
 
-  // The name of a file about it.
+  // The name, without extension, of a file about this fabric.
   get file() { return this.side.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "scenario"; }
 
   save() { download(`${this.file}.toml`, this.side.text); }

@@ -1,4 +1,4 @@
-// The charts: the bundle of the report, redrawn as numbers come.
+// The charts: the bundle of the report, redrawn when new numbers arrive.
 /* global echarts, cursors */
 import { figures } from "./state.js";
 
@@ -27,10 +27,10 @@ export class Chart {
     this.place = document.getElementById(id);
     this.axes = { x, y, logX, logY, most };
     this.lines = [];
-    // Charts that show the same on their x axis: a cursor in one is a cursor in all.
+    // Charts with the same x axis; their cursors move together.
     this.linked = [];
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.again());
-    // A chart that is hidden has no width, and would be drawn at some other one.
+    // A hidden chart has no width and would be drawn with a wrong one.
     new ResizeObserver(() => { if (this.place.clientWidth) this.chart?.resize(); }).observe(this.place);
   }
 
@@ -83,7 +83,7 @@ export class Chart {
     };
   }
 
-  // A point; of what was not measured a gap, and hollow past saturation.
+  // A point: a gap if it was not measured, hollow past saturation.
   item(value, paint, logX, logY) {
     const [x, y, , , point] = value, there = x !== null && y !== null && (!logX || x > 0) && (!logY || y > 0);
     const hollow = point && !point.sustained && !point.waits;

@@ -1,18 +1,18 @@
-// Sliders and lists by which settings of a scenario are changed.
+// Sliders and lists that change settings of a scenario.
 import { element } from "./state.js";
 
-// `changed` is called with `spec`, whose settings they are, and the option that was chosen.
+// `changed` is called with `spec`, the owner of the settings, and the chosen option.
 export const showControls = (place, controls, spec, changed) => {
   place.hidden = !controls.length;
   const within = place.querySelector(".controls"), same = within.childElementCount === controls.length
     && controls.every((one, at) => within.children[at].dataset.label === one.label);
-  // What is being moved must not be replaced under the hand.
+  // Do not replace a slider while the user moves it.
   if (same) controls.forEach((one, at) => within.children[at].set(one, spec));
   else within.replaceChildren(...controls.map((one) => control(one, spec, changed)));
 };
 
 const control = (described, spec, changed) => {
-  // A slider is for values of one setting, which have an order; ways of routing have none.
+  // A slider needs ordered values of one setting; routings have no order.
   const output = element("b"), slides = described.options.length > 3 && described.options.every((one) => Object.keys(one.settings).length === 1);
   const input = slides ? element("input", { type: "range", min: 0, step: 1 }) : element("select");
   const field = element("label", { className: "field" }, element("span", {}, described.label, slides ? output : ""), input);

@@ -1,4 +1,4 @@
-// The drawn fabric: links coloured by how busy they are.
+// The drawn fabric: links coloured by utilisation.
 /* global reaching */
 import { inPicture } from "./geometry.js";
 import { Names, fit } from "./names.js";
@@ -48,7 +48,7 @@ export class Fabric {
     this.moved?.();
   }
 
-  // `busy`: thousandths per link.
+  // `busy`: utilisation per link, in thousandths.
   colour(busy) {
     this.busy = busy;
     this.paint(busy);
@@ -67,10 +67,10 @@ export class Fabric {
     }
   }
 
-  // The link that limits the network, marked; -1: none.
+  // The link that limits the network, which is marked; -1: none.
   limits(link) { this.limiting?.(link); }
 
-  // The links of a circle of waiting packets.
+  // The links of a cycle of waiting packets.
   mark(cycle) {
     const wanted = new Set(cycle);
     for (const one of this.shapes) {
@@ -91,14 +91,14 @@ export class Fabric {
     }
   }
 
-  // Where terminals stand: their dots have the link out and the link in.
+  // The positions of terminals: dots that have one link out and one link in.
   terminals() {
     const dots = this.shapes.filter((one) => one.dot && one.links.length === 2), at = inPicture(this.place);
     const where = (dot) => { const [x, y] = at(dot, Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))); return { x, y }; };
     return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], links, ...where(shape) }));
   }
 
-  // What is known of a shape, beside it; nothing where there is none.
+  // The values of a shape, shown beside it; hides them if there is no shape.
   say(shape, x, y) {
     this.hover.hidden = !shape;
     this.hover.textContent = "";
@@ -106,7 +106,7 @@ export class Fabric {
     const links = reaching.linksOf(shape);
     const rate = (link) => (this.carried.length ? ` with ${figures(this.carried[link] / 1000)} MB/s` : "");
     const value = ({ values, kind }, link) => (kind === "share" ? `${figures(100 * values[link], 3)} %` : figures(values[link]));
-    // During a run only its utilisation is known; at the end everything that the report says of a link.
+    // During a run only the utilisation of a link is known; at the end, all values of the report.
     const share = (link) => (this.columns.length
       ? `${this.columns.filter(({ values }) => values[link] !== null).map((one) => `${one.label} ${value(one, link)}`).join(", ")}${rate(link)}`
       : `${((this.busy[link] ?? 0) / 10).toFixed(1)} % in use${rate(link)}`);

@@ -1,10 +1,10 @@
-// What is seen of the fabrics as a picture, and their replay as a film: drawings with their packets, side by side.
+// Saves the visible fabrics as a picture, or their replay as a film: drawings with packets, side by side.
 
 const FRAMES_PER_S = 25, MOST_S = 60, GAP = 16, HEAD = 30, FOOT = 26, HEADER_BYTES = 500, PATIENCE_MS = 8000;
 
 export const canFilm = () => Boolean(globalThis.MediaRecorder?.isTypeSupported("video/webm"));
 
-// A drawing as an image; made again only when it was zoomed or drawn anew.
+// A drawing as an image; rendered again only after it was zoomed or redrawn.
 class Backdrop {
   async fresh(svg) {
     const { width, height } = svg.getBoundingClientRect(), of = `${svg.getAttribute("viewBox")} ${width} ${height} ${svg.outerHTML.length}`;
@@ -19,7 +19,7 @@ class Backdrop {
 }
 
 export class Stage {
-  // `cards`: the fabrics; `moment`: the time that is shown, as text.
+  // `cards`: the fabrics; `moment`: the shown time, as text.
   constructor(cards, moment) {
     Object.assign(this, { cards, moment, canvas: document.createElement("canvas"), backdrops: cards.map(() => new Backdrop()) });
   }
@@ -28,7 +28,7 @@ export class Stage {
     await Promise.all(this.cards.map((card, at) => this.backdrops[at].fresh(card.fabric.place.querySelector("svg"))));
     const boxes = this.cards.map((card) => card.fabric.place.getBoundingClientRect());
     const wide = boxes.reduce((sum, box) => sum + box.width, GAP * (boxes.length - 1)), high = HEAD + Math.max(...boxes.map((box) => box.height)) + FOOT;
-    // Encoders of films want even numbers.
+    // Video encoders need even dimensions.
     const [width, height] = [wide, high].map((size) => 2 * Math.ceil(size / 2));
     if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
   }
@@ -60,7 +60,7 @@ export class Stage {
   }
 }
 
-// Films until it is stopped, a minute at most; `ended` gets the film.
+// Records a film until it is stopped, at most for a minute; calls `ended` with the film.
 export class Film {
   constructor(stage, ended) {
     Object.assign(this, { stage, ended, parts: [] });
@@ -77,7 +77,7 @@ export class Film {
     this.limit = setTimeout(() => this.stop(), 1000 * MOST_S);
   }
 
-  // An encoder on a busy machine takes seconds to its first frame: a film is not ended before it has one.
+  // On a busy machine an encoder takes seconds to its first frame: do not end a film before it has one.
   stop() {
     clearTimeout(this.limit);
     const asked = performance.now(), done = setInterval(() => {

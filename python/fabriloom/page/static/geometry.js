@@ -1,8 +1,8 @@
-// Where links lie in the drawing: polylines in its own units, read once from the paths that were drawn.
+// The positions of links in the drawing: polylines in its units, read once from the drawn paths.
 
 const STEP = 5;
 
-// Where points of a shape are in the whole picture: each of several planes has a picture and coordinates of its own.
+// Positions of a shape's points in the whole picture: with several planes, each has its own picture and coordinates.
 export const inPicture = (place) => {
   const whole = place.querySelector("svg"), known = new Map();
   const shift = (own) => {
@@ -15,7 +15,7 @@ export const inPicture = (place) => {
   return (shape, x, y) => { const [right, down] = shift(shape.ownerSVGElement); return [x + right, y + down]; };
 };
 
-// A path as points: its ends where it is straight, a point every few units where it is not.
+// A path as points: the two ends of a straight path, and a point every few units of a curved one.
 const sampled = (path) => {
   const length = path.getTotalLength(), straight = !/[QCA]/i.test(path.getAttribute("d"));
   const count = straight ? 1 : Math.max(2, Math.ceil(length / STEP));
@@ -32,14 +32,14 @@ class Way {
   add(points) {
     points.forEach(([x, y], at) => {
       const before = this.points.at(-1);
-      // Between two strokes of one link (one that leaves at the border and comes back) nothing is drawn.
+      // Draw nothing between two strokes of a link that leaves the drawing at one border and returns at another.
       const jump = !before || at === 0;
       this.length += jump ? 0 : Math.hypot(x - before.x, y - before.y);
       this.points.push({ x, y, at: this.length, jump });
     });
   }
 
-  // What lies under the boxes at its ends is not seen, and left out.
+  // Leaves out the parts that the boxes at the ends hide.
   trim(boxes) {
     const over = (at) => { const { x, y } = this.at(at); return boxes.find((box) => x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height); };
     let begin = 0, end = this.length;
@@ -51,7 +51,7 @@ class Way {
 
   place(at) { return this.at(at + this.from); }
 
-  // The place at a length from its very beginning, with the direction there.
+  // The position at a length from the untrimmed beginning, with the direction there.
   at(at) {
     const { points } = this;
     let low = 1, high = points.length - 1;
@@ -60,7 +60,7 @@ class Way {
     return { x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part, angle: Math.atan2(b.y - a.y, b.x - a.x) };
   }
 
-  // The stretch from one length to another, as a path of the canvas.
+  // Adds the part from one length to another to the path of the canvas.
   trace(context, from, to) {
     const first = this.place(from), last = this.place(to);
     context.moveTo(first.x, first.y);
@@ -73,11 +73,11 @@ class Way {
   }
 }
 
-// Per link its way, per terminal's link without a stroke of its own its dot.
+// The path of each link, and the dot of each terminal's link without a stroke.
 export const waysOf = (place) => {
   const ways = new Map(), dots = new Map(), strokes = new Map(), widths = new Map(), bundles = new Map();
   const at = inPicture(place), number = (shape, name) => Number(shape.getAttribute(name));
-  // The first of each picture is its paper.
+  // The first rectangle of each picture is its background.
   const drawn = [...place.querySelectorAll("svg > rect:not(:first-of-type), svg > g > rect")];
   const boxes = drawn.map((box) => {
     const [x, y] = at(box, number(box, "x"), number(box, "y"));
@@ -105,7 +105,7 @@ export const waysOf = (place) => {
     if (way.length <= 0) continue;
     way.wide = Math.min(4.4, Math.max(1.5, 2.2 * widths.get(link)));
     way.trim(boxes);
-    // Links that are drawn as one.
+    // All links that this stroke stands for.
     way.bundle = bundles.get(link);
     ways.set(link, way);
   }

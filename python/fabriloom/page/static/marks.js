@@ -1,9 +1,9 @@
-// What stands beside the packets of a drawing: links that are down, packets that are lost, queues at sources.
+// The marks of a drawing besides its packets: links that are down, lost packets, queues at sources.
 
 const DOWN = "#3b4145", LOST = "#b3005e", QUEUE = "#8256c9", CODE = "#1c2428", PAPER = "#fff";
-// Numbers are no smaller than this on the screen.
+// Smallest size of numbers on the screen.
 const LEAST_PX = 9;
-// How long a loss is seen, in times that a packet takes to pass.
+// How long a loss is shown, in multiples of the time that a packet takes to pass.
 const SEEN = 2;
 
 const text = (context, what, x, y, size = 9) => {
@@ -24,11 +24,11 @@ const cross = (context, { x, y }, size, colour) => {
   }
 };
 
-// Links that are down at a moment: dashed and crossed out; of several drawn as one, how many.
+// Draws the links that are down at a time: dashed and crossed out; if several are drawn as one line, with the number.
 const outages = (context, { ways, dots, recording }, down) => {
   const gone = new Set(down.filter(([, , , stuck]) => !stuck).map(([link]) => link)), bundles = new Map();
   for (const link of gone) { const way = ways.get(link); if (way) bundles.set(way.bundle, way); else if (dots.has(link)) cross(context, dots.get(link), dots.get(link).r, DOWN); }
-  // Both directions of a cable are crossed out once.
+  // Cross out the two directions of a cable only once.
   const crossed = [];
   for (const [bundle, way] of bundles) {
     const count = bundle.filter((link) => gone.has(link)).length, all = count === bundle.length, at = way.place(way.length / 2);
@@ -49,7 +49,7 @@ const outages = (context, { ways, dots, recording }, down) => {
     context.textAlign = "left";
     if (!all) text(context, `${count} of ${bundle.length} down`, at.x + 8, at.y + 3);
   }
-  // What takes nothing: a frame around it. On a ring the dot of a link is where it begins.
+  // Draw a frame around each stuck terminal. On a ring the dot of a link is at the link's beginning.
   for (const [link] of down.filter(([, , , stuck]) => stuck)) {
     const way = ways.get(link), end = way?.place(way.length), dot = recording.data.rings ? end : dots.get(link) ?? end;
     if (!dot) continue;
@@ -59,7 +59,7 @@ const outages = (context, { ways, dots, recording }, down) => {
   }
 };
 
-// Where packets were lost just now, and the rest of them, which falls out at the switch as long as it comes.
+// Draws recent losses, and the rest of each lost packet as drops at the switch while it arrives.
 export const losses = (context, { ways, dots, recording }, now) => {
   const seen = SEEN * recording.stay;
   for (const { link, time } of recording.losses) {
@@ -86,7 +86,7 @@ export const losses = (context, { ways, dots, recording }, now) => {
   context.globalAlpha = 1;
 };
 
-// Time-codes and interrupts on their way: small diamonds, which fade behind their arrival as they are over so soon.
+// Draws time-codes and interrupts as small diamonds, which fade after their arrival because they are so short.
 export const codes = (context, { ways, recording }, now) => {
   const fades = 0.3 * recording.stay;
   for (const { begin, end, link } of recording.codes) {
@@ -107,7 +107,7 @@ export const codes = (context, { ways, recording }, now) => {
   context.globalAlpha = 1;
 };
 
-// What has failed at a moment and how much was lost until then; links that are down are drawn.
+// The failed components at a time, and the packets lost until then; links that are down are drawn.
 export const failures = (context, packets, now) => {
   const { recording } = packets, down = recording.down(now);
   context.globalAlpha = 1;
@@ -115,7 +115,8 @@ export const failures = (context, packets, now) => {
   return { down: down.filter(([, , , stuck]) => !stuck).length, stuck: down.filter(([, , , stuck]) => stuck).length, lost: recording.losses.filter(({ time }) => time <= now).length };
 };
 
-// How many packets wait at a source, as a bar beside it that grows; upright and without a number where terminals stand close.
+// Draws the number of waiting packets beside each source as a bar; if terminals are close together, upright and without
+// a number.
 export const queues = (context, { recording, place, fabric, ways, scale }, now) => {
   const senders = Object.keys(recording.data.intervals_ns ?? {});
   if (senders.length > 64) return;
@@ -128,7 +129,7 @@ export const queues = (context, { recording, place, fabric, ways, scale }, now) 
     const share = count / recording.longestQueue, long = Math.max(1, 20 * share);
     context.fillStyle = QUEUE;
     if (room < 40 && at.links.some((link) => ways.has(link))) {
-      // Beside its links, towards the switch; its name is on the other side.
+      // Beside the links, towards the switch; the name is on the other side.
       context.save();
       context.translate(at.x, at.y);
       context.rotate(Math.atan2(middle.y - at.y, middle.x - at.x));
@@ -148,7 +149,7 @@ export const queues = (context, { recording, place, fabric, ways, scale }, now) 
   }
 };
 
-// The least distance between two of the places.
+// The smallest distance between two of the places.
 const nearest = (places) => {
   let least = Infinity;
   places.slice(0, 64).forEach((one, at) => places.slice(at + 1, 64).forEach((other) => { least = Math.min(least, Math.hypot(one.x - other.x, one.y - other.y)); }));

@@ -1,8 +1,8 @@
-// The drawing as large as its place allows, and its names as large as can be read.
+// Enlarges the drawing to its place, and its names to a readable size.
 
 const MARGIN = 7, MOST_SHAPES = 3000, READABLE_PX = 8, LEAST_PX = 6.5, MOST_NAMES = 300;
 
-// The drawing without an empty border. Each of several planes has a picture of its own, and keeps it.
+// Removes the empty border of the drawing. With several planes each has its own picture, which keeps its border.
 export const fit = (svg) => {
   const shapes = [...svg.querySelectorAll("path, circle, text, rect:not(:first-of-type), g > rect")];
   if (!shapes.length || shapes.length > MOST_SHAPES || svg.querySelector("svg")) return;
@@ -15,13 +15,14 @@ export const fit = (svg) => {
 const overlap = (one, other) => one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
 const crowded = (boxes) => boxes.some((one, at) => boxes.some((other, next) => next > at && overlap(one, other)));
 
-// The box of a name when it is some times as large; it grows from where it is anchored.
+// The box of a name enlarged by a factor; it grows from its anchor.
 const grown = ({ x, y, width, height }, anchor, times) => {
   const before = { start: 0, middle: 0.5, end: 1 }[anchor] ?? 0;
   return { x: x + before * width * (1 - times), y: y + height * (1 - times), width: width * times, height: height * times };
 };
 
-// Names of one size are made readable where there is room, and left out where they could not be read: the tip has them.
+// Makes names of one size readable if there is room, and hides them if they would be too small to read; the tip has
+// them.
 export class Names {
   constructor(svg) {
     this.svg = svg;

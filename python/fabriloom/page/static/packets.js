@@ -1,13 +1,14 @@
-// Packets on the drawn fabric: a canvas over the drawing, so that thousands of links cost nothing while they move.
+// Packets on the drawn fabric: a canvas over the drawing, so that thousands of links cost nothing while packets move.
 import { straight, waysOf } from "./geometry.js";
 import { codes, failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
 const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
-// With more packets than this, what the eye could not tell apart is left out, so that a frame takes half the time: dashes
-// (blocked packets are thin), arrowheads, gauges of buffers, and two of three colours.
+// With more packets than this, leave out details that the eye could not distinguish, so that a frame takes half the
+// time: dashes (blocked packets are thin), arrowheads, buffer gauges, and two of three colours.
 const DENSE = 900, DENSE_HUES = 16;
-// This many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
+// Number of ends with their own colour; more could not be distinguished, and packets of one colour are drawn in one
+// stroke.
 const HUES = Array.from({ length: 48 }, (_, number) => `hsl(${(number * 137.508) % 360} 72% 45%)`);
 
 export class Packets {
@@ -49,14 +50,14 @@ export class Packets {
     if (this.recording && this.last) this.draw(...this.last);
   }
 
-  // Where the drawing lies in the canvas; asked of the browser when that changes, not for each frame.
+  // The position of the drawing in the canvas; queried when it changes, not for every frame.
   lie() {
     const svg = this.fabric.place.querySelector("svg"), box = this.fabric.place.getBoundingClientRect(), to = svg.getScreenCTM(), dense = devicePixelRatio || 1;
     const [wide, high] = [box.width, box.height].map((size) => Math.round(size * dense));
     return { wide, high, scale: to.a, dense, matrix: [to.a * dense, to.b * dense, to.c * dense, to.d * dense, (to.e - box.x) * dense, (to.f - box.y) * dense] };
   }
 
-  // The canvas lies over the place of the drawing and has its units, whatever it was zoomed to.
+  // Puts the canvas over the drawing, in the units of the drawing at any zoom.
   begin() {
     if (this.over?.dense !== (devicePixelRatio || 1)) this.over = this.lie();
     const { wide, high, scale, matrix } = this.over, context = this.canvas.getContext("2d");
@@ -87,7 +88,7 @@ export class Packets {
     return this.across.get(key);
   }
 
-  // Whether a packet is among those that are looked at: one end or a link of it has the words in its name.
+  // Whether a packet passes the filter: the name of an end or of a link contains the words.
   passes(packet, filter) {
     if (!filter || packet < 0) return !filter;
     const [from, to] = this.recording.ends(packet);
@@ -116,7 +117,7 @@ export class Packets {
     if (cycle.length && now >= this.recording.until - 1e-3 * this.recording.stay) this.circle(context, cycle);
   }
 
-  // Worms that look alike are one path: a stroke costs more than what is in it.
+  // Draw worms that look the same as one path: a stroke costs more than its contents.
   worms(context, now, by, followed) {
     const layers = new Map(), arrows = !this.dense && (this.shown.length < 500 || this.scale * ARROW > 3.5);
     for (const row of this.shown) {
@@ -143,8 +144,8 @@ export class Packets {
     context.setLineDash([]);
   }
 
-  // What is on a terminal's link that the drawing has no room for stands as a disc over its dot. Small ones are crosses of
-  // two rectangles: nobody sees the difference, and a thousand arcs take longer than all else.
+  // A packet on a terminal's link without room in the drawing is a disc over the dot. Small ones are crosses of two
+  // rectangles: the difference is invisible, and a thousand arcs take longer than the rest of a frame.
   discs(context, dots) {
     for (const { x, y, r } of dots) {
       const wide = r + 1.2, slim = 0.62 * wide;
@@ -165,7 +166,7 @@ export class Packets {
     path.closePath();
   }
 
-  // The heads of packets that wait: a bar across the link, and a thread to the output that is waited for.
+  // Draws the heads of waiting packets: a bar across the link, and a thread to the requested output.
   heads(context, followed) {
     const bars = new Path2D(), threads = new Path2D(), rings = new Path2D();
     for (const [packet, row] of this.blocked) {
@@ -190,7 +191,7 @@ export class Packets {
     context.setLineDash([]);
   }
 
-  // Input buffers as gauges beside the end of their link.
+  // Draws input buffers as gauges beside the end of their link.
   buffers(context, now) {
     const fills = new Map();
     for (const row of this.shown) { const fill = this.recording.fill(row, now); if (fill > (fills.get(row.link) ?? 0)) fills.set(row.link, fill); }
@@ -230,7 +231,7 @@ export class Packets {
     }
   }
 
-  // The packet nearest to a place of the window.
+  // The packet nearest to a position in the window.
   near(x, y) {
     const to = this.fabric.place.querySelector("svg").getScreenCTM().inverse(), px = to.a * x + to.e, py = to.d * y + to.f;
     let best = -1, least = 9;

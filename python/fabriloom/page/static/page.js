@@ -1,4 +1,4 @@
-// The laboratory: choose, look, run, compare.
+// The laboratory: choose, examine, run, compare.
 import { Chart } from "./charts.js";
 import { Card } from "./card.js";
 import { showControls } from "./controls.js";
@@ -10,11 +10,12 @@ const $ = (id) => document.getElementById(id);
 const state = {
   session: "", shelf: [], first: null, beside: null, looked: [], colours: [], running: false, asked: false, job: "",
   live: [], points: [[], []], loaded: kept().loaded ?? null, turn: 0,
-  // What is drawn; of what the last job is, and of what numbers and packets are; whether packets are still to be fetched.
+  // The choices (see `chosen`) of the drawing, of the last job, of the shown numbers and of the shown packets; `owed`:
+  // packets must still be fetched.
   drawn: "", wanted: "", measured: kept().measured ?? "", replayed: kept().replayed ?? "", owed: false,
-  // Nobody asked for what runs; what runs is of a fabric that is no longer there.
+  // `unasked`: the user did not ask for the running job. `left`: it belongs to a fabric that is no longer shown.
   unasked: false, left: false, reading: false,
-  // What the status said of the last run before packets were fetched unasked, which must not wipe it out.
+  // The status text of the last run before packets were fetched automatically, which must not replace it.
   lastSaid: "",
 };
 const charts = {
@@ -29,7 +30,7 @@ const cards = [];
 const player = new Player($("player"), () => cards.map((one) => one.packets), () => { showWhen("end"); begin("replay"); },
   () => cards, (content, ending) => download(`${cards[0].file}.${ending}`, content));
 
-// ---- what is said ------------------------------------------------------------------------------------------
+// ---- messages ------------------------------------------------------------------------------------------------
 
 const complain = (text) => {
   $("said").hidden = !text;
@@ -59,7 +60,7 @@ const choose = (name) => {
   look(true);
 };
 
-// Fabric settings of the first go over to the second; what the shelf suggests is changed in it.
+// The second fabric takes the settings of the first, changed as the shelf suggests.
 const putBeside = async (name) => {
   const before = state.beside, same = name === "" || name === nameOf(state.first);
   state.beside = same ? { ...state.first, settings: { ...state.first.settings, ...(entryOf(state.first)?.beside ?? {}) } } : specOf(name);
@@ -71,7 +72,7 @@ const putBeside = async (name) => {
 
 const SCENARIO = /\.(toml|ya?ml|json)$/i;
 
-// Several files at once: one is the scenario, the others are those that it names.
+// Of several files, one is the scenario and the others are the files that it names.
 const load = async (given) => {
   const files = [...given], scenario = files.find((file) => SCENARIO.test(file.name)) ?? files[0];
   if (!scenario) return;
@@ -87,7 +88,7 @@ const load = async (given) => {
   showChoice();
 };
 
-// Whether something is shown that was measured, and whether that was with the settings as they are now.
+// Whether measured values are shown, and whether they belong to the current settings.
 const measured = () => state.live.length + state.points[0].length > 0;
 const chosen = () => JSON.stringify([state.first, state.beside]);
 const ofNow = () => state.measured === chosen();
@@ -106,10 +107,10 @@ const showChoice = () => {
 
 // ---- looking -----------------------------------------------------------------------------------------------
 
-// `anew`: what was measured is of another fabric and goes, once this one is there. `replayed`: its packets are fetched.
+// `anew`: another fabric was chosen, so discard the measured values once it is read. `replayed`: fetch its packets.
 const look = async (anew = false, replayed = true) => {
   const turn = ++state.turn, of = chosen();
-  // What is chosen anew cannot be run before it is there: it would be left at once.
+  // A newly chosen fabric cannot be run before it is read: its run would be cancelled at once.
   state.reading = anew;
   remember();
   showChoice();
@@ -137,17 +138,18 @@ const look = async (anew = false, replayed = true) => {
   }
 };
 
-// What was measured with other settings is marked as such until it is measured again.
+// Marks values that were measured with other settings, until they are measured again.
 const stale = () => {
   const old = measured() && !ofNow();
   document.body.classList.toggle("stale", old);
   $("old").hidden = !old;
 };
 
-// Packets are fetched without being asked for; while something else runs, once it has ended.
+// Fetches packets automatically; if a job is running, after it has ended.
 const replaySoon = () => { if (state.owed && state.session && !state.reading && !busy()) begin("replay", true); };
 
-// What runs is of another fabric: nothing of it is shown, and it ends, unless that would take longer than to wait for it.
+// The running job belongs to another fabric: show none of its messages and cancel it, unless it is a short automatic
+// job.
 const leave = () => {
   state.left = busy();
   if (state.left && !state.unasked) cancel();
@@ -179,7 +181,7 @@ const changed = (spec, option) => {
 
 // ---- the fabrics -------------------------------------------------------------------------------------------
 
-// Two fabrics of one scenario are called by the settings that differ.
+// The names of two fabrics of one scenario are the settings that differ.
 const named = (side) => {
   const [first, second] = state.looked, own = state.looked[side]?.name ?? "";
   if (!second?.name.startsWith(`${first.name}, `)) return own;
@@ -199,7 +201,7 @@ const card = (number) => {
 
 // ---- running -----------------------------------------------------------------------------------------------
 
-// Packets that move, or how much each link was used: one picture of a fabric at a time.
+// Shows either moving packets or the utilisation of each link.
 const view = (what) => {
   $("view").value = what;
   document.body.dataset.view = what;
@@ -211,7 +213,7 @@ const view = (what) => {
   });
 };
 
-// Of which load of a curve the colours of the links are.
+// Shows the load of the curve to which the colours of the links belong.
 const ofLoad = (load) => { $("ramp-of").textContent = load === null ? "" : `, at a load of ${figures(100 * load)} %`; };
 
 const forget = () => {
@@ -223,7 +225,8 @@ const forget = () => {
   cards.forEach((one) => one.clear());
 };
 
-// The button that began what is running goes, or cannot be pressed; with the keyboard one would begin at the top again.
+// The button that began the running job disappears or is disabled. Return the focus to it afterwards, so that keyboard
+// users do not start at the top again.
 let pressed = null;
 const busy = () => state.running || state.asked;
 player.seen = () => { if ($("view").value !== "packets") view("packets"); };
@@ -237,7 +240,7 @@ const buttons = () => {
   if (!running && pressed) { if (focused === $("cancel")) pressed.focus(); pressed = null; }
 };
 
-// From when on packets are replayed; null: the last ones.
+// The time from which packets are replayed; null: the last packets.
 const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("from").value) || 0) })[$("when").value];
 
 const begin = async (what, unasked = false) => {
@@ -263,12 +266,12 @@ const lineOf = (name) => (live, side) => ({
   points: live.series.t_ms.map((time, at) => [time, live.series[name][at]]),
 });
 
-// It begins with all packets, and ends where less than one is left.
+// The curve begins with all packets, and ends where less than one is left.
 const tailOf = (live) => (live.tail.length
   ? [[live.tail[0][0] * 0.998, 1], ...live.tail.map(([latency, share]) => [latency, share || 0.5 / live.packets])]
   : []);
 
-// Drawn once a frame, however fast messages come; a tab behind another one draws nothing until the end.
+// Draws at most once a frame, however fast messages arrive; a hidden tab draws nothing until the end.
 const news = new Set();
 const drawNews = () => {
   if (!news.size) return;
@@ -330,10 +333,10 @@ const hearers = {
     told();
   },
   begun(message) {
-    // A replay is of the run that is shown, which stays.
+    // A replay belongs to the shown run, which stays.
     const replays = message.job === "replay";
     Object.assign(state, { running: true, asked: false, job: message.job });
-    // A page that was opened again remembers of what it is.
+    // A reloaded page must know to which choice the values belong.
     if (state.wanted) keepOf(replays ? { replayed: state.wanted } : { measured: state.wanted, replayed: "" });
     if (state.left) { if (!state.unasked) cancel(); return; }
     if (replays) player.clear();
@@ -347,7 +350,7 @@ const hearers = {
   live(message) {
     const there = state.looked[message.side];
     if (!there) return;
-    // Settings changed since may have changed the links: then the drawing is not of this run.
+    // Settings that changed since then may have changed the links; then the drawing does not fit this run.
     const here = message.busy.length === there.links.length ? {} : { busy: [], carried: [], columns: null, cycle: [] };
     state.live[message.side] = { ...message, ...here };
     news.add(message.side);
@@ -413,7 +416,7 @@ const connect = async () => {
       if (closed) setTimeout(connect, 2000);
     }).onopen = () => { if ($("status").textContent.startsWith("The connection")) status(""); };
     await heard;
-    // Packets of a tab that was opened again come without being fetched.
+    // A reloaded tab gets its packets without fetching them.
     state.owed &&= state.replayed !== state.drawn;
     replaySoon();
   } catch (error) {
@@ -461,7 +464,7 @@ const share = async () => {
   try { await navigator.clipboard.writeText(location.href); status("The link is copied; it opens the current choice."); } catch { status("The link is in the address bar."); }
 };
 
-// A point of a curve is a run: with its load, and seen.
+// Runs the point of a curve that has this load.
 const runAt = async (load) => {
   const offered = state.looked[0]?.controls.find((one) => ["Offered load", "Rates multiplied by"].includes(one.label));
   if (!offered || busy()) return;
@@ -482,7 +485,7 @@ const start = async () => {
   document.documentElement.dataset.ready = "yes";
 };
 
-// For the console, and for tests that look at what is drawn.
+// For the console, and for tests that examine the drawing.
 globalThis.laboratory = { player, cards, state };
 
 start();

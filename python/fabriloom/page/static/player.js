@@ -1,8 +1,7 @@
-// The clock of the replay: one for both fabrics, with what leads to the moments worth seeing.
+// The clock of the replay, common to both fabrics, with the buttons that lead to interesting times.
 import { Film, Stage, canFilm } from "./film.js";
 
-// Stays of packets on links that begin in a second, at the usual speed: few enough for the eye to follow, and so dense that
-// it need not wait.
+// Number of packets that enter a link per second at the usual speed: few enough to follow, and enough to avoid pauses.
 const BEGIN_PER_S = 16;
 const SPEEDS = [["very slow", 0.1], ["slow", 0.35], ["usual", 1], ["fast", 4], ["very fast", 20]];
 const MANY_ENDS = 48;
@@ -16,8 +15,8 @@ const made = (tag, properties = {}, ...children) => {
 const micro = (ns, digits = 2) => (ns < 1e7 ? `${(ns / 1e3).toFixed(digits)} µs` : `${(ns / 1e6).toFixed(4)} ms`);
 
 export class Player {
-  // `views`: the packets of each fabric that is there; `further`: how to record the end of the run; `saved` gets a
-  // picture or a film of what is seen, with the ending of its name.
+  // `views`: the packets of each fabric; `further`: records the end of the run; `saved`: gets a picture or film of the
+  // drawing, with its file extension.
   constructor(place, views, further, cards, saved) {
     Object.assign(this, { place, views, further, cards, saved, now: 0, from: 0, until: 1, followed: -1, side: 0, playing: false, filter: "" });
     this.controls();
@@ -67,7 +66,7 @@ export class Player {
     this.place.hidden = true;
   }
 
-  // What was recorded of one fabric came; the clock spans all that is there.
+  // Called when the recording of one fabric has arrived; the clock spans all recordings.
   loaded(said) {
     const all = this.views().map((view) => view.recording).filter(Boolean);
     this.pause();
@@ -86,7 +85,7 @@ export class Player {
     this.jumps.slowest.disabled = !all.some((one) => one.slowest.packet >= 0);
     for (const row of this.place.querySelectorAll(".row")) row.hidden = !all.some((one) => one.rows.length);
     this.place.querySelector("datalist").replaceChildren(...this.namesOf(all).map((name) => new Option(name)));
-    // Destinations that are too many to be told apart would be confetti.
+    // Too many destinations cannot be distinguished by colour.
     if (!this.byHand) this.colours.lastChild.value = this.by = Math.max(...this.views().map((view) => view.numbers?.size ?? 0)) > MANY_ENDS ? "state" : "destination";
     this.offer();
     this.explain(all);
@@ -112,13 +111,13 @@ export class Player {
       : [mark("blocked", "blocked: the bar is the head that waits, the thread leads to the output it waits for"), mark("buffer", "buffer behind a link, how full"), [""]];
     if (all.some((one) => Object.keys(one.data.intervals_ns ?? {}).length)) parts.push(mark("queue", "packets waiting at their source, by the offered rate"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => !stuck))) parts.push(mark("down", "link that is down"));
-    if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", `${rings ? "station" : "terminal"} that takes nothing`));
+    if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", `${rings ? "station" : "terminal"} that is stuck`));
     if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, discarded at the switch"));
     if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code or interrupt"));
     this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
   }
 
-  // What keys do when nothing that takes them has the focus.
+  // The actions of keys if no element that uses them has the focus.
   get keys() {
     const step = (way) => () => this.step(way);
     const jump = (name) => () => { if (!this.jumps[name].disabled && !this.jumps[name].hidden) this.jumps[name].click(); };
@@ -140,13 +139,13 @@ export class Player {
       this.show(this.busyFrom(next));
       if (this.now < this.until) { requestAnimationFrame(frame); return; }
       this.pause();
-      // The end is seen for a moment.
+      // Show the end for a moment.
       if (this.rolling) setTimeout(() => this.rolling?.stop(), 600);
     };
     requestAnimationFrame(frame);
   }
 
-  // If nothing moves, time jumps to the next packet.
+  // If nothing moves, jump to the next packet.
   busyFrom(next) {
     const all = this.views().map((view) => view.recording).filter(Boolean);
     if (all.some((one) => one.at(next).length)) return next;
@@ -164,7 +163,7 @@ export class Player {
 
   async shoot() { this.saved(await this.stage().picture(), "png"); }
 
-  // The film begins with the moment that is shown; it ends with the replay, or when the button is pressed again.
+  // The film begins at the shown time; it ends with the replay, or when the button is pressed again.
   async roll() {
     if (this.rolling) { this.rolling.stop(); return; }
     this.rolling = new Film(this.stage(), (film) => {
@@ -180,14 +179,14 @@ export class Player {
 
   recordings() { return this.views().filter((view) => view.recording); }
 
-  // To the next or the last moment at which a packet (the followed one) comes to a link.
+  // Steps to the next or previous time at which a packet (the followed one) enters a link.
   step(way) {
     this.pause();
     const times = this.recordings().map(({ recording }, side) => recording.next(this.followed < 0 || side !== this.side ? (this.followed < 0 ? recording.begins : []) : recording.byPacket.get(this.followed).map((row) => row.begin), this.now, way)).filter((time) => time !== undefined);
     this.show(times.length ? (way > 0 ? Math.min(...times) : Math.max(...times)) : way > 0 ? this.until : this.from);
   }
 
-  // The next head that stops, and the packet that it is the head of.
+  // Jumps to the next head that stops, and follows its packet.
   blocking() {
     this.pause();
     const found = this.recordings().map(({ recording }, side) => [recording.next(recording.blockings, this.now, 1), side]).filter(([time]) => time !== undefined);
@@ -198,7 +197,7 @@ export class Player {
     this.choose(row ? row.packet : -1, side);
   }
 
-  // The next packet that is lost; after the last one the first.
+  // Jumps to the next packet that is lost; after the last one, to the first.
   loss() {
     this.pause();
     const all = this.recordings().flatMap(({ recording }, side) => recording.losses.map((loss) => ({ ...loss, side }))).sort((a, b) => a.time - b.time);
@@ -234,13 +233,13 @@ export class Player {
     this.tell(views);
   }
 
-  // ---- what is said ----
+  // ---- messages ----
 
   tell(views) {
     const counts = views.map((view) => {
       const there = new Set(view.shown.map((row) => row.packet)).size, over = this.now > view.recording.until ? " (recorded up to here)" : "";
       const { down, stuck, lost } = view.failed, { rings } = view.recording.data, some = (count, one, more) => (count ? `, ${count} ${count === 1 ? one : more}` : "");
-      const failed = `${some(down, "link is down", "links are down")}${rings ? some(stuck, "station takes nothing", "stations take nothing") : some(stuck, "terminal takes nothing", "terminals take nothing")}${some(lost, "packet lost so far", "packets lost so far")}`;
+      const failed = `${some(down, "link is down", "links are down")}${rings ? some(stuck, "station is stuck", "stations are stuck") : some(stuck, "terminal is stuck", "terminals are stuck")}${some(lost, "packet lost so far", "packets lost so far")}`;
       const packets = `${there} ${there === 1 ? "packet" : "packets"} under way`;
       return rings ? `${packets}${failed}${over}` : `${packets}, ${view.blocked.size} blocked${failed}${over}`;
     });

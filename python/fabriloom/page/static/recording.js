@@ -1,7 +1,7 @@
-// A recording of packets as the page plays it: who is where, who waits, for what, and since when.
+// A recording of packets, as the page plays it: where each packet is, and which output it waits for since when.
 
 const KINDS = ["packet", "response", "echo", "busy echo"];
-// How many of some ascending times have come.
+// The number of ascending `times` up to `now`.
 const upTo = (times, now) => {
   let low = 0, high = times.length;
   while (low < high) { const middle = (low + high) >> 1; if (times[middle] <= now) low = middle + 1; else high = middle; }
@@ -15,7 +15,7 @@ export class Recording {
     this.names = names;
     this.from = data.from_ns;
     this.until = data.from_ns + data.until_ns;
-    // Per packet when and where it was lost first.
+    // The first loss of each packet, with time and link.
     this.lost = new Map((data.losses ?? []).map(([time, link, packet]) => [packet, { time: this.from + time, link, packet }]));
     this.codes = (data.codes ?? []).map(([begin, end, link]) => ({ begin: this.from + begin, end: this.from + end, link }));
     this.rows = this.stays();
@@ -40,17 +40,17 @@ export class Recording {
   // Where the rest of a lost packet is discarded: at the end of the last link on which it still arrives.
   spill({ time, link, packet }) {
     const rows = this.byPacket.get(packet) ?? [], on = rows.findIndex((row) => row.link === link);
-    // One that was cut or timed out never gets onto that link, one that was discarded came by it.
+    // A packet that was cut or timed out never enters that link; one that was discarded arrived by it.
     const goesOn = on >= 0 && (on + 1 < rows.length || rows[on].arrived || rows[on].end <= time);
     const row = goesOn ? rows[on - 1] : on < 0 ? rows.at(-1) : rows[on], until = row ? row.end + row.cross : 0;
     return until > time && until < Infinity ? [{ link: row.link, packet, from: time, until }] : [];
   }
 
-  // Links that are down at a moment, and those whose terminal takes nothing.
+  // Links that are down at a time, and links to stuck terminals.
   down(now) { return (this.data.outages ?? []).filter(([, from, until]) => from <= now && (until === null || now < until)); }
 
-  // Rows with how long a head takes over a link and what comes after it. A link is crossed in the shortest time in
-  // which any packet went on to the next; a head that takes longer waits at the end of the link.
+  // Rows with the time that a head takes to cross a link, and the next link. The crossing time is the shortest time
+  // from one link to the next of any packet; a head that takes longer waits at the end of the link.
   stays() {
     const { data } = this, next = new Array(data.rows).fill(-1), newest = new Map();
     for (let row = 0; row < data.rows; row++) {
@@ -66,7 +66,7 @@ export class Recording {
       const begin = this.from + data.begin[row], ended = data.end[row];
       const end = ended === null || ended === undefined ? Infinity : this.from + ended;
       const arrived = Boolean(data.last[row]), bus = data.bus[row];
-      // The head of one that was lost waits for nothing any more.
+      // The head of a lost packet no longer waits.
       const over = this.lost.get(data.packet[row])?.time;
       const goes = to < 0 ? (arrived || data.rings ? end : over ?? Infinity) : this.from + data.begin[to];
       const cross = bus < 0 ? least : end - begin, link = data.link[row];
@@ -75,14 +75,14 @@ export class Recording {
     });
   }
 
-  // The moments at which a head begins to wait for longer than it takes to come.
+  // The times at which a head begins to wait longer than it takes to cross the link.
   blocked() {
     if (this.data.rings) return [];
     const found = this.rows.filter((row) => !row.arrived && row.bus < 0 && row.packet >= 0 && Math.min(row.goes, this.until) - row.begin - row.cross > Math.max(row.cross, 0.25 * this.stay));
     return found.map((row) => row.begin + row.cross).sort((a, b) => a - b);
   }
 
-  // The packet that took longest of those that arrived.
+  // The slowest packet of those that arrived.
   last() {
     let slowest = -1, longest = 0;
     for (const [packet, rows] of this.byPacket) {
@@ -102,7 +102,7 @@ export class Recording {
     return starts;
   }
 
-  // Rows that are somewhere at a moment. They are in the order of their begin, and none lasts longer than the longest.
+  // Rows of packets under way at a time. Rows are ordered by their begin, and none lasts longer than `longest`.
   at(now) {
     const low = upTo(this.begins, now), found = [];
     for (let at = low - 1; at >= 0; at--) {
@@ -115,13 +115,13 @@ export class Recording {
 
   waits(row, now) { return !row.arrived && row.bus < 0 && !this.data.rings && now > row.begin + row.cross && now < row.goes; }
 
-  // From where to where on its link a packet is, as shares.
+  // Positions of a packet's tail and head on its link, as fractions.
   stretch(row, now) {
     const head = clamp((now - row.begin) / row.cross), tail = row.end === Infinity ? 0 : clamp((now - row.end) / row.cross);
     return [this.waits(row, now) ? Math.min(tail, 0.8) : tail, head];
   }
 
-  // How full the buffer behind a link is, 0 to 1: what has come since the head did, and not gone on yet.
+  // Fill of the buffer behind a link, 0 to 1: what has arrived since the head did and has not left.
   fill(row, now) {
     const room = this.data.buffer_ns;
     if (!room || row.bus >= 0 || row.arrived) return 0;
@@ -130,7 +130,7 @@ export class Recording {
     return clamp((came - went) / Math.min(room, whole));
   }
 
-  // How long a packet is, by the link that it took the shortest time to pass.
+  // Length of a packet as a time, on the link that it passed fastest.
   lengthOf(packet) {
     if (!this.lengths.has(packet)) {
       const own = this.byPacket.get(packet)?.reduce((least, one) => Math.min(least, one.end - one.begin), Infinity) ?? Infinity;
@@ -143,14 +143,15 @@ export class Recording {
 
   nextBegin(now) { return this.begins[upTo(this.begins, now)]; }
 
-  // Packets that have come to a source and not started, where all sources offer the same rate from the beginning on.
+  // The number of packets that were created at a source and have not started, if all sources offer a constant rate from
+  // the beginning.
   queue(source, now) {
     const interval = this.data.intervals_ns?.[source];
     if (!interval || this.from > 0) return null;
     return Math.max(0, Math.floor(now / interval) - upTo(this.starts.get(source) ?? [], now));
   }
 
-  // The longest queue at the end: what bars of queues are measured by.
+  // The longest queue at the end, which scales the bars of queues.
   get longestQueue() {
     this.most ??= Math.max(8, ...Object.keys(this.data.intervals_ns ?? {}).map((source) => this.queue(source, this.until)));
     return this.most;
@@ -170,7 +171,7 @@ export class Recording {
     return `The ${KINDS[rows[0].kind & 3]} from ${from} to ${to}, started at ${(started / 1000).toFixed(2)} µs: ${where}.${wants}${over}`;
   }
 
-  // What happened to a packet, by what was known of its link then.
+  // How a packet was lost, from the state of its link at that time.
   how({ time, link, packet }) {
     const name = this.names[link] ?? `link ${link}`, cut = this.down(time).some(([one, , , stuck]) => one === link && !stuck);
     if (cut) return `cut on ${name}, which failed; the rest of it is spilled at the switch before`;

@@ -1,4 +1,4 @@
-// What the page talks to the server about, and what it remembers over a reload.
+// The messages between page and server, and what the page keeps over a reload.
 
 const KEPT = "fabriloom";
 
@@ -30,7 +30,7 @@ export const openSession = async () => {
   return session;
 };
 
-// Messages of a session, for ever: after an interruption the server tells its state anew.
+// Listens to the messages of a session for ever: after an interruption the server reports its state again.
 export const listen = (session, hear, lost) => {
   const source = new EventSource("api/events?session=" + encodeURIComponent(session));
   source.onmessage = (event) => hear(JSON.parse(event.data));
@@ -46,7 +46,7 @@ export const download = (name, content) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
-// At most four figures, no exponent between a thousandth and ten million.
+// Formats a number with at most four figures, without an exponent between a thousandth and ten million.
 export const figures = (value, digits = 4) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
@@ -66,7 +66,7 @@ const LONGEST = 60_000;
 
 const bytes = (text) => Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 
-// The address that opens a state again; null where it would be too long.
+// The address that opens a state again; null if it would be too long.
 export const shareable = (state) => {
   const packed = btoa(bytes(JSON.stringify(state))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
   return packed.length > LONGEST ? null : `${location.pathname}${location.search}#state=${packed}`;

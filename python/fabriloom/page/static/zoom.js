@@ -1,4 +1,4 @@
-// A drawing that is moved and enlarged: by buttons, by Ctrl and the wheel, by dragging, by the keys + - 0.
+// Moves and enlarges a drawing: by buttons, by Ctrl and the wheel, by dragging, by the keys + - 0.
 
 const MOST = 24, STEP = 1.35;
 
