@@ -153,7 +153,7 @@ pub(super) struct Link {
     pub free_at: Time,
     /// Whether a fault keeps it from running.
     pub down: bool,
-    /// Whether its receiver takes nothing.
+    /// Whether its receiver is stuck.
     pub stuck: bool,
     /// Tick of the next check.
     pub due: Time,

@@ -1,6 +1,6 @@
-//! What arbitration works with: groups, the links they give out and the heads that wait for them.
+//! The data of arbitration: groups, their links, and the heads that wait for them.
 //!
-//! Kept apart from the state of the links, so that a request or a grant reads a few short rows.
+//! They are separate from the state of the links, so that a request or a grant reads a few short rows.
 
 use std::hint::cold_path;
 
@@ -11,40 +11,40 @@ use crate::fabric::{Fabric, NONE, arbiter, choice};
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
 
-/// Links at the beginning of a group that are looked up as bits of `Group::unheld`.
+/// Number of links at the beginning of a group that have bits in `Group::unheld`.
 const BITS: usize = 64;
 
-/// Links at the beginning of a group that are listed in its row.
+/// Number of links at the beginning of a group that are listed in its row.
 const NEAR: usize = 4;
 
-/// A link as something to be granted, and the head of the input buffer at its end as something that asks: together, for
-/// a head asks soon after the link that it came by was granted.
+/// A link as an output, and the head of the input buffer at its end as a requester. They share a row, because a head
+/// requests soon after the link on which it arrived was granted.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
     free_at: Time,
     /// Tick of the last grant, -1 if never.
     last_grant: Time,
-    /// Ticks heads waited before they were granted this link, since the counts were cleared.
+    /// Ticks that heads waited for this link, since the counts were cleared.
     wait_ticks: u64,
-    /// The first group it is in; of a link in no group it is not read.
+    /// The first group that contains it; unused for a link in no group.
     group: Member,
-    /// Its row in `Ports::others`, or [`NONE`] if it is in no other group.
+    /// Its row in `Ports::others`, or [`NONE`] if no other group contains it.
     others: u32,
     /// Whether a release event is pending.
     release_pending: bool,
-    /// Whether headers are deleted on the way into the link.
+    /// Whether headers are deleted on entry to the link.
     deletes_header: bool,
 
-    /// When the head asked.
+    /// When the head requested.
     requested: Time,
     /// Group it waits for, or [`NONE`].
     awaits: u32,
     /// Next head in the queue of the group, or [`NONE`].
     next: u32,
-    /// The route of its header, as in `Fabric::route`.
+    /// The route entry of its header, as in `Fabric::route`.
     entry: u32,
-    /// Switch it stands at.
+    /// The switch of the head.
     switch: u32,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Port {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Group {
-    /// Which of its first [`BITS`] links nobody holds, or nobody will from a known tick on.
+    /// Which of its first [`BITS`] links are free, or will be at a known tick.
     unheld: u64,
-    /// Where its links are in `Fabric::group_links`.
+    /// Index of its first link in `Fabric::group_links`.
     start: u32,
     end: u32,
     /// The first of them.
     near: [u32; NEAR],
-    /// Heads by time of request, equal times by link number.
+    /// Heads by time of request; equal times by link number.
     first: u32,
     last: u32,
     waiting: u32,
@@ -67,9 +67,9 @@ pub(super) struct Group {
     served: u32,
     arbiter: u8,
     choice: u8,
-    /// Whether it is to be arbitrated in this tick.
+    /// Whether it is arbitrated in this tick.
     touched: bool,
-    /// From when on all links of `unheld` can be granted: told here, so that their rows need not be read to choose one.
+    /// From when on all links of `unheld` can be granted, so that their rows need not be read.
     free_from: Time,
 }
 
@@ -85,12 +85,12 @@ struct Member {
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     pub groups: Vec<Group>,
-    /// Groups of links that are in several, but for the first.
+    /// Further groups of links that are in several.
     others: Vec<Box<[Member]>>,
 }
 
 impl Ports {
-    /// The groups, and the links as such that are granted.
+    /// Returns the groups, and the links as outputs.
     pub fn new(fabric: &Fabric) -> (Self, Vec<Port>) {
         let mut of_link = vec![Vec::new(); fabric.links()];
         for group in 0..fabric.groups() as u32 {
@@ -113,14 +113,14 @@ impl Ports {
         (Self { groups, others }, links)
     }
 
-    /// The links of a group that may be free, in its order: all that are, and perhaps some that are not.
+    /// Returns the links of a group that may be free, in its order: all free ones, and possibly others.
     #[inline]
     pub fn unheld<'a>(&'a self, fabric: &'a Fabric, group: u32) -> impl Iterator<Item = u32> + Clone + 'a {
         let group = &self.groups[group as usize];
         group.links(fabric, group.unheld).map(|(_, link)| link)
     }
 
-    /// The links of a group that can be granted, in its order.
+    /// Returns the links of a group that can be granted, in its order.
     #[inline]
     pub fn free<'a>(
         &'a self,
@@ -137,7 +137,7 @@ impl Ports {
         free.map(|(_, link)| link)
     }
 
-    /// Does something for each group that a link is in.
+    /// Calls a function for each group that contains a link.
     #[inline(always)]
     fn for_groups(&mut self, port: &Port, mut act: impl FnMut(&mut Group, &Member)) {
         act(&mut self.groups[port.group.group as usize], &port.group);
@@ -149,7 +149,7 @@ impl Ports {
         }
     }
 
-    /// Somebody who has waited for a link holds it from now on.
+    /// Makes a link held, by a head that has waited for it.
     #[inline]
     pub fn hold(&mut self, port: &mut Port, now: Time, waited: Time) {
         port.free_at = UNKNOWN;
@@ -158,7 +158,7 @@ impl Ports {
         self.for_groups(port, |group, member| group.unheld &= !member.bit());
     }
 
-    /// Nobody holds a link from a tick on; true when heads wait for it.
+    /// Releases a link at a tick; returns whether heads wait for it.
     #[inline]
     pub fn unhold(&mut self, port: &mut Port, free_at: Time) -> bool {
         port.free_at = free_at;
@@ -171,14 +171,14 @@ impl Ports {
         awaited
     }
 
-    /// A link's release has come: has its groups arbitrated.
+    /// Handles the release of a link: marks its groups for arbitration.
     #[inline]
     pub fn release(&mut self, port: &mut Port, touched: &mut Vec<u32>) {
         port.release_pending = false;
         self.for_groups(port, |group, member| group.touch(member.group, touched));
     }
 
-    /// Puts a head in its group's queue, behind those that asked before it.
+    /// Queues a head for its group, after earlier requests.
     #[inline]
     pub fn enqueue(&mut self, links: &mut [Link], link: u32, now: Time) {
         let entry = links[link as usize].port.entry;
@@ -202,7 +202,7 @@ impl Ports {
         links[last as usize].port.next = link;
     }
 
-    /// Puts a head before those of higher number that asked in the same tick, of which there is one.
+    /// Inserts a head before those of higher number that requested in the same tick; there is one.
     #[cold]
     fn insert(&mut self, links: &mut [Link], group: u32, link: u32) {
         let now = links[link as usize].port.requested;
@@ -217,21 +217,21 @@ impl Ports {
         }
     }
 
-    /// The heads that wait for a group, in order.
+    /// Returns the heads that wait for a group, in order.
     pub fn waiting<'a>(&'a self, links: &'a [Link], group: u32) -> impl Iterator<Item = u32> + 'a {
         let group = &self.groups[group as usize];
         let heads = std::iter::successors(Some(group.first), |&link| Some(links[link as usize].port.next));
         heads.take(group.waiting as usize)
     }
 
-    /// Takes the head at a place out of a group's queue: it is served.
+    /// Takes the head at an index out of a group's queue, to serve it.
     pub fn serve(&mut self, links: &mut [Link], group: u32, place: u32) -> u32 {
         let chosen = self.remove(links, group, place);
         self.groups[group as usize].served = chosen;
         chosen
     }
 
-    /// Takes the head at a place out of a group's queue.
+    /// Takes the head at an index out of a group's queue.
     #[inline]
     fn remove(&mut self, links: &mut [Link], group: u32, place: u32) -> u32 {
         let queue = &mut self.groups[group as usize];
@@ -276,13 +276,13 @@ impl Group {
         }
     }
 
-    /// Links of the group by bits, and those that have none, with their places; [`BITS`] for the latter.
+    /// Returns the links of the group that bits select, and those without a bit, each with its index or [`BITS`].
     #[inline]
     fn links<'a>(&'a self, fabric: &'a Fabric, bits: u64) -> Unheld<'a> {
         Unheld { near: &self.near, links: &fabric.group_links, start: self.start, end: self.end, bits }
     }
 
-    /// The first of its links that can be granted, if it is one of those in this row.
+    /// Returns the first of its links that can be granted, if it is listed in this row.
     #[inline]
     pub fn first_free(&self, links: &[Link], now: Time) -> Option<u32> {
         let mut bits = self.unheld;
@@ -295,7 +295,7 @@ impl Group {
         None
     }
 
-    /// Heads that wait for it.
+    /// Returns the number of heads that wait for it.
     #[inline(always)]
     pub fn waiting(&self) -> u32 {
         self.waiting
@@ -313,12 +313,12 @@ impl Group {
         self.choice
     }
 
-    /// Input link that was served last.
+    /// Returns the input link that was served last.
     pub fn served(&self) -> u32 {
         self.served
     }
 
-    /// Whether the first free link is granted to the head that has waited longest, whatever came before.
+    /// Whether the first free link is always granted to the head that has waited longest.
     #[inline]
     pub fn is_simple(&self) -> bool {
         let first = self.arbiter == arbiter::FIFO || (self.waiting == 1 && self.arbiter != arbiter::RANDOM);
@@ -343,19 +343,19 @@ impl Group {
         self.end - self.start <= NEAR as u32
     }
 
-    /// Whether it is known that each of its links is held.
+    /// Whether each of its links is known to be held.
     #[inline]
     pub fn is_held(&self) -> bool {
         self.unheld == 0 && self.end - self.start <= BITS as u32
     }
 
-    /// It is arbitrated now; whatever touches it from here on has it arbitrated again.
+    /// Begins its arbitration; later changes in the tick start another one.
     #[inline(always)]
     pub fn begin(&mut self) {
         self.touched = false;
     }
 
-    /// Has the group arbitrated in this tick, if heads wait for it and a link may be free or have to be announced.
+    /// Marks the group for arbitration in this tick, if heads wait for it and a link may be free.
     #[inline]
     pub fn touch(&mut self, number: u32, touched: &mut Vec<u32>) {
         if !self.touched && !self.is_held() && self.waiting > 0 {
@@ -372,7 +372,7 @@ impl Member {
     }
 }
 
-/// Goes through [`Group::links`].
+/// Iterates over [`Group::links`].
 #[derive(Clone)]
 struct Unheld<'a> {
     near: &'a [u32; NEAR],
@@ -394,7 +394,7 @@ impl Iterator for Unheld<'_> {
             let link = near.unwrap_or_else(|| self.links[(self.start + place) as usize]);
             return Some((place as usize, link));
         }
-        // Links of no bit come last.
+        // Links without a bit come last.
         if self.end - self.start <= BITS as u32 {
             return None;
         }
@@ -404,71 +404,71 @@ impl Iterator for Unheld<'_> {
 }
 
 impl Port {
-    /// Whether the header of the head is to be deleted on the way out.
+    /// Whether the header of the head is deleted on output.
     #[inline]
     pub fn strips(&self) -> bool {
         self.entry & 1 == 1
     }
 
-    /// Has it be free at a tick, unheard.
+    /// Sets when it is free, without further effects.
     #[cfg(test)]
     pub fn set_free_at(&mut self, time: Time) {
         self.free_at = time;
     }
 
-    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
+    /// Returns when the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
     #[inline(always)]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// Tick of the last grant, -1 if never.
+    /// Returns the tick of the last grant, -1 if never.
     pub fn last_grant(&self) -> Time {
         self.last_grant
     }
 
-    /// Whether headers are deleted on the way into the link.
+    /// Whether headers are deleted on entry to the link.
     #[inline(always)]
     pub fn deletes_header(&self) -> bool {
         self.deletes_header
     }
 
-    /// Switch at which the head stands, and the entry of its route there.
+    /// Returns the switch of the head, and its route entry there.
     #[inline(always)]
     pub fn route(&self) -> (u32, u32) {
         (self.switch, self.entry)
     }
 
-    /// The head is going to ask, for a class, by the route of the switch.
+    /// Looks up the route of a head that will request, for its class.
     #[inline(always)]
     pub fn look_up(&mut self, routes: &Routes, fabric: &Fabric, class: u32) {
         self.entry = routes.entry(fabric, self.switch, class);
     }
 
-    /// Group that the head waits for, or [`NONE`].
+    /// Returns the group that the head waits for, or [`NONE`].
     #[inline(always)]
     pub fn awaits(&self) -> u32 {
         self.awaits
     }
 
-    /// The head has been granted a link and waits no more; returns how long it has.
+    /// Ends the wait of a head that has been granted a link; returns its duration.
     #[inline(always)]
     pub fn granted(&mut self, now: Time) -> Time {
         self.awaits = NONE;
         now - self.requested
     }
 
-    /// Ticks heads waited before they were granted this link.
+    /// Returns the ticks that heads waited for this link.
     pub fn wait_ticks(&self) -> u64 {
         self.wait_ticks
     }
 
-    /// Counts them anew.
+    /// Resets them.
     pub fn clear_wait(&mut self) {
         self.wait_ticks = 0;
     }
 
-    /// Makes sure that waiting heads hear of a link whose release is known.
+    /// Schedules the known release of a link, if heads wait for it.
     #[inline]
     pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
         if !self.release_pending && self.free_at != UNKNOWN {

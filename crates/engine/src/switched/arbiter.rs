@@ -1,11 +1,11 @@
-//! Who gets which link, decided once per tick after everything else of that tick.
+//! The grants of links to heads, decided once per tick after all events.
 
 use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
 impl Network {
-    /// Queues the head of this input link, which asks in the present tick.
+    /// Queues the head of this input link, whose request is due in this tick.
     #[inline(always)]
     pub fn request(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
@@ -18,13 +18,13 @@ impl Network {
         self.ports.groups[entry as usize >> 1].touch(entry >> 1, &mut self.touched);
     }
 
-    /// Notes that this link has become free in the present tick.
+    /// Frees this link in this tick.
     #[inline]
     pub fn release(&mut self, link: u32) {
         self.ports.release(&mut self.links[link as usize].port, &mut self.touched);
     }
 
-    /// The second phase of a tick: grants what is free.
+    /// Arbitrates in the second phase of a tick.
     ///
     /// # Errors
     /// A switch and a class for which it has no route.
@@ -42,7 +42,7 @@ impl Network {
         Ok(())
     }
 
-    /// Grants links of a group, for which heads wait, until no head waits or none is free.
+    /// Grants links of a group, for which heads wait, until no head waits or no link is free.
     #[inline(never)]
     fn serve<const PACED: bool>(&mut self, group: u32, now: Time) {
         self.ports.groups[group as usize].begin();
@@ -65,17 +65,18 @@ impl Network {
         }
     }
 
-    /// The head that is served next, taken out of the group's queue, and the link it is granted; if one is free.
+    /// Takes the head that is served next out of the group's queue, and returns it with the link that it is granted, if
+    /// one is free.
     #[cold]
     fn choose(&mut self, group: u32, now: Time) -> Option<(u32, u32)> {
         let output = self.look_for_link(group, now)?;
         let input = self.choose_head(group);
-        // The stream is drawn from for the head first.
+        // The draw for the head comes first.
         let random = self.ports.groups[group as usize].choice() == choice::RANDOM;
         Some((input, if random { self.draw_link(group, now) } else { output }))
     }
 
-    /// The free link to be granted next, or any free link if the choice is random.
+    /// Returns the next free link to grant, or any free link if the choice is random.
     fn look_for_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.ports.free(&self.links, &self.fabric, group, now);
         match self.ports.groups[group as usize].choice() {
@@ -104,7 +105,7 @@ impl Network {
         self.ports.serve(&mut self.links, group, place)
     }
 
-    /// When the source of the head packet of an input link made it.
+    /// Returns when the source of an input link's head packet created it.
     fn made(&self, link: u32) -> Time {
         let head = self.links[link as usize].head();
         self.packets[self.worm(link, head).packet].created

@@ -1,4 +1,4 @@
-//! The two buffers of one link: whose packet is in them, and which of its characters are which.
+//! The two buffers of one link: the packets in them, and the numbers of their characters.
 
 use std::num::Wrapping;
 
@@ -7,7 +7,7 @@ use super::timeline::{Number, START};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// The input buffer at the end of a link: what becomes of its head packet.
+/// The input buffer at the end of a link, with the output of its head packet.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct InputBuffer {
@@ -15,80 +15,80 @@ pub(super) struct InputBuffer {
     exit_free: Time,
     /// Link granted to the head packet, or [`NONE`].
     output: u32,
-    /// First character of the head packet, since it was granted its output.
+    /// First character of the head packet at its grant.
     front: Number,
-    /// Characters before this one are not passed on: the header is deleted.
+    /// Characters before this one are deleted with the header.
     deleted: Number,
-    /// Whether a request of the present head is pending or made.
+    /// Whether the request of the current head is pending or made.
     asked: bool,
 }
 
-/// The output buffer before the wire of a link: what comes into it.
+/// The output buffer before the wire of a link.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct OutputBuffer {
     /// Input link whose head packet holds this link, or [`NONE`].
     holder: u32,
-    /// Behind all characters of the packets granted this link.
+    /// One after the last character of the packets granted this link.
     granted: Number,
-    /// What a character's number on the holder is greater by than its number here.
+    /// Difference between a character's number on the holder and its number here.
     shift: Number,
-    /// Ticks from what the holder notes of a character until it is ready for this wire.
+    /// Ticks from the holder's time of a character until it is ready for this wire.
     way: u32,
-    /// Characters that are not on the wire yet, of worms that are `bound`: when they are ready for it.
+    /// When characters not yet on the wire are ready for it, for worms that are `bound`.
     entered: Option<Box<Queue>>,
 }
 
 impl InputBuffer {
-    /// An empty one.
+    /// Returns an empty buffer.
     pub fn new() -> Self {
         Self { exit_free: 0, output: NONE, front: START, deleted: START, asked: false }
     }
 
-    /// Link granted to the head packet, or [`NONE`].
+    /// Returns the link granted to the head packet, or [`NONE`].
     #[inline(always)]
     pub fn output(&self) -> u32 {
         self.output
     }
 
-    /// Earliest departure of the head packet; of its next character if `Kind::stepwise`.
+    /// Returns the earliest departure of the head packet; of its next character if `Kind::stepwise`.
     #[inline(always)]
     pub fn exit_free(&self) -> Time {
         self.exit_free
     }
 
-    /// First character of the head packet, since it was granted its output.
+    /// Returns the first character of the head packet at its grant.
     #[inline(always)]
     pub fn front(&self) -> Number {
         self.front
     }
 
-    /// Characters before this one are not passed on.
+    /// Returns the first character that is not deleted.
     #[inline(always)]
     pub fn deleted(&self) -> Number {
         self.deleted
     }
 
-    /// Whether a request of the present head is pending or made.
+    /// Whether the request of the current head is pending or made.
     #[inline(always)]
     pub fn asked(&self) -> bool {
         self.asked
     }
 
-    /// When a character of the head packet crosses if it does so `crossbar` ticks behind the one before it, and all since
-    /// the grant.
+    /// Returns when a character of the head packet crosses if all characters since the grant cross `crossbar` ticks
+    /// apart.
     #[inline(always)]
     pub fn crosses_at(&self, number: Number, crossbar: u32) -> Time {
         self.exit_free + Time::from((number - self.front).0) * Time::from(crossbar)
     }
 
-    /// The head asks for an output.
+    /// Records the request of the head.
     #[inline(always)]
     pub fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// The head packet, whose characters begin with a number, is granted an output, without the first few of them.
+    /// Grants an output to the head packet, whose characters begin with a number; deletes the first few.
     #[inline(always)]
     pub fn grant(&mut self, output: u32, now: Time, first: Number, deleted: u32) {
         self.output = output;
@@ -96,12 +96,12 @@ impl InputBuffer {
         (self.front, self.deleted) = (first, first + Wrapping(deleted));
     }
 
-    /// Characters have crossed; the next one may at a tick.
+    /// Records that characters have crossed; the next one may cross at a tick.
     pub fn crossed(&mut self, next: Time) {
         self.exit_free = next;
     }
 
-    /// The head packet has left, and what is behind it is at the front from a tick on.
+    /// Records that the head packet has left; the next packet is at the front from a tick on.
     #[inline(always)]
     pub fn leave(&mut self, at_front: Time) {
         self.exit_free = at_front;
@@ -111,42 +111,42 @@ impl InputBuffer {
 }
 
 impl OutputBuffer {
-    /// An empty one, of a link on which a character is the first.
+    /// Returns an empty buffer of a link with a given first character.
     pub fn new(first: Number) -> Self {
         Self { holder: NONE, granted: first, shift: Wrapping(0), way: 0, entered: None }
     }
 
-    /// Input link whose head packet holds this link, or [`NONE`].
+    /// Returns the input link whose head packet holds this link, or [`NONE`].
     #[inline(always)]
     pub fn holder(&self) -> u32 {
         self.holder
     }
 
-    /// Behind all characters of the packets granted this link.
+    /// Returns one after the last character of the packets granted this link.
     #[inline(always)]
     pub fn granted(&self) -> Number {
         self.granted
     }
 
-    /// What a character's number on the holder is greater by than its number here.
+    /// Returns the difference between a character's number on the holder and its number here.
     #[inline(always)]
     pub fn shift(&self) -> Number {
         self.shift
     }
 
-    /// Behind the last character of the packet that was granted last, as the holder counts.
+    /// Returns one after the last character of the packet granted last, in the holder's numbers.
     #[inline(always)]
     pub fn end(&self) -> Number {
         self.granted + self.shift
     }
 
-    /// Ticks from what the holder notes of a character until it is ready for this wire.
+    /// Returns the ticks from the holder's time of a character until it is ready for this wire.
     #[inline(always)]
     pub fn way(&self) -> u32 {
         self.way
     }
 
-    /// Numbers the characters of a packet that a terminal puts on the link: the first, and behind the last.
+    /// Numbers the characters of a packet that a terminal puts on the link: the first, and one after the last.
     #[inline(always)]
     pub fn dispatch(&mut self, characters: u32) -> (Number, Number) {
         let first = self.granted;
@@ -154,8 +154,8 @@ impl OutputBuffer {
         (first, self.granted)
     }
 
-    /// Grants the link to the head packet of an input link, which has its characters from one number to before another
-    /// there; returns their numbers here.
+    /// Grants the link to the head packet of an input link, with its range of characters there; returns their numbers
+    /// here.
     #[inline(always)]
     pub fn grant(&mut self, holder: u32, first: Number, end: Number, way: u32) -> (Number, Number) {
         let here = self.granted;
@@ -165,23 +165,23 @@ impl OutputBuffer {
         (here, self.granted)
     }
 
-    /// Its holder's packet has left the input buffer.
+    /// Records that its holder's packet has left the input buffer.
     #[inline(always)]
     pub fn release(&mut self) {
         self.holder = NONE;
     }
 
-    /// Keeps when characters are ready that have not been sent.
+    /// Stores when characters are ready that have not been sent.
     pub fn keep_entered(&mut self, run: Run) {
         self.entered.get_or_insert_default().push(run);
     }
 
-    /// When the first of those that are kept are.
+    /// Returns when the first stored ones are ready.
     pub fn entered(&self) -> Option<Run> {
         self.entered.as_ref().and_then(|entered| entered.front())
     }
 
-    /// So many of them have been sent.
+    /// Removes this number of sent ones.
     pub fn take_entered(&mut self, count: u32) {
         self.entered.as_mut().expect("there was a run in it").take(count);
     }
@@ -195,7 +195,7 @@ mod tests {
     fn a_packet_has_its_numbers_on_either_side_of_a_switch() {
         let mut output = OutputBuffer::new(Wrapping(5));
         assert_eq!(output.dispatch(10), (Wrapping(5), Wrapping(15)));
-        // Characters 100 to 119 of link 3, of which the first is deleted.
+        // Characters 100 to 119 of link 3; the first is deleted.
         assert_eq!(output.grant(3, Wrapping(101), Wrapping(120), 7), (Wrapping(15), Wrapping(34)));
         assert_eq!((output.shift(), output.end(), output.way()), (Wrapping(86), Wrapping(120), 7));
         assert_eq!(output.holder(), 3);
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(input.crosses_at(Wrapping(25), 3), 115);
         input.leave(200);
         assert_eq!((input.output(), input.asked(), input.exit_free()), (NONE, false, 200));
-        // A grant before that does not let it leave earlier.
+        // An earlier grant does not let it leave earlier.
         input.grant(4, 150, Wrapping(30), 0);
         assert_eq!(input.exit_free(), 200);
         input.crossed(230);

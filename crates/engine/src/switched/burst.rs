@@ -1,10 +1,10 @@
-//! How far a link can send: the bounds of a burst, asked for one after the other.
+//! How many characters a link can send: the limits of a burst, computed one after the other.
 //!
 //! ```text
 //! S(m) = max(supply, wire, credit)    and no character starts at the horizon of its link or later
 //! ```
 //!
-//! What is known in a [`Case`] beforehand is not asked for. Nothing is written here: see [`super::transmit`] for that.
+//! Limits that a [`Case`] excludes are not computed. Nothing is written here; see [`super::transmit`].
 
 use std::num::Wrapping;
 
@@ -23,25 +23,25 @@ pub(super) type Case = u8;
 pub(super) const ANY: Case = 0;
 /// The link and those that enter the switch before it are plain, and have no horizon.
 pub(super) const PLAIN: Case = 1;
-/// It is plain and gets credit for which alone it has waited.
+/// It is plain and gets the credit that it has waited for, and for nothing else.
 pub(super) const CREDIT: Case = 2;
-/// It is plain, has credit and waits for characters, which follow in step.
+/// It is plain, has credit and waits for characters, which follow without gaps.
 pub(super) const SUPPLY: Case = 3;
-/// It is plain, and all packets before this one are sent.
+/// It is plain, and all earlier packets are sent.
 pub(super) const FIRST: Case = 4;
 
-/// What a link sends next and what it depends on.
+/// The next characters of a link and what they depend on.
 pub(super) struct View<'a> {
     pub at: &'a Link,
     pub kind: &'a Kind,
-    /// Of the packet that it sends: the earliest start of its first character, and the number behind its last.
+    /// For the current packet: the earliest start of its first character, and one after its last number.
     pub time: Time,
     pub end: Number,
     /// The link whose head packet holds it.
     pub from: Option<&'a Link>,
-    /// By what its characters come, unless all are there.
+    /// The source of its characters, unless all have arrived.
     pub supply: Option<Supply<'a>>,
-    /// When they have come that are there, if not long ago.
+    /// When present characters arrived, if recently.
     pub entered: Option<Run>,
     /// The link granted to its own head packet, and the places in the output buffer there.
     pub to: Option<(&'a Link, Places<'a>)>,
@@ -49,28 +49,28 @@ pub(super) struct View<'a> {
     pub network: Option<&'a Network>,
 }
 
-/// What comes in of a packet.
+/// The arriving characters of a packet.
 #[derive(Clone, Copy)]
 pub(super) struct Supply<'a> {
-    /// When its characters start on the wire by which they come, or leave the input buffer behind that.
+    /// When its characters start on the wire on which they arrive, or leave the input buffer after it.
     pub line: &'a Timeline,
-    /// What a number is greater by there.
+    /// Difference to the numbers there.
     pub shift: Number,
     /// Ticks from then until they are ready here.
     pub way: u32,
 }
 
-/// Credit that is taken for the characters that a link sends.
+/// Credit taken for the characters of a burst.
 struct Taken {
-    /// Characters that may be sent on what was taken so far.
+    /// Characters that the credit taken so far allows.
     characters: u32,
     /// See `Credit`.
     next_quantum: Number,
-    /// When the next character can be sent at the earliest.
+    /// Earliest start of the next character.
     own: Time,
 }
 
-/// Characters that are sent, and what follows for others.
+/// Characters that are sent, and the consequences for other links.
 pub(super) struct Burst {
     pub run: Run,
     /// Credit before they are sent.
@@ -79,11 +79,11 @@ pub(super) struct Burst {
     pub next_quantum: Number,
     /// The packet ends with them.
     pub last: bool,
-    /// More of it can be sent at once.
+    /// More of it can be sent immediately.
     pub again: bool,
-    /// There is more of it and no credit.
+    /// More of it exists, but there is no credit.
     pub waits: bool,
-    /// Its output may send on.
+    /// Its output may send further characters.
     pub supplies: bool,
     /// It is known when its head packet has left its input buffer.
     pub leaves: bool,
@@ -94,7 +94,7 @@ pub(super) struct Burst {
 }
 
 impl View<'_> {
-    /// The characters that can be sent, up to the first bound that binds; nothing if the case does not hold.
+    /// Returns the characters that can be sent, up to the first limit; None if the case does not apply.
     #[inline(always)]
     pub fn burst<const CASE: Case>(&self) -> Option<Burst> {
         let (at, kind) = (self.at, self.kind);
@@ -125,28 +125,30 @@ impl View<'_> {
         let known = before + Wrapping(run.count);
         let mut burst = self.effects::<CASE>(run, &credit, known);
         if CASE == ANY {
-            // Credit is asked for only if there is something to send, and on a long link what is sent may return some.
+            // Credit is only needed if there are characters, and on a long link sending may return some.
             burst.waits &= run.count == 0 && most > 0;
         }
-        // With the credit at hand all is sent that has come, or the rest waits for credit.
+        // With the available credit all present characters are sent, or the rest waits for credit.
         burst.again = CASE != SUPPLY && known != stop && !burst.waits && !held;
         Some(burst)
     }
 
-    /// Supply: behind which character of the packet the known ones end.
+    /// Supply: returns one after the last known character of the packet.
     #[inline(always)]
     fn supplied_up_to(&self, before: Number) -> Number {
         let Some(supply) = &self.supply else { return self.end };
-        // Nothing of a header that is deleted is sent.
+        // The characters of a deleted header are not sent.
         later(before, earlier(self.end, supply.line.known() - supply.shift))
     }
 
-    /// Wire and credit: for how many characters there is credit from when on, in time for all behind the first.
+    /// Wire and credit: returns for how many characters there is credit, from a tick on, that is in time for all but
+    /// the first.
     #[inline(always)]
     fn credit<const CASE: Case>(&self, most: u32) -> Option<Taken> {
         let at = self.at;
         let opens = if CASE == ANY { at.horizon.opens() } else { ALWAYS };
-        // The first of a packet waits for its grant too, and is followed in step by the others unless they come late.
+        // The first character of a packet also waits for its grant; the others follow it without gaps unless they are
+        // late.
         let own = model::start(self.time, at.wire.free(), opens);
         let mut credit =
             Taken { characters: at.credit.characters(), next_quantum: at.credit.next_quantum(), own };
@@ -172,7 +174,7 @@ impl View<'_> {
         Some(credit)
     }
 
-    /// Takes credit for the next of `most` characters, and with it all that is there in time for those behind.
+    /// Takes credit for the next of `most` characters, and all credit that is in time for the following ones.
     #[inline(always)]
     fn take_credit<const CASE: Case>(&self, credit: &mut Taken, most: u32) {
         while let Some(run) = self.leaving::<CASE>(credit.next_quantum) {
@@ -182,7 +184,7 @@ impl View<'_> {
         }
     }
 
-    /// When characters leave the input buffer from one on, if that is known.
+    /// Returns when characters leave the input buffer from one on, if known.
     #[inline(always)]
     fn leaving<const CASE: Case>(&self, number: Number) -> Option<Run> {
         let (_, places) = self.to.as_ref()?;
@@ -192,8 +194,8 @@ impl View<'_> {
         }
     }
 
-    /// What was kept of when characters are ready, and the horizon of the link; whether this holds back some that could be
-    /// sent in time.
+    /// Applies the stored ready times of characters, and the horizon of the link; returns whether this excludes some
+    /// that could be sent in time.
     #[cold]
     fn hold_back(&self, run: &mut Run, most: u32) -> bool {
         if let Some(entered) = self.entered
@@ -207,11 +209,11 @@ impl View<'_> {
         let next = self.at.horizon.next();
         let in_time = (0..run.count).take_while(|&position| run.at(position) < next).count();
         run.count = in_time as u32;
-        // The rest is for when the horizon has come.
+        // The rest is sent after the horizon.
         run.count < most && (run.count == 0 || run.after(self.kind.character) >= next)
     }
 
-    /// What follows from a run for the link and for others.
+    /// Returns the consequences of a run for the link and for others.
     #[inline(always)]
     fn effects<const CASE: Case>(&self, run: Run, credit: &Taken, known: Number) -> Burst {
         let (at, before) = (self.at, self.at.wire.known());
@@ -237,7 +239,7 @@ impl View<'_> {
 }
 
 impl Burst {
-    /// All that is left of a packet, in step and with credit for it in time.
+    /// Returns the whole rest of a packet, without gaps and with credit in time.
     pub fn rest(at: &Link, kind: &Kind, end: Number) -> Self {
         let count = (end - at.wire.known()).0;
         let run = Run { count, step: kind.character, time: at.wire.free() };
@@ -252,8 +254,8 @@ impl Burst {
 }
 
 impl Taken {
-    /// Takes the quanta that characters return which leave in a run, as far as they are needed for the next of `most`
-    /// characters or there in time for those behind it; false if that is enough.
+    /// Takes the quanta that the departing characters of a run return, as far as they are needed for the next of `most`
+    /// characters or in time for the following ones; false if that is enough.
     ///
     /// Only the first character of a quantum waits for its credit.
     #[inline(always)]
@@ -266,7 +268,7 @@ impl Taken {
             }
             self.own = time;
         }
-        // All quanta of the run are in time if it is not slower than what is sent.
+        // All quanta of the run are in time if it is not slower than the characters sent.
         let all = if run.step <= kind.character { run.count.min(most - self.characters) } else { 1 };
         let characters = kind.quanta(all) * kind.quantum;
         self.characters += characters;
@@ -276,11 +278,12 @@ impl Taken {
 }
 
 impl Supply<'_> {
-    /// Whether the last of `most` characters that are known to come is ready in time if the first of them is due at a tick.
+    /// Whether the last of `most` characters that are known to arrive is ready in time if the first of them is due at a
+    /// tick.
     #[inline(always)]
     fn in_time(&self, kind: &Kind, due: Time, most: u32) -> bool {
-        // Characters of a packet never come faster than one after the other at the pace of their link. So if the last
-        // has arrived by when it would be due, they all have.
+        // Characters of a packet never arrive faster than the pace of their link. If the last one arrives before it is
+        // due, so do all.
         let slack = if self.line.pace >= kind.character {
             Time::from(most - 1) * Time::from(kind.character)
         } else {
@@ -289,7 +292,7 @@ impl Supply<'_> {
         self.line.last() + Time::from(self.way) <= due + slack
     }
 
-    /// The first of the characters of a run, from a number on, that can follow in one straight run as they arrive.
+    /// Returns the first characters of a run, from a number on, that can follow in one straight run as they arrive.
     #[inline(always)]
     fn follow(&self, mut run: Run, number: Number) -> Run {
         let most = std::mem::take(&mut run.count);

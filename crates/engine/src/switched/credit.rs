@@ -1,4 +1,5 @@
-//! The credit of one link: how many characters may be sent, what has to leave for more, and what packets left behind.
+//! The credit of one link: how many characters may be sent, which departures return more, and the credit of departed
+//! packets.
 
 use std::num::Wrapping;
 
@@ -7,24 +8,25 @@ use super::queue::{Queue, Run};
 use super::timeline::Number;
 use crate::kernel::Time;
 
-/// What a link may send. Credit is taken a quantum at a time, in the order in which characters leave the input buffer.
+/// What a link may send. Credit is taken by quanta, in the order in which characters leave the input buffer.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Credit {
-    /// The character that must have left the input buffer for the next quantum, unless that is in `kept`.
+    /// The character that must leave the input buffer for the next quantum, unless that is in `kept`.
     next_quantum: Number,
-    /// Characters that may be sent on what was taken so far.
+    /// Characters that the credit taken so far allows.
     characters: u32,
-    /// Whether there is anything in `kept`: told here, so that it need not be read.
+    /// Whether `kept` is not empty; stored here so that it need not be read.
     keeps: bool,
     /// Whether there is a character to send and no credit for it.
     waits: bool,
-    /// When quanta are there that packets returned which have left.
+    /// When the quanta returned by departed packets are usable.
     kept: Queue,
 }
 
 impl Credit {
-    /// Credit for an input buffer that is empty, of a link whose next character has a number. A terminal takes what comes.
+    /// Returns the credit for an empty input buffer, of a link with a given next character. A terminal accepts
+    /// everything.
     pub fn new(kind: &Kind, next: Number) -> Self {
         let whole = kind.input_buffer / kind.quantum * kind.quantum;
         Self {
@@ -36,19 +38,19 @@ impl Credit {
         }
     }
 
-    /// The character that must have left the input buffer for the next quantum, unless some is kept.
+    /// Returns the character that must leave the input buffer for the next quantum, unless some is stored.
     #[inline(always)]
     pub fn next_quantum(&self) -> Number {
         self.next_quantum
     }
 
-    /// Characters that may be sent on what was taken so far.
+    /// Returns the characters that the credit taken so far allows.
     #[inline(always)]
     pub fn characters(&self) -> u32 {
         self.characters
     }
 
-    /// Whether packets that have left have returned some that is not taken.
+    /// Whether departed packets have returned credit that is not taken.
     #[inline(always)]
     pub fn is_kept(&self) -> bool {
         self.keeps
@@ -60,18 +62,18 @@ impl Credit {
         self.waits
     }
 
-    /// Quanta that packets have left behind.
+    /// Returns the number of quanta from departed packets.
     pub fn kept_quanta(&self) -> u32 {
         if self.keeps { self.kept.runs().map(|run| run.count).sum() } else { 0 }
     }
 
-    /// When these quanta are there, one after the other.
+    /// Returns when these quanta are usable, in order.
     pub fn kept_times(&self) -> impl Iterator<Item = Time> {
         self.kept.runs().flat_map(|run| (0..run.count).map(move |quantum| run.at(quantum)))
     }
 
-    /// Notes when credit is there for characters that leave in a run, the first one returning a quantum; if they do not
-    /// do so exactly, for that one.
+    /// Stores the times of credit for characters that leave in a run, the first one returning a quantum; if the run is
+    /// not exact, only that of the first.
     #[inline(always)]
     pub fn keep(&mut self, kind: &Kind, run: &Run, exact: bool) {
         let count = if exact { kind.quanta(run.count) } else { 1 };
@@ -81,8 +83,8 @@ impl Credit {
         self.keeps = true;
     }
 
-    /// Takes what packets have left for the next of `most` characters, of which the first can start at a tick, and with it
-    /// all that is there in time for those behind it; returns when the first can start now.
+    /// Takes stored credit for the next of `most` characters, of which the first can start at a tick, and all credit
+    /// that is in time for the following ones; returns when the first can start.
     #[inline(always)]
     pub fn take_kept(&mut self, kind: &Kind, start: Time, most: u32) -> Time {
         let mut start = start;
@@ -95,7 +97,7 @@ impl Credit {
                 }
                 start = quanta.time;
             }
-            // All quanta of the run are in time if it is not slower than what is sent.
+            // All quanta of the run are in time if it is not slower than the characters sent.
             let in_time = quanta.step <= kind.quantum.saturating_mul(kind.character);
             let missing = kind.quanta(most - self.characters);
             let count = if in_time { quanta.count.min(missing) } else { 1 };
@@ -106,13 +108,14 @@ impl Credit {
         start
     }
 
-    /// So many characters are left once some have been sent, and the next quantum is for another character.
+    /// Sets the remaining characters after sending, and the character for the next quantum.
     #[inline(always)]
     pub fn spend(&mut self, left: u32, next_quantum: Number) {
         (self.characters, self.next_quantum) = (left, next_quantum);
     }
 
-    /// Pays for characters that were sent without asking, by what is kept and then by quanta that have to be returned.
+    /// Pays for characters that were sent without a check, with stored credit and then with quanta that are still to be
+    /// returned.
     pub fn pay(&mut self, kind: &Kind, sent: u32) {
         let missing = sent.saturating_sub(self.characters);
         let quanta = if missing > 0 { kind.quanta(missing) } else { 0 };
@@ -123,13 +126,13 @@ impl Credit {
         self.characters = self.characters + quanta * kind.quantum - sent;
     }
 
-    /// There is a character to send and no credit for it, or not any more.
+    /// Sets whether there is a character to send and no credit for it.
     #[inline(always)]
     pub fn set_waits(&mut self, waits: bool) {
         self.waits = waits;
     }
 
-    /// The credit of a terminal, which takes what comes, has no end.
+    /// Renews the unlimited credit of a terminal.
     #[inline(always)]
     pub fn renew(&mut self) {
         self.characters = u32::MAX;
@@ -140,7 +143,7 @@ impl Credit {
 mod tests {
     use super::*;
 
-    /// Quanta of 8 for a buffer of 43: 40 characters to begin with. A character takes 10 ticks, credit 5 on its way.
+    /// Quanta of 8 for a buffer of 43: 40 characters at first. A character takes 10 ticks, credit 5.
     fn kind() -> Kind {
         let (quantum, quantum_shift, input_buffer) = (8, 3, 43);
         Kind { quantum, quantum_shift, input_buffer, character: 10, credit_delay: 5, ..Kind::default() }
@@ -161,7 +164,7 @@ mod tests {
         credit.keep(&kind(), &Run { count: 17, step: 10, time: 1000 }, true);
         assert_eq!(credit.kept_times().collect::<Vec<_>>(), [1005, 1085, 1165]);
         assert_eq!((credit.kept_quanta(), credit.next_quantum()), (3, Wrapping(4 + 24)));
-        // Of characters that may leave later only the first is certain.
+        // If characters may leave later, only the first is certain.
         credit.keep(&kind(), &Run { count: 17, step: 10, time: 2000 }, false);
         assert_eq!((credit.kept_quanta(), credit.next_quantum()), (4, Wrapping(4 + 32)));
     }
@@ -172,7 +175,7 @@ mod tests {
         credit.spend(0, Wrapping(4));
         credit.keep(&kind(), &Run { count: 9, step: 10, time: 95 }, true);
         credit.keep(&kind(), &Run { count: 1, step: 10, time: 995 }, true);
-        // The first waits for its credit; the second quantum is there for those behind it, the third is not.
+        // The first waits for its credit; the second quantum is in time for the following ones, the third is not.
         assert_eq!(credit.take_kept(&kind(), 50, 30), 100);
         assert_eq!((credit.characters(), credit.is_kept()), (16, true));
         credit.spend(0, credit.next_quantum());

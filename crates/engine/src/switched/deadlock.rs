@@ -1,8 +1,8 @@
-//! Which packets can never move again, and the cycle of who waits for whom.
+//! The packets that can never move again, and the cycle in which they wait.
 //!
-//! A head that waits can move on if any link of its group will be released, so this is the greatest set of
-//! input buffers that only wait for one another. It is found by marking every buffer that can move, and
-//! then those that wait for a marked one.
+//! A waiting head can continue if any link of its group will be released, so the deadlocked packets are the largest set
+//! of input buffers that only wait for one another. It is found by marking every buffer that can move, and then those
+//! that wait for a marked one.
 
 use std::num::Wrapping;
 
@@ -10,7 +10,7 @@ use super::state::{Network, UNKNOWN};
 use super::timeline::ahead;
 use crate::fabric::NONE;
 
-/// Input links whose head packets wait for each other in a circle, in order; empty if nothing is deadlocked.
+/// Returns input links whose head packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
 pub fn deadlock(network: &Network) -> Vec<u32> {
     let count = network.links.len();
     let mut waits = vec![Vec::new(); count];
@@ -44,7 +44,7 @@ pub fn deadlock(network: &Network) -> Vec<u32> {
     }
 }
 
-/// Follows the first thing each buffer waits for until one comes again.
+/// Follows the first wait of each buffer until one repeats.
 fn cycle(start: u32, waits: &[Vec<u32>]) -> Vec<u32> {
     let mut seen = vec![usize::MAX; waits.len()];
     let mut path = Vec::new();
@@ -58,7 +58,7 @@ fn cycle(start: u32, waits: &[Vec<u32>]) -> Vec<u32> {
 }
 
 impl Network {
-    /// Input buffers of which one must move before the head of this one can; nothing if it can already.
+    /// Returns the input buffers of which one must move before the head of this one can; None if it can move now.
     fn waits_for(&self, link: u32) -> Option<Vec<u32>> {
         let at = &self.links[link as usize];
         if self.kind(at).to_terminal || at.head() == NONE {
@@ -66,13 +66,13 @@ impl Network {
         }
         if at.input.output() != NONE {
             let to = &self.links[at.input.output() as usize];
-            // A place for the next character, or none as it is deleted, would let it go.
+            // A free place for the next character, or its deletion, would let it move.
             let places = to.wire.known() + Wrapping(self.kind(to).output_buffer) + to.output.shift();
             let next = if ahead(places, at.input.deleted()) < 0 { at.input.deleted() } else { places };
-            // A link that was left behind has sent more than is written down.
+            // A link that was left behind has sent more than is stored.
             let full = (at.credit.waits() || at.due.is_behind()) && at.sending() == at.head()
                 || ahead(at.wire.known(), next) > 0;
-            // What a link does that waits for its horizon is not known yet.
+            // The actions of a link that waits for its horizon are not known yet.
             let waits = full && !to.leads_to_terminal() && !to.has_horizon();
             return waits.then(|| vec![at.input.output()]);
         }

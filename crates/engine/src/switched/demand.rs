@@ -1,32 +1,28 @@
-//! Times on demand: what a long packet does on links at which nobody looks is not computed.
+//! Times on demand: a long packet is not simulated on links that nobody looks at.
 //!
-//! As long as the end of a packet has not left its source, nothing is behind the packet on any of its links,
-//! so nobody can see what it does there but at its front. Yet every grant of its head lets all of these links
-//! send a bufferful more: the cost of a packet would grow with the square of its way. So a link that gets
-//! credit for more of such a packet does not send it, but is left **behind**, until it is known when the
-//! source sends the end. Then all links of the packet catch up: each sends all for which there is credit, of
-//! which only the last characters are written down, as far as somebody may still look them up. From then on
-//! the packet is sent like all others.
+//! As long as the end of a packet has not left its source, no other packet follows it on its links, so only its front
+//! has visible effects. Yet every grant of its head allows all these links to send a further bufferful, so the cost of
+//! a packet would grow with the square of its path length. Therefore a link that gets more credit for such a packet
+//! does not send, but is left **behind** until it is known when the source sends the end. Then all links of the packet
+//! catch up: each sends everything for which there is credit, and stores only the last characters, as far as they may
+//! still be looked up. From then on the packet is sent like all others.
 //!
-//! Why the last characters can be told without the others. Let all links send a character in `c`, and write
-//! `sigma(r) = S(r) + c r` for the character that is `r` from behind the end of the packet. Within a packet
-//! `sigma` never falls.
+//! Why the last characters can be computed without the others: let all links send a character in `c`, and write
+//! `sigma(r) = S(r) + c r` for the character that is `r` before the end of the packet. Within a packet `sigma` never
+//! falls.
 //!
-//! * *The last quantum counts.* Credit for a character of link `l` comes from a character of link `l + 1`, a
-//!   fixed number before the quantum that it is in. Those of earlier quanta can be left out, for their
-//!   `sigma` is not greater.
-//! * *A way forwards and then backwards loses.* What link `l` has waited for link `l + 1` to send does not
-//!   delay what comes to link `l + 1`: sending a bufferful takes longer than the way of a character and of
-//!   its credit, or a link is not plain.
-//! * So `sigma` of a character is the greatest of what its own link has done so far, of what the grant and
-//!   the crossbar allow, of the same on the links in front of it for one character each, and of when it comes
-//!   from the link behind it.
-//! * If the first and the last of some characters have the same `sigma`, these are one straight run.
+//! * *Only the last quantum matters.* Credit for a character of link `l` comes from a character of link `l + 1`, a
+//!   fixed number before its quantum. Earlier quanta can be omitted, because their `sigma` is not larger.
+//! * *A path forwards and then backwards is never the longest.* The time that link `l` waited for link `l + 1` to send
+//!   does not delay the characters arriving at link `l + 1`: sending a bufferful takes longer than the round trip of a
+//!   character and its credit, or the link is not plain.
+//! * So `sigma` of a character is the maximum of the limits of its own link so far, of the grant and the crossbar, of
+//!   the same limits on the following links for one character each, and of its arrival from the previous link.
+//! * If the first and the last of some characters have the same `sigma`, these form one straight run.
 //!
-//! Holds in networks of plain links of one pace without horizons, once the header by which the head asks is on the
-//! foremost link. Otherwise every link sends at once.
-//! Brings: at 1000 B 4539 to 2831 with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic`
-//! (1024 terminals).
+//! This holds in networks of plain links of one pace without horizons, once the header for the next request is on the
+//! foremost link. Otherwise every link sends immediately. Gain: at 1000 B 4539 to 2831 with the C104, 6351 to 3436 with
+//! SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024 terminals).
 
 use std::hint::cold_path;
 use std::num::Wrapping;
@@ -39,37 +35,37 @@ use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// A link of a packet. Characters are identified by how far they are from behind the end of the packet.
+/// A link of a packet. Characters are identified by their distance from the end of the packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
     link: u32,
     /// Characters of the packet that it has not sent.
     unsent: u32,
-    /// How many of them need credit that packets before this one have not left.
+    /// How many of them need credit that earlier packets have not returned.
     waiting: u32,
-    /// How many of them are left once it has sent all for which there is credit.
+    /// How many of them remain after it has sent everything for which there is credit.
     rest: u32,
     /// `sigma` that its wire allows.
     wire: Time,
-    /// The same of what the grant, the crossbar and earlier packets allow to characters that need credit.
+    /// `sigma` that the grant, the crossbar and earlier packets allow for characters that need credit.
     own: Time,
-    /// The same of the places of earlier packets, on the next link, to the characters for which the last of them are.
+    /// `sigma` that the places of earlier packets on the next link allow, for the characters of the last places.
     before: Time,
     /// The place of the character that returns the next quantum, in the output buffer of the next link.
     place: u32,
-    /// How many characters from that on need no place, because they are deleted.
+    /// How many characters from there on need no place, because they are deleted.
     deleted: u32,
-    /// What `sigma` of a character is greater by than of the one that returns its credit.
+    /// Difference between `sigma` of a character and of the one that returns its credit.
     lag: Time,
-    /// `sigma` of its last characters, from one on, unless they come late.
+    /// `sigma` of its last characters, from one on, unless they arrive late.
     last: Time,
     last_from: u32,
     quantum: u32,
-    /// Whether packets before this one have left credit, or leave some.
+    /// Whether earlier packets have returned credit, or will.
     kept: bool,
 }
 
-/// Characters before the end of a packet that may still be looked up once its links have caught up; the
+/// Returns how many characters before the end of a packet may still be looked up once its links have caught up; the
 /// credit that a link can have beyond its own characters is within half of it.
 pub(super) fn window(kinds: &[Kind]) -> u32 {
     let most = |of: fn(&Kind) -> u32| kinds.iter().map(of).max().unwrap_or(0);
@@ -78,23 +74,22 @@ pub(super) fn window(kinds: &[Kind]) -> u32 {
 }
 
 impl Network {
-    /// Whether the holder of a link, which may have credit as that has sent more, need not send now: it was left behind, or
-    /// all links of the packet have just caught up.
+    /// Whether the holder of a link, which may have credit because the link has sent, need not send now: it was left
+    /// behind, or all links of the packet have just caught up.
     #[inline(always)]
     pub(super) fn stays_behind(&mut self, link: u32, holder: u32) -> bool {
         self.is_long(link, holder) && self.leave_behind(link, holder)
     }
 
-    /// Whether a packet is so long that its links may be left behind: the one that came to a link from its
-    /// holder.
+    /// Whether the packet that came to a link from its holder is so long that its links may be left behind.
     #[inline(always)]
     pub(super) fn is_long(&self, link: u32, holder: u32) -> bool {
         let [at, from] = [&self.links[link as usize], &self.links[holder as usize]];
         self.has_long && ahead(at.output.end(), from.input.front()) > self.window as i32
     }
 
-    /// What `Worm::links` is of a packet that its source puts on a link: also without its headers it is to be
-    /// long, so that it is on all links or on none.
+    /// Returns `Worm::links` of a packet that its source puts on a link: it must be long without its headers too, so
+    /// that it is on all links or on none.
     pub(super) fn links_of_source(&mut self, characters: u32) -> u8 {
         let headers = self.fabric.header_chars + self.fabric.via_header_chars;
         if characters <= self.window.saturating_add(headers) {
@@ -104,8 +99,8 @@ impl Network {
         0
     }
 
-    /// Leaves the holder of a link that has sent more of a long packet behind, or has all links of the packet catch up.
-    /// False if the packet is sent like all others.
+    /// Leaves the holder of a link that has sent more of a long packet behind, or makes all links of the packet catch
+    /// up. False if the packet is sent like all others.
     #[inline(never)]
     pub(super) fn leave_behind(&mut self, link: u32, holder: u32) -> bool {
         if self.is_far(link, holder) {
@@ -136,8 +131,7 @@ impl Network {
         self.links[holder as usize].due.leave_behind();
     }
 
-    /// Whether the end of a packet is so far behind that it would still be at its source if all links of the
-    /// packet sent as much as they ever can.
+    /// Whether the end of a packet would still be at its source if all links of the packet sent as much as they can.
     fn is_far(&self, link: u32, holder: u32) -> bool {
         let (at, from) = (&self.links[link as usize], &self.links[holder as usize]);
         let front = !at.has_sent_all() && at.sends_newest() && !at.leads_to_terminal();
@@ -149,8 +143,8 @@ impl Network {
         links < EAGER && unsent > (u32::from(links) + 3).saturating_mul(self.window / 2)
     }
 
-    /// Whether a link was left behind, and rightly: nobody can know yet when the source of the packet sends
-    /// its end.
+    /// Whether a link was left behind, and still may be: when the source of the packet sends its end cannot be known
+    /// yet.
     pub(super) fn is_left_behind(&self, link: u32) -> bool {
         let output = self.links[link as usize].input.output();
         let mut parts = Vec::new();
@@ -158,7 +152,7 @@ impl Network {
         long && self.look_back(&mut parts, output, link) && parts.last().is_some_and(|tail| tail.rest > 0)
     }
 
-    /// Looks at the links of a packet from its front to its source; false if that has sent all of it.
+    /// Collects the links of a packet from its front to its source; false if the source has sent all of it.
     fn look_back(&self, parts: &mut Vec<Part>, link: u32, holder: u32) -> bool {
         let (mut to, mut from) = (link, holder);
         while self.sends_head(to) {
@@ -171,7 +165,7 @@ impl Network {
         loop {
             let (at, next) = (&self.links[from as usize], &self.links[to as usize]);
             let all_sent = ahead(at.wire.known() - next.output.shift(), next.output.granted()) >= 0;
-            // Where another packet follows, this one has left its source.
+            // If another packet follows, this one has left its source.
             let alone = at.sending() == at.head() && at.sends_newest();
             if all_sent || !alone || at.worm(at.sending(), &self.crowd).links == EAGER {
                 return false;
@@ -194,8 +188,8 @@ impl Network {
         at.input.output() != NONE && at.head() == at.tail()
     }
 
-    /// Whether all has come to the foremost link of a packet that its head needs to ask for the next one:
-    /// where the header was deleted by which it asked for this link, that may be still to come.
+    /// Whether the foremost link of a packet has received what its head needs to request the next one; this may be
+    /// missing if the header of the last request was deleted.
     fn has_header(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let Some(from) = self.links.get(at.output.holder() as usize).filter(|_| at.tail() != NONE) else {
@@ -206,7 +200,7 @@ impl Network {
         ahead(from.wire.known() - at.output.shift(), worm.first + Wrapping(header)) >= 0
     }
 
-    /// The foremost link of a packet.
+    /// Returns the foremost link of a packet.
     fn front(&self, link: u32) -> Part {
         let at = &self.links[link as usize];
         let (kind, unsent) = (self.kind(at), (at.output.granted() - at.wire.known()).0);
@@ -217,20 +211,21 @@ impl Network {
         let waiting =
             if begun { unsent.saturating_sub(at.credit.characters().saturating_add(left)) } else { unsent };
         let wire = at.wire.free() + Time::from(unsent) * Time::from(kind.character);
-        // On the way to a terminal characters wait for no credit.
+        // On the link to a terminal characters do not wait for credit.
         let last_from = if at.leads_to_terminal() { unsent } else { 0 };
         let (rest, last, kept) = (waiting, wire, left > 0);
         Part { link, unsent, waiting, rest, wire, last, last_from, kept, ..Part::default() }
     }
 
-    /// Quanta of credit that a packet in the input buffer of a link returns, as far as it is known when.
+    /// Returns the quanta of credit that a packet in the input buffer of a link returns, as far as their times are
+    /// known.
     fn leaving_quanta(&self, at: &Link) -> u32 {
         let Some(to) = self.links.get(at.input.output() as usize) else { return 0 };
         let known = to.turns(self.kind(to)).beyond_by(at, at.credit.next_quantum());
         if known > 0 { self.kind(at).quanta(known as u32) } else { 0 }
     }
 
-    /// The link by which the head of a packet came to another one.
+    /// Returns the link on which the head of a packet arrived at another one.
     fn part(&self, to: u32, from: u32, front: &Part) -> Part {
         let [at, to] = [&self.links[from as usize], &self.links[to as usize]];
         let [kind, next] = [self.kind(at), self.kind(to)];
@@ -264,10 +259,10 @@ impl Network {
         part
     }
 
-    /// The greatest `sigma` of characters of earlier packets on the next link, of those whose places are
-    /// taken by the next quanta, the last one `until` before the end. Behind an end of packet `sigma` may
-    /// fall: so each of them counts. A crossbar slower than that end is still behind when this packet begins;
-    /// within the packet no link is faster than a crossbar, so of its places only the first counts.
+    /// Returns the largest `sigma` of characters of earlier packets on the next link whose places the next quanta take,
+    /// the last one `until` before the end. After an end of packet `sigma` may fall, so each of them counts. A crossbar
+    /// slower than that end is still busy with it when this packet begins; within the packet no link is faster than a
+    /// crossbar, so only the first of its places counts.
     fn by_places_before(&self, link: u32, part: &Part, until: u32) -> Time {
         let to = &self.links[link as usize];
         let (pace, end) = (self.kind(to).character, to.output.granted());
@@ -279,7 +274,7 @@ impl Network {
         while character > length.max(until) {
             let run = places.freed(end - Wrapping(character));
             sigma = sigma.max(by(run.time, character));
-            // Characters in step have the same `sigma`.
+            // Characters without gaps have the same `sigma`.
             let alike = if run.step == pace { (run.count - 1) / part.quantum + 1 } else { 1 };
             character = character.saturating_sub(alike * part.quantum);
         }
@@ -290,10 +285,10 @@ impl Network {
         sigma
     }
 
-    /// Has all links of a packet send all for which there is credit, from its source to its front.
+    /// Makes all links of a packet send everything for which there is credit, from its source to its front.
     fn catch_up(&mut self, parts: &[Part]) {
-        // All that has come to the front is still looked up: by the front itself, unless it now sends all, and by the
-        // link that it will be granted, unless it leads to a terminal.
+        // Everything that has arrived at the front is still looked up: by the front itself, unless it now sends all,
+        // and by the link that it will be granted, unless it leads to a terminal.
         let done = parts[0].rest == 0 && self.links[parts[0].link as usize].leads_to_terminal();
         let looked_up = self.window.max(if done { 0 } else { parts[0].unsent });
         for (place, part) in parts.iter().enumerate().rev() {
@@ -317,7 +312,7 @@ impl Network {
         }
     }
 
-    /// Writes down what a link sends, from one character on.
+    /// Stores what a link sends, from one character on.
     fn send_last(&mut self, parts: &[Part], place: usize, mut first: u32) {
         let part = &parts[place];
         if first <= part.last_from && !self.is_supplied_late(parts, place) {
@@ -327,7 +322,7 @@ impl Network {
             let sigma = self.sigma(parts, place, first);
             let mut last = part.rest + 1;
             if self.sigma(parts, place, last) != sigma {
-                // The last one that is not held up any more than the first.
+                // The last one that is delayed no more than the first.
                 let mut held = last;
                 last = first;
                 while last - held > 1 {
@@ -340,7 +335,7 @@ impl Network {
         }
     }
 
-    /// Writes down a straight run of characters.
+    /// Stores a straight run of characters.
     #[inline]
     fn write(&mut self, link: u32, first: u32, last: u32, sigma: Time) {
         if !self.links[link as usize].wire.has_room() {
@@ -362,7 +357,7 @@ impl Network {
         }
     }
 
-    /// What follows for a link that has sent what it can.
+    /// Handles the consequences for a link that has sent what it can.
     fn has_caught_up(&mut self, part: &Part) {
         let at = &mut self.links[part.link as usize];
         let kind = &self.kinds[at.kind as usize];
@@ -378,7 +373,7 @@ impl Network {
         }
     }
 
-    /// `sigma` of a character that a link has not sent: see above.
+    /// Returns `sigma` of a character that a link has not sent; see above.
     fn sigma(&self, parts: &[Part], place: usize, character: u32) -> Time {
         let pace = Time::from(self.kind(&self.links[parts[place].link as usize]).character);
         let mut sigma = self.comes(parts, place, character) + pace * Time::from(character);
@@ -414,14 +409,14 @@ impl Network {
         }
     }
 
-    /// Whether what comes bounds the last characters that a link can send.
+    /// Whether the arrivals limit the last characters that a link can send.
     fn is_supplied_late(&self, parts: &[Part], place: usize) -> bool {
         let part = &parts[place];
         let (pace, last) = (self.kind(&self.links[part.link as usize]).character, part.rest + 1);
         self.comes(parts, place, last) + Time::from(pace) * Time::from(last) > part.last
     }
 
-    /// When a character has come that a link has not sent, from the link behind it, which has caught up.
+    /// Returns when a character that a link has not sent has arrived from the previous link, which has caught up.
     fn comes(&self, parts: &[Part], place: usize, character: u32) -> Time {
         let Some(before) = parts.get(place + 1) else { return LONG_AGO };
         let at = &self.links[parts[place].link as usize];
@@ -429,8 +424,8 @@ impl Network {
         self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.output.way())
     }
 
-    /// `sigma` that credit of packets before this one allows: of those that have left, and of the one that
-    /// leaves.
+    /// Returns `sigma` that the credit of earlier packets allows: of those that have left, and of the one that is
+    /// leaving.
     fn by_kept(&self, part: &Part, character: u32) -> Time {
         let at = &self.links[part.link as usize];
         let kind = self.kind(at);
@@ -454,7 +449,7 @@ impl Network {
     }
 }
 
-/// What `Worm::links` says of a packet of which no link is left behind any more.
+/// Value of `Worm::links` for a packet whose links are no longer left behind.
 const EAGER: u8 = u8::MAX;
 
 /// Before every `sigma`.

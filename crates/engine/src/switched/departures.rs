@@ -1,11 +1,11 @@
 //! When characters leave input buffers, and the credit that returns for them.
 //!
-//! A character of the head packet leaves when it has arrived, when the packet has its output and when a place in the output buffer
-//! becomes free there, which is when the character an output buffer before it has been sent. So this is
-//! looked up, for the characters that return a quantum of credit and for the end of packet, and not kept.
+//! A character of the head packet leaves when it has arrived, when the packet has its output, and when a place in the
+//! output buffer is free: when the character one output buffer before it has been sent. So this is looked up for the
+//! characters that return a quantum of credit and for the end of packet, and not stored.
 //!
-//! Credit waits for an arrival only on long links: on others the time to send the characters of a whole input
-//! buffer is longer than from the start of a character to the use of its credit.
+//! Credit waits for an arrival only on long links: on others, sending a whole input buffer takes longer than the time
+//! from the start of a character to the use of its credit.
 
 use std::hint::cold_path;
 use std::num::Wrapping;
@@ -20,7 +20,7 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Network {
-    /// Whether it is known when the next quantum of credit is there.
+    /// Whether it is known when the next quantum of credit is usable.
     #[inline(always)]
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
@@ -32,9 +32,9 @@ impl Network {
         }
     }
 
-    /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
-    /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
-    /// same time or as told.
+    /// Returns when characters of a head packet leave for its output, from one on while their places become free in a
+    /// straight run; and whether this holds for all of them. If not, it holds for the first, and the others leave at
+    /// that time or later.
     pub(super) fn leaving(&self, at: &Link, number: Number) -> Option<(Run, bool)> {
         let (kind, to) = (self.kind(at), self.links.get(at.input.output() as usize)?);
         let places = to.places(self.kind(to), self.rooms.get(at.input.output() as usize), kind.crossbar);
@@ -57,8 +57,8 @@ impl Network {
         Some((run, false))
     }
 
-    /// Notes when the credit is there for all that is left of a head packet, which leaves; returns when its end does as far
-    /// as that does not depend on its arrival.
+    /// Stores when the credit for the rest of a departing head packet is usable; returns when its end leaves, as far as
+    /// that does not depend on its arrival.
     pub(super) fn keep_credit(&mut self, link: u32) -> Time {
         let at = &self.links[link as usize];
         let to = &self.links[at.input.output() as usize];
@@ -91,14 +91,15 @@ impl Network {
         self.left::<true>(link, output, Some(place.max(arrival)));
     }
 
-    /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
+    /// Lets a packet leave the input buffer of a plain link for its output, if everything that this depends on is
+    /// known.
     #[inline(never)]
     pub(super) fn leave_plain<const PACED: bool>(&mut self, link: u32, output: u32) {
         self.left::<PACED>(link, output, None);
     }
 
-    /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
-    /// have not been sent, of which there are some; unless all will be ready anyway.
+    /// Stores in the output buffer when those characters of a packet are ready that have left the input buffer and have
+    /// not been sent, if there are any; unless all will be ready anyway.
     #[cold]
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
@@ -109,7 +110,7 @@ impl Network {
         let (mut next, end) = (later(to.wire.known(), worm.first), worm.end);
         let (line, way) = (self.passing(link), to.output.way());
         let last = line.run_from(end - Wrapping(1) + to.output.shift()).later(way).time;
-        // What is not known to be sent yet waits for something that has not happened yet.
+        // Characters that are not known to be sent yet wait for an event that has not happened.
         if last <= to.wire.free().max(self.wheel.now()) {
             return;
         }
@@ -124,7 +125,7 @@ impl Network {
         to.worm_mut(to.tail(), &mut self.crowd).bound = true;
     }
 
-    /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
+    /// Returns the times by which characters on an input link are ready to be sent on, `way` ticks later.
     fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
         if at.is_stepwise() { &self.exits[link as usize] } else { at.wire.starts() }
@@ -148,8 +149,7 @@ impl Network {
         self.links[link as usize].wire.make_room(keep);
     }
 
-    /// The first character in the output buffer of a link, or before it, of which it is still looked up when its place
-    /// becomes free.
+    /// Returns the first character in the output buffer of a link, or before it, whose place is still looked up.
     fn next_place(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
         let kind = self.kind(at);
@@ -168,8 +168,8 @@ impl Network {
         earlier(keep, next - at.output.shift() - places)
     }
 
-    /// Notes when the places of characters become free that are sent in a run, as far as the crossbar could use them: one place
-    /// may follow the other faster than it behind an end of packet.
+    /// Stores when the places of characters sent in a run become free, as far as the crossbar could use them: after an
+    /// end of packet one place may follow the other faster than the crossbar.
     #[inline(always)]
     pub(super) fn free_places(&mut self, link: u32, run: &Run) {
         if !self.rooms.is_empty() {
@@ -191,7 +191,7 @@ impl Network {
             let own = room.last() + Time::from(crossbar);
             let mut next = rest;
             if own > rest.time {
-                // As long as the crossbar is behind.
+                // While the crossbar is behind.
                 let (behind, gain) = (own - rest.time, Time::from(rest.step - crossbar));
                 let count = if gain == 0 { Time::MAX } else { (behind + gain - 1) / gain };
                 next.count = Time::from(rest.count).min(count) as u32;
@@ -224,7 +224,7 @@ impl Network {
         &mut self.rooms[link as usize]
     }
 
-    /// Makes room for another piece of what leaves the input buffer of a link that is `stepwise`.
+    /// Makes room for another piece of the departures from the input buffer of a link that is `stepwise`.
     #[cold]
     pub(super) fn make_exit_room(&mut self, link: u32) {
         let known = self.exits[link as usize].known();
@@ -235,7 +235,7 @@ impl Network {
         self.exits[link as usize].make_room(keep);
     }
 
-    /// The first character in an input buffer that has not been sent on.
+    /// Returns the first character in an input buffer that has not been sent on.
     fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
         if at.input.output() == NONE {
@@ -244,21 +244,21 @@ impl Network {
         }
         let to = &self.links[at.input.output() as usize];
         let known = to.wire.known();
-        // The packet may be further on already, of which it is only about to be seen that it has left here.
+        // The packet may have left already, before its departure here is processed.
         let gone = to.tail() == NONE;
         to.output.shift() + if gone { known } else { later(known, to.worm(to.tail(), &self.crowd).first) }
     }
 }
 
-/// Which characters have their places before which ones, in the output buffer of a link; as those see it that wait in
-/// the input buffer before it.
+/// The order of the places of characters in the output buffer of a link, for characters that wait in the input buffer
+/// before it.
 #[derive(Clone, Copy)]
 pub(super) struct Turns {
-    /// What the number of a character is greater by than that of the one that has its place before it.
+    /// Difference between the number of a character and that of the one whose place is before it.
     shift: Number,
-    /// Behind the last character of the packet in the input buffer.
+    /// One after the last character of the packet in the input buffer.
     pub end: Number,
-    /// Behind the last one of which it is known when there is a place.
+    /// One after the last character whose place is known to become free.
     stop: Number,
 }
 
@@ -266,7 +266,7 @@ pub(super) struct Turns {
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub turns: Turns,
-    /// By when the places of characters become free, `late` ticks later.
+    /// The places of characters become free `late` ticks after these times.
     line: &'a Timeline,
     late: u32,
     /// Ticks between two characters that cross to them.
@@ -274,14 +274,14 @@ pub(super) struct Places<'a> {
 }
 
 impl Link {
-    /// When the end of the head packet arrives, which has been sent.
+    /// Returns when the sent end of the head packet arrives.
     #[inline(always)]
     fn last_arrival(&self, kind: &Kind, crowd: &Crowd) -> Time {
         kind.arrival(self.worm(self.head(), crowd).time - Time::from(kind.end))
     }
 
-    /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when its
-    /// end does.
+    /// Stores when the credit for the rest of the departing head packet of a plain link is usable; returns when its end
+    /// leaves.
     #[inline(always)]
     pub fn end_leaves<const PACED: bool>(
         &mut self,
@@ -309,7 +309,7 @@ impl Link {
         model::departure(self.last_arrival(kind, crowd), self.input.crosses_at(last, crossbar), place)
     }
 
-    /// Notes when the credit is there for all that is left of the head packet of a plain link, run by run.
+    /// Stores when the credit for the rest of the head packet of a plain link is usable, run by run.
     #[inline(never)]
     fn keep_rest(&mut self, kind: &Kind, places: &Places) {
         while ahead(places.turns.end, self.credit.next_quantum()) > 0 {
@@ -318,8 +318,8 @@ impl Link {
         }
     }
 
-    /// Takes credit that packets have left for the next characters of the worm that is sent, which has its time and its end,
-    /// and with it all that is there in time for those behind them.
+    /// Takes credit from departed packets for the next characters of the current worm, from its time to its end, and
+    /// all credit that is in time for the following ones.
     #[inline(always)]
     pub fn use_kept_credit(&mut self, kind: &Kind, time: Time, end: Number) {
         let most = (end - self.wire.known()).0;
@@ -327,7 +327,7 @@ impl Link {
         self.wire.hold_until(start);
     }
 
-    /// Whose place comes before whose.
+    /// Returns the order of places.
     #[inline(always)]
     pub fn turns(&self, kind: &Kind) -> Turns {
         let shift = self.output.shift() + Wrapping(kind.output_buffer);
@@ -335,7 +335,7 @@ impl Link {
         Turns { shift, end, stop: earlier(end, self.wire.known() + shift) }
     }
 
-    /// The places in the output buffer, for characters that come through a crossbar.
+    /// Returns the places in the output buffer, for characters that cross a crossbar.
     #[inline(always)]
     pub fn places<'a>(&'a self, kind: &Kind, room: Option<&'a Timeline>, crossbar: u32) -> Places<'a> {
         let (line, late) = match room {
@@ -347,39 +347,40 @@ impl Link {
 }
 
 impl Turns {
-    /// Whether it is known for the whole packet when there are places.
+    /// Whether the places of the whole packet are known.
     #[inline(always)]
     pub fn all(&self) -> bool {
         self.stop == self.end
     }
 
-    /// Whether it is known when a character of a packet can leave that is in time.
+    /// Whether it is known when a character of a packet can leave that arrives in time.
     #[inline(always)]
     pub fn beyond(&self, at: &Link, number: Number) -> bool {
         ahead(self.stop(at, number), number) > 0
     }
 
-    /// Before how many characters from one on this is known.
+    /// Returns for how many characters from one on this is known.
     pub fn beyond_by(&self, at: &Link, number: Number) -> i32 {
         ahead(later(self.stop(at, number), self.stop), number)
     }
 
-    /// Behind the last character of which it is known when it can leave, at or after a number.
+    /// Returns one after the last character that is known to leave, at or after a number.
     #[inline(always)]
     fn stop(&self, at: &Link, number: Number) -> Number {
-        // Characters that are deleted need no place.
+        // Deleted characters need no place.
         if ahead(number, at.input.deleted()) < 0 { at.input.deleted() } else { self.stop }
     }
 }
 
 impl Places<'_> {
-    /// The characters that a link without credit may send on all the credit that is known, if this is there in time once the
-    /// first quantum is; and when that is. So it is mostly when a packet that waited for its output has been granted it.
+    /// Returns the characters that a link without credit may send on all known credit, if this is in time once the
+    /// first quantum is, and when that is. This is the usual case when a packet that waited for its output has been
+    /// granted it.
     #[inline(always)]
     pub fn all_credit(&self, at: &Link, kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
         let [run, last] = self.last_runs(at, at.credit.next_quantum())?;
         let own = own.max(run.time + Time::from(kind.credit_delay));
-        // Neither of the two runs is slower than this link. So if the first character of each is in time, so are all.
+        // Neither of the two runs is slower than this link. If the first character of each is in time, so are all.
         let due = own + Time::from(run.count) * Time::from(kind.character);
         let in_step = run.step.max(last.step) <= kind.character;
         let in_time = last.time + Time::from(kind.credit_delay) <= due;
@@ -389,7 +390,7 @@ impl Places<'_> {
         Some((kind.quanta(most.min(run.count + last.count)) * kind.quantum, own))
     }
 
-    /// When all characters leave from one on that are left of a packet, if they do so in a straight run.
+    /// Returns when all remaining characters of a packet leave from one on, if they do so in a straight run.
     #[inline(always)]
     pub fn last_leaving(&self, at: &Link, number: Number) -> Option<Run> {
         let last = self.line.last_run();
@@ -405,9 +406,9 @@ impl Places<'_> {
         exact.then_some(run)
     }
 
-    /// When characters leave that are there in time, from one on, if this is in at most two runs: those whose places become
-    /// free before the last change of pace there, and the others. The first time of each holds; those behind it leave
-    /// at the same time or as told.
+    /// Returns when characters leave that arrive in time, from one on, if this is in at most two runs: those whose
+    /// places become free before the last change of pace there, and the others. The first time of each holds; the
+    /// others leave at that time or later.
     #[inline(always)]
     pub fn last_runs(&self, at: &Link, number: Number) -> Option<[Run; 2]> {
         let Turns { shift, stop, .. } = self.turns;
@@ -430,7 +431,7 @@ impl Places<'_> {
         Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
     }
 
-    /// When the place of a character is free.
+    /// Returns when the place of a character is free.
     #[inline(always)]
     fn free_at(&self, number: Number) -> Time {
         self.freed(number - self.turns.shift).time
@@ -450,7 +451,8 @@ impl Places<'_> {
         }
     }
 
-    /// When characters of a packet leave of which all places are known, from one on, as long as they do so in a straight run.
+    /// Returns when characters of a packet whose places are all known leave, from one on, while they do so in a
+    /// straight run.
     #[inline(always)]
     fn crossing(&self, at: &Link, number: Number) -> Run {
         let (own, deleted) = (at.input.crosses_at(number, self.crossbar), ahead(at.input.deleted(), number));
@@ -463,8 +465,8 @@ impl Places<'_> {
         follow(place.count.min(rest), own, self.crossbar, [place])
     }
 
-    /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The
-    /// first time holds; those behind it leave at the same time or as told.
+    /// Returns when characters leave that arrive in time, from one on, while their places become free in a straight
+    /// run. The first time holds; the others leave at that time or later.
     #[inline(always)]
     pub fn leaving(&self, at: &Link, number: Number) -> Option<Run> {
         let rest = ahead(self.turns.stop(at, number), number);

@@ -1,6 +1,6 @@
-//! What a link still has to do: to send in the present event, or to catch up with what it was left behind with.
+//! The pending work of a link: to send in the current event, or to catch up after it was left behind.
 
-/// Two flags that others set when a link may go on.
+/// Two flags that other links set when a link can continue.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Due {
@@ -9,36 +9,36 @@ pub(super) struct Due {
 }
 
 impl Due {
-    /// Whether the link is to send before the present event is over.
+    /// Whether the link sends before the current event ends.
     #[inline(always)]
     pub fn is_woken(self) -> bool {
         self.woken
     }
 
-    /// Has it send before the present event is over; false if it was to do so anyway.
+    /// Makes it send before the current event ends; false if it does so already.
     #[inline(always)]
     pub fn wake(&mut self) -> bool {
         !std::mem::replace(&mut self.woken, true)
     }
 
-    /// It has sent, and is to send more or not.
+    /// Sets whether it sends again, after it has sent.
     #[inline(always)]
     pub fn set_woken(&mut self, woken: bool) {
         self.woken = woken;
     }
 
-    /// Whether the link was left behind, as told in [`super::demand`], or waits for characters of a link that was.
+    /// Whether the link was left behind, as described in [`super::demand`], or waits for characters of a link that was.
     #[inline(always)]
     pub fn is_behind(self) -> bool {
         self.behind
     }
 
-    /// Leaves it behind.
+    /// Marks it as left behind.
     pub fn leave_behind(&mut self) {
         self.behind = true;
     }
 
-    /// It is not behind any more.
+    /// Marks it as no longer behind.
     #[inline(always)]
     pub fn catch_up(&mut self) {
         self.behind = false;

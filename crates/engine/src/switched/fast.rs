@@ -1,8 +1,8 @@
-//! Shortcuts: what is proved not to bind before a link sends, and so is not asked for.
+//! Shortcuts: limits that are proved not to apply before a link sends are not computed.
 //!
-//! Each is a [`Case`](super::burst::Case) of the one step in [`super::transmit`], or adds up many of these steps. Each names the equation that it
-//! shortens, what must hold, what is done if it does not, and what it brings: instructions per packet-hop without it and with
-//! it, in a saturated grid of 64 terminals, 64 B if nothing else is said.
+//! Each is a [`Case`](super::burst::Case) of the one step in [`super::transmit`], or combines many of these steps. Each
+//! states the equation that it shortens, its conditions, what happens otherwise, and its gain: instructions per
+//! packet-hop without and with it, in a saturated grid of 64 terminals with 64 B, unless stated otherwise.
 
 use std::hint::cold_path;
 use std::num::Wrapping;
@@ -17,12 +17,13 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Link {
-    /// Sends what has come of a packet that is about to be put behind all others on this link, which have been sent.
+    /// Sends the arrived part of a packet that is about to be put behind all others on this link, which have been sent.
     ///
-    /// * Equation: `S(m) = max(supply, wire)` with the credit at hand.
-    /// * Holds if the link is plain, no credit has to be taken, and the last character that is known to come is in time.
-    /// * Otherwise nothing is done but kept credit taken, and the packet begins by a step of the case `PLAIN`.
-    /// * Brings: 3063 to 2898 with the C104, 3847 to 3668 with SpaceWire.
+    /// * Equation: `S(m) = max(supply, wire)` with the available credit.
+    /// * Conditions: the link is plain, no credit has to be taken, and the last character that is known to arrive is in
+    ///   time.
+    /// * Otherwise only stored credit is taken, and the packet begins with a step of the case `PLAIN`.
+    /// * Gain: 3063 to 2898 with the C104, 3847 to 3668 with SpaceWire.
     ///
     /// Characters of its front header.
     #[inline(always)]
@@ -61,13 +62,14 @@ impl Link {
 }
 
 impl Network {
-    /// Sends what there is credit for now on a link that has waited for nothing else.
+    /// Sends the characters for which there is credit now, on a link that has waited for nothing else.
     ///
-    /// * Equation: `S(m) = max(wire, credit)`; of credit, the first character and that behind the one change of pace.
-    /// * Holds if no credit is left or kept, all that is known returns in at most two runs of which the second is in time
-    ///   once the first is, and the last character that is known to come is in time.
+    /// * Equation: `S(m) = max(wire, credit)`; of credit, the first character and the one after the single change of
+    ///   pace.
+    /// * Conditions: no credit is left or stored, all known credit returns in at most two runs, the second of which is
+    ///   in time once the first is, and the last character that is known to arrive is in time.
     /// * Otherwise a step of the case `PLAIN`.
-    /// * Brings: 2996 to 2898 with the C104, 3710 to 3668 with SpaceWire.
+    /// * Gain: 2996 to 2898 with the C104, 3710 to 3668 with SpaceWire.
     #[inline(never)]
     pub(super) fn go_on<const PACED: bool>(&mut self, link: u32) -> u32 {
         match self.transmit::<PACED, CREDIT>(link) {
@@ -79,13 +81,14 @@ impl Network {
         }
     }
 
-    /// Sends on at once what comes to a link that has credit and waits for it, as most do whose neighbour had no credit until
-    /// they sent some.
+    /// Immediately sends the characters that arrive at a link that has credit and waits for them; this is usual if the
+    /// link before it had no credit until now.
     ///
     /// * Equation: `S(m) = S(m - 1) + character_ticks`: the wire alone.
-    /// * Holds if the header is through, nothing else is to be seen to, and the last character that is known to come is in time.
+    /// * Conditions: the header has passed, nothing else is due, and the last character that is known to arrive is in
+    ///   time.
     /// * Otherwise the link is woken, for a step of the case `PLAIN`.
-    /// * Brings: 2974 to 2898 with the C104, 3745 to 3668 with SpaceWire.
+    /// * Gain: 2974 to 2898 with the C104, 3745 to 3668 with SpaceWire.
     #[inline(never)]
     pub(super) fn pass_on<const PACED: bool>(&mut self, output: u32) {
         if self.transmit::<PACED, SUPPLY>(output).is_none() {
@@ -95,7 +98,7 @@ impl Network {
     }
 }
 
-/// Characters from which on it is worth a look; shorter packets are mostly within the buffers of their links.
+/// Minimum number of characters; shorter packets mostly fit into the buffers of their links.
 const MANY: i32 = 128;
 
 /// A link that sends the packet.
@@ -109,18 +112,18 @@ struct Part {
 }
 
 impl Network {
-    /// Sends a packet completely that streams to the terminal at the end of a link.
+    /// Sends the rest of a packet that streams to the terminal at the end of a link.
     ///
-    /// Let the packet reach from the link of its source to that of its destination, and all these links send at one pace. If
-    /// then on each of them the next character is due when the wire is free, because it has arrived by then and credit
-    /// has been there for it, the same holds for all characters behind it: what each waits for moves on at the same pace.
-    /// Characters sent earlier than these runs go back can only have been sent before their pace would have it, and
-    /// what they allow is there in time as well.
+    /// Let the packet extend from the link of its source to that of its destination, and all these links send at one
+    /// pace. If then on each of them the next character is due when the wire is free, because it has arrived by then
+    /// and has had credit, the same holds for all following characters, because all limits advance at the same pace.
+    /// Characters sent before these runs can only have been earlier than this pace, and what they allow is in time as
+    /// well.
     ///
     /// * Equation: `S(m) = S(m - 1) + character_ticks` on all links of the packet.
-    /// * Holds if all of them are plain, of one pace and in step, and none has a horizon.
+    /// * Conditions: all links are plain, of one pace and in step, and none has a horizon.
     /// * Otherwise nothing is done.
-    /// * Brings: at 1000 B 11,998 to 7054 with the C104, 14,803 to 12,875 with SpaceWire.
+    /// * Gain: at 1000 B 11,998 to 7054 with the C104, 14,803 to 12,875 with SpaceWire.
     #[inline(always)]
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
@@ -162,7 +165,7 @@ impl Network {
         self.parts = parts;
     }
 
-    /// Whether a link has begun to send the packet that was granted to it last, and there is no other in its input buffer.
+    /// Whether a link has begun to send the packet that was granted to it last, and its input buffer has no other.
     fn sends_last(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         !at.has_sent_all()
@@ -172,7 +175,7 @@ impl Network {
             && !at.horizon.is_set()
     }
 
-    /// The link by which the packet comes that a link sends, if it can be part of a stream.
+    /// Returns the link on which the packet arrives that a link sends, if it can be part of a stream.
     fn part_before(&self, part: &Part) -> Option<Part> {
         let to = &self.links[part.link as usize];
         let at = self.links.get(to.output.holder() as usize)?;
@@ -186,15 +189,15 @@ impl Network {
         })
     }
 
-    /// Whether a link sends early enough for the next one, and that makes room early enough for it.
+    /// Whether a link sends early enough for the next one, and the next one makes room early enough for it.
     fn in_step(&self, part: &Part, next: &Part) -> bool {
         let (at, to) = (&self.links[part.link as usize], &self.links[next.link as usize]);
         let (kind, next_kind) = (self.kind(at), self.kind(to));
         if part.start + Time::from(to.output.way()) > next.start {
             return false;
         }
-        // The character to wait for the next quantum of credit, and the one whose place that depends on; those of
-        // packets before this one have been sent before its first one.
+        // The character that waits for the next quantum of credit, and the one that it depends on; those of earlier
+        // packets were sent before its first one.
         let waiting = at.wire.known() + Wrapping(at.credit.characters());
         let place = at.credit.next_quantum() - to.output.shift() - Wrapping(next_kind.output_buffer);
         let place = later(place, to.worm(to.sending(), &self.crowd).first);

@@ -1,8 +1,8 @@
-//! What happens to a link from outside, and the horizon that it sets: no character starts at its tick or later before it
-//! has happened, for nobody knows what it will do.
+//! Events of a link from outside, and the horizon that they set: until such an event has happened, no character starts
+//! at its tick or later, because its effect is unknown.
 //!
-//! It costs nothing where nothing can happen: a link with a horizon is not `common`, and every shortcut asks for that.
-//! So far a link can only be stopped for a while, which nothing but tests does.
+//! Links without such events pay nothing: a link with a horizon is not `common`, and every shortcut checks that.
+//! Currently the only such event is a stop of a link for some time, which only tests use.
 
 use std::collections::VecDeque;
 
@@ -11,29 +11,29 @@ use super::queue::ALWAYS;
 use super::state::{Event, Network};
 use crate::kernel::Time;
 
-/// What may happen to a link from outside, if anything may.
+/// The events that may act on a link from outside, if any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Horizon(Option<Box<Outside>>);
 
-/// What may still happen to a link.
+/// The future events of a link.
 #[derive(Clone, Debug)]
 struct Outside {
-    /// The tick of the next thing; [`Time::MAX`] if there is none.
+    /// The tick of the next event; [`Time::MAX`] if there is none.
     next: Time,
     /// No character starts before this tick.
     opens: Time,
-    /// When it stops, and when it goes on.
+    /// When it stops, and when it continues.
     stops: VecDeque<(Time, Time)>,
 }
 
 impl Horizon {
-    /// Whether anything may ever happen to the link, or might have.
+    /// Whether any event may act on the link, or could have.
     #[inline(always)]
     pub fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The tick of the next thing that happens; [`Time::MAX`] if there is none.
+    /// Returns the tick of the next event from outside; [`Time::MAX`] if there is none.
     pub fn next(&self) -> Time {
         self.0.as_ref().map_or(Time::MAX, |outside| outside.next)
     }
@@ -45,18 +45,18 @@ impl Horizon {
 }
 
 impl Link {
-    /// Whether something may still happen to it from outside.
+    /// Whether it has future events from outside.
     pub fn has_horizon(&self) -> bool {
         self.horizon.next() < Time::MAX
     }
 }
 
 impl Network {
-    /// Has a link start no character from a tick on until another one, for tests: several times, one after the other, and
-    /// told before the network has begun.
+    /// Makes a link start no character between two ticks, for tests: several times in order, and before the network
+    /// begins.
     pub fn stop(&mut self, link: u32, from: Time, until: Time) {
         assert!(0 <= from && from < until && self.wheel.now() < 0, "a stop of link {link} at {from}");
-        // What may happen to a link may be to a packet on all its links.
+        // What happens to a link may affect a packet on all its links.
         self.on_demand = false;
         let at = &mut self.links[link as usize];
         at.set_uncommon();
@@ -74,12 +74,12 @@ impl Network {
     }
 
     fn schedule_outside(&mut self, link: u32, time: Time) {
-        // Behind the terminals, and the links of which packets have come to their terminals.
+        // After the numbers of the terminals, and of the links with arrivals at terminals.
         let number = self.fabric.ports() + self.fabric.links() as u32 + link;
         self.schedule(Event::Source(number), time);
     }
 
-    /// What is due happens to a link, if this is the number of one; it sends what it can up to the next horizon.
+    /// Handles the event that is due at a link, if the number is that of a link; the link sends up to the next horizon.
     pub fn happens_outside(&mut self, number: u32) -> bool {
         let Some(link) = number.checked_sub(self.fabric.ports() + self.fabric.links() as u32) else {
             return false;

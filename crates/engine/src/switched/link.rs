@@ -15,8 +15,8 @@ use super::wire::Wire;
 use super::worm::{Order, Rows};
 use crate::fabric::Fabric;
 
-/// The state of a link. Its fields are in the order in which they are read together, for a network has more of them
-/// than fit a cache: what its neighbours look up comes first.
+/// The state of a link. Fields that are read together are adjacent, because the links of a network exceed the cache;
+/// the fields that neighbours read come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -31,24 +31,24 @@ pub(super) struct Link {
     pub due: Due,
     /// See `Kind`.
     plain: bool,
-    /// Whether it is plain, and so are all links that enter the switch at its source.
+    /// Whether it and all links that enter the switch at its source are plain.
     common: bool,
     /// See `Kind`.
     stepwise: bool,
     /// See `Kind`.
     to_terminal: bool,
-    /// For characters that it sends.
+    /// Credit for the characters that it sends.
     pub credit: Credit,
 
-    /// Room for the first few of its worms.
+    /// Space for the first few of its worms.
     pub worms: Rows,
     pub port: Port,
     pub sent: Sent,
-    /// What may happen to it from outside, if anything may.
+    /// Its future events from outside, if any.
     pub horizon: Horizon,
 }
 
-/// What does not change on a link, the same for many.
+/// The constants of a link; many links share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
     pub character: u32,
@@ -58,7 +58,7 @@ pub(super) struct Kind {
     pub output_buffer: u32,
     pub input_buffer: u32,
     pub quantum: u32,
-    /// Of a quantum that is a power of two; 32 of others.
+    /// Logarithm of a quantum that is a power of two; 32 for others.
     pub quantum_shift: u8,
     /// Ticks through the switch at the target to the wire of the next link.
     pub onward: u32,
@@ -68,23 +68,23 @@ pub(super) struct Kind {
     pub crossbar: u32,
     /// Of the switch at the source.
     pub source_crossbar: u32,
-    /// Ticks from the departure of an end of packet until the link it went to is free again.
+    /// Ticks from the departure of an end of packet until its link is free again.
     pub handover: u32,
     /// Ticks from the departure of an end of packet until the next head is at the front.
     pub next_head: u32,
-    /// Whether the packets at its end leave as told in the module `stepwise`.
+    /// Whether the packets at its end leave as described in the module `stepwise`.
     pub stepwise: bool,
-    /// Whether credit can be late because the characters that it is for were, rather than what took them on.
+    /// Whether credit can be late because of late arrivals of characters, instead of their departures.
     pub long: bool,
     /// Whether it is neither of the two.
     pub plain: bool,
-    /// True when the target is a terminal.
+    /// Whether the target is a terminal.
     pub to_terminal: bool,
-    /// True when the source is a terminal.
+    /// Whether the source is a terminal.
     pub from_terminal: bool,
 }
 
-/// All links at the beginning, and the kinds of them.
+/// Returns all links in their initial state, and their kinds.
 pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>) {
     let stepwise = stepwise_switches(fabric);
     let (mut kinds, mut rows) = (Vec::new(), HashMap::new());
@@ -137,8 +137,7 @@ impl Link {
         self.plain
     }
 
-    /// Whether it is plain, and so are all links that enter the switch at its source, and nothing happens to it from
-    /// outside.
+    /// Whether it and all links that enter the switch at its source are plain, and no event acts on it from outside.
     #[inline(always)]
     pub fn is_common(&self) -> bool {
         self.common
@@ -156,7 +155,7 @@ impl Link {
         self.to_terminal
     }
 
-    /// Something may happen to it from outside: then no shortcut holds.
+    /// Marks that events may act on it from outside: then no shortcut applies.
     pub fn set_uncommon(&mut self) {
         self.common = false;
     }
@@ -169,7 +168,7 @@ impl Kind {
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
         let (buffer, quantum) = (fabric.link_input_buffer[link], fabric.link_quantum[link]);
         let (arrival, credit_delay) = (fabric.link_arrival_ticks[link], fabric.link_credit_ticks[link]);
-        // The time to send what may be under way when credit has been waited for, at least.
+        // Minimum time to send what may be under way after a wait for credit.
         let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
         let long = loop_ticks < u64::from(arrival) + u64::from(credit_delay);
         let stepwise = stepwise.get(target as usize).copied().unwrap_or(false);
@@ -197,7 +196,7 @@ impl Kind {
         }
     }
 
-    /// Lumps that a number of characters touches, if the first begins one.
+    /// Returns the number of quanta that a number of characters touches, if the first begins one.
     #[inline(always)]
     pub fn quanta(&self, characters: u32) -> u32 {
         debug_assert!(characters > 0);
@@ -211,8 +210,8 @@ impl Kind {
     }
 }
 
-/// The switches at which the times at which characters leave input buffers have to be computed one after the other,
-/// because the crossbar is slower than a link, or because an output buffer is too small to bridge the way to the wire.
+/// Returns the switches where the departures from input buffers have to be computed in order, because the crossbar is
+/// slower than a link, or because an output buffer is too small for the delay to the wire.
 fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
     let mut stepwise = vec![false; fabric.switches as usize];
     for link in 0..fabric.links() {
@@ -234,7 +233,7 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
     stepwise
 }
 
-/// An input link and its output.
+/// Returns an input link and its output.
 #[inline(always)]
 pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
     links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")

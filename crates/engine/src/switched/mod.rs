@@ -1,9 +1,9 @@
 //! Networks of links and switches: wormhole routing with credit flow control.
 //!
-//! The model is given in equations in `docs/background/wormhole-model.md`; `crates/twin` computes the same, a character at a
-//! time. Here the times of characters are computed as far as they follow from what is known, many at once, as runs at
-//! equal steps. A time is unknown only while it depends on a grant that has not been made or on a
-//! horizon that has not come, so only requests, contended releases, dispatches, deliveries and horizons are events.
+//! The equations of the model are in `docs/background/wormhole-model.md`; `crates/twin` computes the same, one
+//! character at a time. Here the times of many characters are computed at once, as runs at equal intervals, as far as
+//! they follow from what is known. A time is unknown only while it depends on a future grant or a future horizon, so
+//! only requests, contended releases, dispatches, deliveries and horizons are events.
 //!
 //! # Map
 //!
@@ -21,42 +21,44 @@
 //! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: `What::phase` |
 //! | horizon | [`horizon`]: `Horizon` | `wire.rs`: `stop` |
 //!
-//! # What goes where
+//! # Files
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`link`] | a link: the rows of state, each with private fields, and what never changes on it | |
+//! | [`link`] | a link: the rows of state, each with private fields, and its constants | |
 //! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `hold_until` by [`departures`] |
-//! | [`credit`] | what may be sent, what has to leave for more, what packets left behind | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`] |
-//! | [`buffers`] | whose packet is in the two buffers, and how its characters are numbered on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`] |
+//! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`] |
 //! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
 //! | [`burst`] | how far a link can send: reads only | |
-//! | [`transmit`] | the one step that sends, and tells the links that depend on it | |
-//! | [`demand`] | what long packets do where nobody looks: left behind, and caught up with in one go | |
-//! | [`due`] | whether a link is to send in the present event, or was left behind | `wake`, `set_woken` by [`transmit`], [`fast`] and [`packet_path`]; `leave_behind` by [`demand`] |
-//! | [`fast`] | what is proved beforehand and so not asked for, each with its equation and its fall-back | |
-//! | [`departures`] | when characters leave input buffers, looked up, and the credit that follows | |
-//! | [`stepwise`] | the same written down, for the few switches where it has to be computed in order | |
+//! | [`transmit`] | the one step that sends, and notifies the links that depend on it | |
+//! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step | |
+//! | [`due`] | whether a link sends in the current event, or was left behind | `wake`, `set_woken` by [`transmit`], [`fast`] and [`packet_path`]; `leave_behind` by [`demand`] |
+//! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
+//! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
+//! | [`stepwise`] | the same, stored, for the few switches where it has to be computed in order | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `serve` |
-//! | [`horizon`] | what may happen to a link from outside, and that nothing is computed past it | |
+//! | [`horizon`] | events of a link from outside; nothing is computed beyond them | |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `sent` by all that send |
-//! | [`sent`] | what a link has sent completely, for the table of links | `add` by [`worm`] |
-//! | [`deadlock`], [`standstill`], [`trace`] | what a run looks up: read only | |
+//! | [`sent`] | counts of a link for the table of links | `add` by [`worm`] |
+//! | [`deadlock`], [`standstill`], [`trace`] | queries of a run: read only | |
 //!
 //! # Invariants
 //!
-//! * Characters are numbered consecutively on each link. `OutputBuffer::shift` is the difference to the numbers on the link by
-//!   which a packet comes; it holds for the packet granted last, the only one that can still be in the input buffer.
-//! * `Wire::starts` holds every start up to `known()` that is looked up, and is never changed. What is computed only needs
-//!   causes of earlier ticks, for all delays are positive: so the order in which links send does not matter, and a test may
-//!   stop a link at a horizon without anything having to be taken back.
-//! * Credit is taken a quantum at a time, in order. `Credit::next_quantum` is the character that has to leave for the next one;
-//!   what packets that have left returned is kept there.
-//! * Between two events no link can go on, unless it was left behind ([`demand`]): who could is on the list
-//!   `Network::work`, or the present link tells it. [`standstill()`] looks for links of which this is not true.
-//! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a bufferful takes at least as
-//!   long as the way to the wire, and the crossbar is no slower than a character. Both only delay credit and the end.
+//! * Characters are numbered consecutively on each link. `OutputBuffer::shift` is the difference to the numbers on the
+//!   link on which a packet arrives; it is valid for the packet granted last, the only one that can still be in the
+//!   input buffer.
+//! * `Wire::starts` holds every start up to `known()` that is still looked up, and is never changed. Computed times
+//!   depend only on causes in earlier ticks, because all delays are positive. So the order in which links send does not
+//!   matter, and a test may stop a link at a horizon without undoing anything.
+//! * Credit is taken by quanta, in order. `Credit::next_quantum` is the character that has to leave for the next
+//!   quantum; the credit of departed packets is stored there too.
+//! * Between two events no link can continue, unless it was left behind ([`demand`]): links that could are in the list
+//!   `Network::work`, or the current link notifies them. [`standstill()`] searches for links that violate this.
+//! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a full buffer takes at
+//!   least as long to send as the path to the wire, and the crossbar is no slower than a character. Both only delay
+//!   credit and the end.
 
 mod allocation;
 mod arbiter;

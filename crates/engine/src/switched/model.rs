@@ -1,20 +1,20 @@
 //! The equations of `docs/background/wormhole-model.md`, with the names of that page.
 //!
-//! Everything else in this module works out which of these terms are known, for how many characters, and which of
-//! them cannot be the greatest. The twin evaluates none of them: there characters move (see the map in [`super`]).
+//! The rest of this module computes which of these terms are known, for how many characters, and which of them cannot
+//! be the maximum. The twin evaluates none of them: there characters move (see the map in [`super`]).
 
 use super::link::Kind;
 use crate::kernel::Time;
 
-/// `S_o(m)`: a character starts on the wire of a link when it has come through the switch, when the wire has sent what was
-/// before it, and when it has credit.
+/// `S_o(m)`: a character starts on the wire of a link when it has passed the switch, when the wire has sent the
+/// previous character, and when it has credit.
 #[inline(always)]
 pub(super) fn start(supply: Time, wire: Time, credit: Time) -> Time {
     supply.max(wire).max(credit)
 }
 
-/// `R_l(n)`: a character leaves the input buffer when it has arrived, when the crossbar has moved what was before it since the
-/// grant, and when there is a place in the output buffer: when that of `S_o(m - output_buffer) + character_ticks` is free.
+/// `R_l(n)`: a character leaves the input buffer when it has arrived, when the crossbar has moved the previous ones
+/// since the grant, and when there is a place in the output buffer: at `S_o(m - output_buffer) + character_ticks`.
 #[inline(always)]
 pub(super) fn departure(arrival: Time, crossbar: Time, place: Time) -> Time {
     arrival.max(crossbar).max(place)
@@ -27,8 +27,8 @@ impl Kind {
         start + Time::from(self.arrival)
     }
 
-    /// `F(m)`, counted from the first character that needs credit: how many characters must have left the input buffer for the
-    /// credit of a number of quanta beyond those that were there at the beginning.
+    /// `F(m)`, counted from the first character that needs credit: how many characters must have left the input buffer
+    /// for a number of quanta beyond the initial ones.
     pub fn first_returned(&self, quanta: u32) -> u32 {
         self.quantum * (self.input_buffer / self.quantum + quanta) - self.input_buffer
     }
@@ -39,8 +39,8 @@ impl Kind {
         departure + Time::from(self.credit_delay)
     }
 
-    /// `H + decode_ticks`: a head asks for a link, of which the last header character started at a tick on the wire, and that is
-    /// at the front from another one on.
+    /// `H + decode_ticks`: a head requests a link. Its last header character started at a tick on the wire, and it is
+    /// at the front from another tick on.
     #[inline(always)]
     pub fn request(&self, at_front: Time, last_of_header: Time) -> Time {
         at_front.max(self.arrival(last_of_header)) + Time::from(self.decode)
@@ -52,14 +52,14 @@ impl Kind {
         departure + Time::from(self.handover)
     }
 
-    /// `R(end of packet) + next_head_ticks`: what is behind it is at the front.
+    /// `R(end of packet) + next_head_ticks`: the next packet is at the front.
     #[inline(always)]
     pub fn at_front(&self, departure: Time) -> Time {
         departure + Time::from(self.next_head)
     }
 
-    /// `S(end of packet) + end_ticks + (arrival_ticks - character_ticks)`: a packet has been received, of which the wire has sent
-    /// the end at a tick.
+    /// `S(end of packet) + end_ticks + (arrival_ticks - character_ticks)`: a packet has been received whose end the
+    /// wire has sent at a tick.
     #[inline(always)]
     pub fn delivery(&self, sent: Time) -> Time {
         self.arrival(sent) - Time::from(self.character)
@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_quantum_is_promised_when_all_its_places_are_free() {
-        // 43 places promise 40 characters; the next eight when five have left: then 8 of 43 are free beyond the 35 promised.
+        // 43 places allow 40 characters; the next eight when five have left: then 8 of 43 are free beyond the 35
+        // allowed.
         let kind = Kind { quantum: 8, input_buffer: 43, ..Kind::default() };
         assert_eq!([1, 2, 3].map(|quanta| kind.first_returned(quanta)), [5, 13, 21]);
         let even = Kind { quantum: 8, input_buffer: 16, ..Kind::default() };

@@ -1,4 +1,4 @@
-//! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
+//! The events of a packet on its path: dispatch, request, grant, release, delivery.
 
 use std::hint::cold_path;
 use std::num::Wrapping;
@@ -15,11 +15,11 @@ use crate::terminal::Packet;
 
 /// A packet that has begun on a link.
 pub(super) struct Begun {
-    /// What is sent of it.
+    /// The part of it that is sent.
     pub run: Run,
     /// The class of its front header.
     pub class: u32,
-    /// When it asks for an output, or [`UNKNOWN`].
+    /// When it requests an output, or [`UNKNOWN`].
     pub asks_at: Time,
     /// See [`super::burst::Burst`].
     pub last: bool,
@@ -29,7 +29,7 @@ pub(super) struct Begun {
 }
 
 impl Network {
-    /// Puts a packet on its terminal's link at its dispatch, which is the present tick.
+    /// Puts a packet on its terminal's link at its dispatch, in this tick.
     #[inline]
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
         if self.paced {
@@ -78,7 +78,7 @@ impl Network {
         }
     }
 
-    /// Gives the head packet of an input link its output, at the present tick.
+    /// Grants an output to the head packet of an input link, in this tick.
     #[inline(always)]
     pub(super) fn grant<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
         if !self.links[output as usize].wire.has_room() {
@@ -114,8 +114,8 @@ impl Network {
         }
     }
 
-    /// What follows from a packet having begun on a link, that it was granted or put on by its terminal if `GRANTED` is
-    /// false.
+    /// Handles the consequences of a packet's beginning on a link, which it was granted, or which is its terminal's if
+    /// `GRANTED` is false.
     #[inline(always)]
     fn begun<const PACED: bool, const GRANTED: bool>(&mut self, input: u32, output: u32, begun: &Begun) {
         let &Begun { run, class, asks_at, last, again, credits, frees } = begun;
@@ -147,7 +147,7 @@ impl Network {
         }
         let mut next = if credits { input } else { NONE };
         if GRANTED && credits && self.is_long(output, input) {
-            // If all catch up, it goes on with the others; so it must not be woken yet.
+            // If all catch up, it is woken with the others, so it must not be woken yet.
             self.links[input as usize].due.set_woken(false);
             if self.leave_behind(output, input) {
                 next = NONE;
@@ -158,7 +158,7 @@ impl Network {
         self.follow::<PACED>(next);
     }
 
-    /// What follows from a worm's end of packet having a time on the wire, apart from the link itself.
+    /// Handles the consequences of a known time of a worm's end of packet on the wire, apart from the link itself.
     #[inline(never)]
     pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
         let at = &mut self.links[link as usize];
@@ -166,7 +166,7 @@ impl Network {
         let kind = &self.kinds[at.kind as usize];
         let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
         if to_terminal {
-            // A terminal takes what comes: its credit has no end.
+            // A terminal accepts everything: its credit is unlimited.
             at.credit.renew();
         }
         if from_terminal {
@@ -186,7 +186,7 @@ impl Network {
         }
     }
 
-    /// Has it told when the first character of a packet comes to its terminal, if that is not the last one.
+    /// Schedules the arrival of a packet's first character at its terminal, if that is not the last one.
     #[cold]
     fn schedule_head(&mut self, link: u32, gone: &Gone) {
         if gone.characters > 1 {
@@ -195,7 +195,7 @@ impl Network {
         }
     }
 
-    /// Takes those of some terminals that are links: the packets of which the first character has come over these.
+    /// Moves link numbers from `asking` to `heads`: the packets whose first characters have arrived on these links.
     #[inline(always)]
     pub fn heads(&self, asking: &mut Vec<u32>, heads: &mut Vec<(u32, u32)>) {
         if self.tells_heads {
@@ -255,8 +255,8 @@ impl Network {
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer: its output is released and the next head comes forward; of a plain link it
-    /// is computed when.
+    /// Handles the departure of a packet's end from the input buffer: releases its output and brings the next head
+    /// forward; for a plain link the time is computed.
     #[inline(always)]
     pub(super) fn left<const PACED: bool>(&mut self, link: u32, output: u32, leaves: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);
@@ -271,7 +271,7 @@ impl Network {
         at.input.leave(kind.at_front(leaves));
         let free = kind.release(leaves);
         at.take_head(&mut self.crowd);
-        // Without an output there is no credit but what was kept.
+        // Without an output there is no credit except stored credit.
         if (at.credit.waits() | at.due.is_behind()) && at.credit.is_kept() && at.due.wake() {
             cold_path();
             self.work.push(link);
@@ -290,7 +290,7 @@ impl Network {
     }
 }
 
-/// Header and class of a worm without its front header, and the characters of that.
+/// Returns header and class of a worm without its front header, and the characters of that header.
 #[cold]
 fn strip(fabric: &Fabric, packets: &Slab<PacketState>, worm: &Worm) -> (Header, u32, u32) {
     let deleted = header_chars(fabric, worm.header);
@@ -301,13 +301,13 @@ fn strip(fabric: &Fabric, packets: &Slab<PacketState>, worm: &Worm) -> (Header, 
     (Header::Deleted, worm.class, deleted)
 }
 
-/// Characters that must be there before a head asks: its front header, or its first character.
+/// Returns the characters that must arrive before a head requests: its front header, or its first character.
 #[inline(always)]
 pub(super) fn asking_chars(fabric: &Fabric, header: Header) -> u32 {
     header_chars(fabric, header).max(1)
 }
 
-/// Characters of the front header.
+/// Returns the characters of the front header.
 #[inline(always)]
 fn header_chars(fabric: &Fabric, header: Header) -> u32 {
     match header {

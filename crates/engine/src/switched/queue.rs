@@ -1,8 +1,8 @@
-//! Times of successive characters on their way from one process to the next, as queues of straight runs.
+//! Times of successive characters between two processes, as queues of straight runs.
 //!
-//! Between two changes of pace characters follow each other at equal steps, so the times of a whole
-//! worm are a handful of runs. The process that works times out pushes them, the one that builds on them
-//! takes them; each queue has one of either.
+//! Between two changes of pace characters follow each other at equal intervals, so the times of a whole worm are a few
+//! runs. The process that computes times pushes them, and the one that uses them takes them; each queue has one of
+//! either.
 
 use std::collections::VecDeque;
 
@@ -20,19 +20,19 @@ pub struct Run {
 }
 
 impl Run {
-    /// The same characters, each `delay` ticks later.
+    /// Returns the same characters, each `delay` ticks later.
     #[inline]
     pub fn later(self, delay: u32) -> Self {
         Self { time: self.time + Time::from(delay), ..self }
     }
 
-    /// Tick of the character at this position from the first.
+    /// Returns the tick of the character at this position from the first.
     #[inline]
     pub fn at(&self, position: u32) -> Time {
         self.time + Time::from(position) * Time::from(self.step)
     }
 
-    /// Makes another run part of this one, if it goes on as this one does.
+    /// Makes another run part of this one, if it continues it; returns whether it does.
     #[inline]
     fn absorbs(&mut self, run: Self) -> bool {
         let due = self.at(self.count);
@@ -48,7 +48,7 @@ impl Run {
         false
     }
 
-    /// When a character `step` ticks behind the last one is due.
+    /// Returns when a character `step` ticks after the last one is due.
     #[inline]
     pub fn after(&self, step: u32) -> Time {
         debug_assert!(self.count > 0);
@@ -59,7 +59,7 @@ impl Run {
 /// A time before every other.
 pub const ALWAYS: Time = Time::MIN / 2;
 
-/// Runs a queue holds in place; more are rare and are kept apart.
+/// Runs that a queue stores in place; further ones are rare and stored separately.
 const ROOM: u8 = 2;
 
 /// A queue of runs.
@@ -68,7 +68,7 @@ pub struct Queue {
     runs: [Run; ROOM as usize],
     head: u8,
     len: u8,
-    /// What follows the runs in place; boxed, or it would double a queue that hardly ever has any.
+    /// The runs after those in place; boxed, because few queues have any.
     #[expect(clippy::box_collection)]
     rest: Option<Box<VecDeque<Run>>>,
 }
@@ -85,19 +85,19 @@ impl Queue {
         usize::from(self.head.wrapping_add(position) % ROOM)
     }
 
-    /// The first run, if there is one.
+    /// Returns the first run, if any.
     #[inline]
     pub fn front(&self) -> Option<Run> {
         (self.len > 0).then(|| self.runs[self.index(0)])
     }
 
-    /// All runs, the first one first.
+    /// Returns all runs, the first one first.
     pub fn runs(&self) -> impl Iterator<Item = Run> {
         let rest = self.rest.iter().flat_map(|rest| rest.iter().copied());
         (0..self.len).map(|position| self.runs[self.index(position)]).chain(rest)
     }
 
-    /// Takes a number of characters, which are there.
+    /// Takes a number of characters, which must exist.
     pub fn take_all(&mut self, mut count: u32) {
         while count > 0 {
             let front = self.front().expect("it is there").count.min(count);
@@ -163,7 +163,7 @@ impl Queue {
     }
 }
 
-/// The longest straight run of at most `most` characters that starts no earlier than `own` (and goes on at
+/// Returns the longest straight run of at most `most` characters that starts no earlier than `own` (and continues at
 /// `step`) and than all bounds. Each bound is a run of at least one character; the result is not longer.
 #[inline(always)]
 pub fn follow<const N: usize>(most: u32, own: Time, step: u32, bounds: [Run; N]) -> Run {
@@ -197,7 +197,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A queue gives back the times that were pushed, in order, however they are taken.
+        /// A queue returns the times that were pushed, in order, however they are taken.
         #[test]
         fn first_in_first_out(
             runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9), 1..60),

@@ -1,30 +1,30 @@
-//! Which group a class takes at each switch, so that the entries in use lie close together.
+//! The group of each class at each switch, stored so that the used entries are close together.
 //!
-//! The terminals of one switch are reached by the same groups from every other switch: they are a region, with one entry for
-//! all its classes; only where these differ is the full table read. And most switches of a large network know few ways,
-//! so that their entries are a few intervals of regions, as on a switch with interval labels; these fill one cache line
-//! where the table would not fit into a cache.
+//! The terminals of one switch are reached by the same groups from every other switch: they form a region, with one
+//! entry for all its classes; the full table is only read where these differ. Most switches of a large network also use
+//! few different groups, so their entries are a few intervals of regions, as on a switch with interval labels. These
+//! fill one cache line, while the table would not fit into a cache.
 
 use std::hint::cold_path;
 
 use crate::fabric::{Fabric, NONE};
 
-/// Classes of a region have different entries. No entry of a table that fits into memory is as large.
+/// The classes of a region have different entries. No table that fits into memory has such a large entry.
 const MIXED: u32 = NONE - 1;
 /// No entry has been seen.
 const UNSEEN: u32 = NONE - 2;
 
-/// No region has this number. Numbers have signs here because processors compare such at once.
+/// No region has this number. Numbers are signed here because processors compare signed numbers in one step.
 const FAR: i32 = i32::MAX;
 
-/// Intervals that one switch may have.
+/// Maximum number of intervals of one switch.
 const INTERVALS: usize = 8;
 
 /// The entries of one switch by interval of regions.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Row {
-    /// Where the second interval begins, the third and so on; [`FAR`] behind the last, so that there is one to end with.
+    /// Start of the second interval and the following ones; [`FAR`] after the last, as a sentinel.
     starts: [i32; INTERVALS],
     entries: [u32; INTERVALS],
 }
@@ -62,7 +62,7 @@ impl Routes {
         }
     }
 
-    /// The entry of a class at a switch, as in `Fabric::route`.
+    /// Returns the entry of a class at a switch, as in `Fabric::route`.
     #[inline(always)]
     pub fn entry(&self, fabric: &Fabric, switch: u32, class: u32) -> u32 {
         let region = self.region[class as usize];
@@ -82,7 +82,7 @@ impl Routes {
 }
 
 impl Row {
-    /// The intervals of a row of the table, unless there are too many.
+    /// Returns the intervals of a row of the table, unless there are too many.
     fn new(row: &[u32]) -> Option<Self> {
         let mut new = Self { starts: [FAR; INTERVALS], entries: [NONE; INTERVALS] };
         let mut last = 0;
@@ -99,13 +99,13 @@ impl Row {
 
     #[inline(always)]
     fn entry(&self, region: u32) -> u32 {
-        // Counted rather than searched: that needs no jumps.
+        // Counted instead of searched, to avoid jumps.
         let before: i32 = self.starts.iter().map(|&start| i32::from(start <= region as i32)).sum();
         self.entries[before as usize % INTERVALS]
     }
 }
 
-/// Classes that headers can have, ascending.
+/// Returns the classes that headers can have, in ascending order.
 fn used(fabric: &Fabric) -> Vec<u32> {
     let mut used: Vec<u32> = fabric.terminal_class.iter().chain(&fabric.via_class).copied().collect();
     used.sort_unstable();
@@ -113,7 +113,7 @@ fn used(fabric: &Fabric) -> Vec<u32> {
     used
 }
 
-/// The region of every class, and how many there are: one per switch that classes lead to.
+/// Returns the region of every class, and the number of regions: one per switch that classes lead to.
 fn regions(fabric: &Fabric) -> (Vec<u32>, usize) {
     let mut of_switch = vec![NONE; fabric.switches as usize];
     let mut regions = 0;
@@ -121,7 +121,7 @@ fn regions(fabric: &Fabric) -> (Vec<u32>, usize) {
     let homes = fabric.terminal_in_link.iter().map(|&link| fabric.link_source[link as usize]);
     let ends = homes.chain(fabric.via_switch.iter().copied());
     for (&class, switch) in fabric.terminal_class.iter().chain(&fabric.via_class).zip(ends) {
-        // A terminal may hang at another terminal; it needs no region then.
+        // A terminal may be connected to another terminal, and then needs no region.
         if let Some(of_switch) = of_switch.get_mut(switch as usize) {
             if *of_switch == NONE {
                 *of_switch = regions;
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn more_intervals_than_fit_are_a_table() {
-        // Every switch sends to each by another group.
+        // Every switch sends to each other one by another group.
         for switches in [8, 9] {
             let ends: Vec<u32> = (0..switches).collect();
             let fabric = Fabric {

@@ -1,22 +1,22 @@
-//! What a link sent completely: packets, characters and ticks, for the table of links.
+//! Counts of a link for the table of links: complete packets, characters and ticks.
 
 use super::link::Kind;
 use crate::kernel::Time;
 use crate::measure::LinkCounts;
 
-/// What a link sent completely since the counts were last cleared.
+/// Counts of what a link sent completely since they were last cleared.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Sent {
     packets: u64,
-    /// Headers and ends of packets included.
+    /// Including headers and ends of packets.
     characters: u64,
     /// From the first character of each packet on the wire to the last.
     ticks: u64,
 }
 
 impl Sent {
-    /// Counts a packet, of which the first character started so many ticks before the last one was sent.
+    /// Counts a packet. `ticks`: from the start of its first character to the end of its last one.
     #[inline(always)]
     pub fn add(&mut self, characters: u32, ticks: Time) {
         self.packets += 1;
@@ -24,7 +24,7 @@ impl Sent {
         self.ticks += ticks as u64;
     }
 
-    /// The counts of a link whose heads have waited for so long.
+    /// Returns the counts of a link. `wait_ticks`: time that heads have waited for it.
     pub fn counts(&self, kind: &Kind, wait_ticks: u64) -> LinkCounts {
         let Self { packets, characters, ticks } = *self;
         let busy_ticks = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);

@@ -1,9 +1,10 @@
-//! Packets that stand still although they could move: a fault of the engine, which is reported and never a result.
+//! Packets that stand still although they could move: an error of the engine, which is reported and is never a valid
+//! result.
 //!
-//! All that can be computed is computed within the tick in which it becomes known. So once a tick is over, nothing waits
-//! but for what others have to do: no link has characters to send and credit for them, no wire is busy for longer than
-//! it takes to send all there is, no head stands beside a free output, and no packet that has come is not delivered. However long
-//! a packet waits for a grant, for credit or for a slow source, none of this is true of it.
+//! Everything that can be computed is computed within the tick in which it becomes known. After a tick, everything that
+//! waits therefore waits for others: no link has characters and credit, no wire is busy for longer than it takes to
+//! send everything, no head waits while an output is free, and no received packet is undelivered. However long a packet
+//! waits for a grant, for credit or for a slow source, none of these conditions is violated.
 
 use std::num::Wrapping;
 
@@ -18,34 +19,34 @@ use crate::kernel::Time;
 /// Something that stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standstill {
-    /// What is wrong.
+    /// The kind of error.
     pub fault: Fault,
-    /// The link that it concerns: that sends, or by which the packet came.
+    /// The link: the one that sends, or on which the packet arrived.
     pub link: u32,
-    /// Terminals that the packet comes from and goes to; [`NONE`] if there is none.
+    /// Source and destination terminal of the packet; [`NONE`] if there is none.
     pub source: u32,
     /// See `source`.
     pub target: u32,
 }
 
-/// What is wrong.
+/// The kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A link has characters and credit and does not send.
     Unsent,
-    /// A wire is busy for longer than it takes to send all there is.
+    /// A wire is busy for longer than it takes to send everything.
     Busy,
-    /// A head has come and does not ask for an output.
+    /// A head has arrived and does not request an output.
     Unasked,
-    /// A head waits beside an output that is free.
+    /// A head waits although an output is free.
     Ungranted,
-    /// A packet has come to its terminal and is not delivered.
+    /// A packet has arrived at its terminal and is not delivered.
     Undelivered,
-    /// Packets are on their way and nothing is to happen any more.
+    /// Packets are under way and there are no more events.
     Silent,
 }
 
-/// What stands still once a tick is over although it could move, if anything does.
+/// Returns what stands still after a tick although it could move, if anything does.
 pub fn standstill(network: &Network, now: Time) -> Option<Standstill> {
     let latest = network.latest(now);
     (0..network.links.len() as u32).find_map(|link| {
@@ -59,11 +60,10 @@ pub fn standstill(network: &Network, now: Time) -> Option<Standstill> {
 }
 
 impl Network {
-    /// A tick by which everything that is known in a tick is over.
+    /// Returns a tick by which everything that is known in a tick is over.
     ///
-    /// What is known of later ticks is one start of a character after the other, of which each follows from the one before it,
-    /// and of each link not more than an output buffer and one packet: what was granted a link earlier has left for its
-    /// output buffer.
+    /// What is known of later ticks is a sequence of starts of characters, each following from the previous one, and at
+    /// most an output buffer and one packet per link: what was granted a link earlier has left for its output buffer.
     fn latest(&self, now: Time) -> Time {
         let longest = self.packets.kept().map(|packet| u64::from(packet.length)).max().unwrap_or(0);
         let headers = u64::from(self.fabric.header_chars) + u64::from(self.fabric.via_header_chars) + 1;
@@ -77,7 +77,8 @@ impl Network {
         now.saturating_add(Time::try_from(lasts).unwrap_or(Time::MAX))
     }
 
-    /// When the sources of packets put them on their links, or start to send them: programs tell it long before.
+    /// Returns when the sources of packets put them on their links, or start to send them; programs announce it long
+    /// before.
     fn dispatches(&self) -> impl Iterator<Item = Time> {
         let links = self.links.iter().filter(|link| link.tail() != NONE && self.kind(link).from_terminal);
         links.map(|link| {
@@ -137,7 +138,7 @@ impl Network {
         ahead(stop, known) > 0 && has_credit && !(self.on_demand && self.is_left_behind(link))
     }
 
-    /// When a head asks for its output, if enough of it has been sent.
+    /// Returns when a head requests its output, if enough of it has been sent.
     fn asks_due(&self, at: &Link, head: &Worm) -> Option<Time> {
         let last = head.first + Wrapping(asking_chars(&self.fabric, head.header) - 1);
         (ahead(last, at.wire.known()) < 0)
@@ -146,7 +147,7 @@ impl Network {
 }
 
 impl Kind {
-    /// No start of a character follows later from another one.
+    /// Returns an upper limit of the interval between a start of a character and the next one.
     fn longest_step(&self) -> u64 {
         let ways = u64::from(self.arrival) + u64::from(self.credit_delay) + u64::from(self.onward);
         ways + 2 * u64::from(self.character.max(self.end)) + 2 * u64::from(self.crossbar)
@@ -213,7 +214,7 @@ mod tests {
         fabric
     }
 
-    /// Terminals 0 and 1 have sent a packet of 40 characters to terminal 1, and all that happens up to a tick has happened;
+    /// Terminals 0 and 1 have sent a packet of 40 characters to terminal 1, and everything up to a tick has happened;
     /// nothing has stood still meanwhile.
     fn run_to(until: Time) -> Network {
         let mut network = Network::new(fabric());
@@ -237,7 +238,7 @@ mod tests {
         network
     }
 
-    /// What is said of a network up to a tick after something in it was broken.
+    /// Returns what is reported of a network up to a tick after a part of it was broken.
     fn found(until: Time, breaks: impl FnOnce(&mut Network)) -> Option<(Fault, u32, u32)> {
         let mut network = run_to(until);
         breaks(&mut network);
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(found(300, |_| ()), None);
     }
 
-    /// Programs hand over packets that are to be sent later.
+    /// Programs hand over packets that are sent later.
     #[test]
     fn a_packet_that_is_dispatched_later_does_not_stand_still() {
         for length in [0, 40] {
@@ -276,7 +277,8 @@ mod tests {
 
     #[test]
     fn a_link_that_is_not_woken_is_found() {
-        // The packet that waits at the switch has no credit for the rest of it, and is given some unheard.
+        // The packet that waits at the switch has no credit for the rest of it, and is given some without further
+        // effects.
         let give = |network: &mut Network| {
             let credit = &mut network.links[2].credit;
             credit.spend(8, credit.next_quantum());

@@ -1,4 +1,4 @@
-//! What the wormhole engine remembers: links, groups and packets.
+//! The state of the wormhole engine: links, groups and packets.
 
 use super::allocation::Ports;
 use super::demand::{self, Part};
@@ -20,19 +20,19 @@ pub const UNKNOWN: Time = Time::MAX;
 /// A pending event, by kind and link or terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head packet of this link's input buffer asks for its group.
+    /// The head packet of this link's input buffer requests its group.
     Request(u32),
     /// This link becomes free while heads wait for it.
     Release(u32),
     /// The end of a packet has been received by the terminal at the end of this link.
     Deliver(u32),
-    /// This terminal's link is free, or the dispatch of its next packet is due. Behind the terminals, in order of links:
-    /// the first character of a packet has come to the terminal at the end of the link.
+    /// This terminal's link is free, or the dispatch of its next packet is due. Numbers after the terminals are links:
+    /// the first character of a packet has arrived at the terminal at the end of the link.
     Source(u32),
 }
 
 impl Event {
-    /// The number under which the wheel knows it: those of one link next to each other.
+    /// Returns its number in the wheel; the numbers of one link are adjacent.
     #[inline]
     pub fn number(self) -> u32 {
         match self {
@@ -43,7 +43,7 @@ impl Event {
         }
     }
 
-    /// The event of a number.
+    /// Returns the event of a number.
     #[inline]
     pub fn of(number: u32) -> Self {
         match number & 3 {
@@ -64,11 +64,11 @@ pub struct PacketState {
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// When its source made it.
+    /// When its source created it.
     pub created: Time,
     /// When its first character starts on its source's wire.
     pub started: Time,
-    /// What its source knows it by.
+    /// The mark given by its source.
     pub mark: u32,
 }
 
@@ -87,7 +87,7 @@ pub struct Network {
     pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
     pub(super) packets: Slab<PacketState>,
-    /// Whether a crossbar moves characters one after the other, rather than as fast as they come.
+    /// Whether a crossbar moves characters one by one, instead of as fast as they arrive.
     pub(super) paced: bool,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
@@ -98,19 +98,19 @@ pub struct Network {
     pub(super) window: u32,
     /// Whether a packet was sent whose end is so far: until then nobody asks.
     pub(super) has_long: bool,
-    /// Links of a packet, while it is decided which of them are.
+    /// Links of a packet, during the decision which of them are left behind.
     pub(super) behind: Vec<Part>,
-    /// Links of a packet that streams, while they are looked at.
+    /// Links of a packet that streams, during its examination.
     pub(super) parts: Vec<u32>,
-    /// A switch and a class for which it has no route, if a packet met one.
+    /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
-    /// Whether it is notified when the first character of a packet has come to its terminal.
+    /// Whether the arrival of a packet's first character at its terminal is reported.
     pub(super) tells_heads: bool,
-    /// Ways of packets, if they are asked for.
+    /// Paths of packets, if requested.
     pub hops: Hops,
-    /// Heads granted an output so far.
+    /// Number of grants so far.
     pub grants: u64,
-    /// Pieces of timelines computed so far.
+    /// Number of pieces of timelines computed so far.
     pub extensions: u64,
     /// Pending events.
     pub wheel: Wheel,
@@ -163,12 +163,12 @@ impl Network {
         &self.fabric
     }
 
-    /// Packets dispatched and not yet delivered.
+    /// Returns the packets dispatched and not yet delivered.
     pub fn in_flight(&self) -> u64 {
         self.packets.count() as u64
     }
 
-    /// A packet by number.
+    /// Returns a packet by number.
     pub fn packet(&self, packet: u32) -> &PacketState {
         &self.packets[packet]
     }
@@ -179,24 +179,24 @@ impl Network {
         self.wheel.schedule(event.number(), time);
     }
 
-    /// A worm of a link.
+    /// Returns a worm of a link.
     #[inline(always)]
     pub(super) fn worm(&self, link: u32, number: u32) -> &Worm {
         self.links[link as usize].worm(number, &self.crowd)
     }
 
-    /// What does not change on a link.
+    /// Returns the constants of a link.
     #[inline(always)]
     pub(super) fn kind(&self, link: &Link) -> &Kind {
         &self.kinds[link.kind as usize]
     }
 
-    /// What every link did since the last [`Network::clear_counts`].
+    /// Returns the counts of every link since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         self.links.iter().map(|link| link.sent.counts(self.kind(link), link.port.wait_ticks()))
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     pub fn clear_counts(&mut self) {
         for link in &mut self.links {
             link.sent = Sent::default();

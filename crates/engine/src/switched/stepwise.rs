@@ -1,8 +1,8 @@
 //! Input buffers whose characters cannot leave independently of each other.
 //!
-//! With a crossbar slower than the links each character waits for the one before it, and where an output buffer is small,
-//! what is sent waits for a place in it. So the times at which characters leave have to be computed in order,
-//! and what is sent follows from them.
+//! With a crossbar slower than the links each character waits for the previous one, and with a small output buffer
+//! sending waits for a place in it. The departures therefore have to be computed in order, and sending follows from
+//! them.
 
 use std::num::Wrapping;
 
@@ -38,7 +38,7 @@ impl Network {
         }
     }
 
-    /// Returns whether the packet has left completely.
+    /// Extends the departures; returns whether the packet has left completely.
     fn extend_exits(&mut self, link: u32, output: u32) -> bool {
         loop {
             let (at, to) = (&self.links[link as usize], &self.links[output as usize]);

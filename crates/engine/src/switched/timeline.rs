@@ -1,8 +1,8 @@
 //! When successive characters of a link start on its wire, or leave the buffer at its end, as straight pieces.
 //!
-//! Between two changes of pace characters follow each other at equal steps, so the times of a whole
-//! worm are a handful of pieces. What is computed once is written once; whoever builds on it looks it up by
-//! number, and going on at the same pace writes nothing at all.
+//! Between two changes of pace characters follow each other at equal intervals, so the times of a whole worm are a few
+//! pieces. Each time is computed and stored once; its users look it up by number, and continuing at the same pace
+//! stores nothing at all.
 
 use std::collections::VecDeque;
 use std::num::Wrapping;
@@ -10,33 +10,33 @@ use std::num::Wrapping;
 use super::queue::{ALWAYS, Run};
 use crate::kernel::Time;
 
-/// The number of a character on its link. All packets are numbered consecutively, and numbers wrap: only those of
+/// The number of a character on its link. Packets are numbered consecutively, and numbers wrap: only those of
 /// characters that are in the network together are ever compared, which are far less than 2^31 apart.
 pub type Number = Wrapping<u32>;
 
-/// The number of the first character of every link: such that numbers wrap early in every run, and a
-/// mistake in comparing them shows in the tests.
+/// The number of the first character of every link. It makes numbers wrap early in every run, so that an error in
+/// comparing them shows in the tests.
 pub const START: Number = Wrapping(u32::MAX - 500);
 
-/// How far a number is ahead of another one; negative if it is behind.
+/// Returns how far a number is ahead of another one; negative if it is behind.
 #[inline(always)]
 pub fn ahead(number: Number, of: Number) -> i32 {
     (number - of).0 as i32
 }
 
-/// The earlier of two numbers.
+/// Returns the earlier of two numbers.
 #[inline(always)]
 pub fn earlier(one: Number, other: Number) -> Number {
     if ahead(one, other) < 0 { one } else { other }
 }
 
-/// The later of two numbers.
+/// Returns the later of two numbers.
 #[inline(always)]
 pub fn later(one: Number, other: Number) -> Number {
     if ahead(one, other) < 0 { other } else { one }
 }
 
-/// Characters at equal steps, up to where the next piece begins.
+/// Characters at equal intervals, up to the next piece.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
     /// Tick of its first character.
@@ -46,7 +46,7 @@ struct Piece {
     step: u32,
 }
 
-/// Pieces a timeline holds in place, two cache lines of them; more are rare and are kept apart.
+/// Pieces that a timeline stores in place, two cache lines of them; further ones are rare and stored separately.
 const ROOM: usize = 8;
 
 /// The times of successive characters.
@@ -56,25 +56,26 @@ pub struct Timeline {
     known: Number,
     /// The step of the last piece.
     step: u32,
-    /// When the first character that is not known yet is due if it follows the last piece in step.
+    /// When the first unknown character is due if it continues the last piece.
     due: Time,
-    /// How many pieces were ever written.
+    /// Number of pieces written so far.
     written: Wrapping<u8>,
-    /// No piece before this one is in place.
+    /// First piece that is in place.
     oldest: Wrapping<u8>,
-    /// Whether the last piece is a single character: told here, so that it need not be read to write another one.
+    /// Whether the last piece is a single character; stored here so that it need not be read before another one is
+    /// written.
     single: bool,
-    /// Characters of one packet do not follow each other in fewer ticks.
+    /// Minimum ticks between characters of one packet.
     pub pace: u32,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
-    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
+    /// Pieces before those in place that are still looked up; boxed, because few timelines have any.
     #[expect(clippy::box_collection)]
     older: Option<Box<VecDeque<Piece>>>,
 }
 
 impl Timeline {
-    /// A timeline of which `before` characters have always been there; the next is number `START + before`.
+    /// Returns a timeline whose first `before` characters have always been there; the next is number `START + before`.
     pub fn new(before: u32, pace: u32) -> Self {
         let long_ago = Piece { time: ALWAYS, first: START, step: 0 };
         Self {
@@ -90,19 +91,19 @@ impl Timeline {
         }
     }
 
-    /// Number of the first character that is not known yet.
+    /// Returns the number of the first character that is not known yet.
     #[inline(always)]
     pub fn known(&self) -> Number {
         self.known
     }
 
-    /// Tick of the last character that is known.
+    /// Returns the tick of the last known character.
     #[inline(always)]
     pub fn last(&self) -> Time {
         self.due - Time::from(self.step)
     }
 
-    /// The straight run from a character on. It must be known, and one that is still looked up.
+    /// Returns the straight run from a character on. The character must be known, and still stored.
     #[inline(always)]
     pub fn run_from(&self, number: Number) -> Run {
         debug_assert!(ahead(self.known, number) > 0, "{number} of {}", self.known);
@@ -120,14 +121,14 @@ impl Timeline {
         }
     }
 
-    /// The last straight run.
+    /// Returns the last straight run.
     #[inline(always)]
     pub fn last_run(&self) -> Run {
         let last = &self.pieces[(self.written - Wrapping(1)).0 as usize % ROOM];
         Run { count: (self.known - last.first).0, step: last.step, time: last.time }
     }
 
-    /// The straight run from a character on before the last one, if that is the last but one.
+    /// Returns the straight run from a character on before the last one, if that is the last but one.
     #[inline(always)]
     pub fn last_run_but_one(&self, number: Number) -> Option<Run> {
         let at = self.written - Wrapping(2);
@@ -137,7 +138,7 @@ impl Timeline {
         (is_kept & (into >= 0)).then_some(Run { count: 0, step: piece.step, time })
     }
 
-    /// Halves what is left again and again: behind a large output buffer there may be many thousands.
+    /// Finds an older run by bisection: a large output buffer may have many thousands.
     #[cold]
     fn older_run(&self, number: Number, until: Number) -> Run {
         let older = self.older.as_deref().expect("a piece that is looked up was forgotten");
@@ -152,7 +153,7 @@ impl Timeline {
         (self.written - self.oldest).0 < ROOM as u8
     }
 
-    /// Whether a run goes on at the pace of the last piece.
+    /// Whether a run continues the pace of the last piece.
     #[inline(always)]
     pub fn goes_on(&self, run: &Run) -> bool {
         run.time == self.due && run.step == self.step
@@ -161,8 +162,8 @@ impl Timeline {
     /// Appends a run of at least one character, which begins no earlier than the last one ends. There must be room.
     #[inline(always)]
     pub fn push(&mut self, run: &Run) {
-        // All that a link sends is put here. After a run of no characters its wire would be busy for ever, and what
-        // was delivered so far would look like a result.
+        // Everything that a link sends passes here. After an empty run its wire would be busy for ever, and the
+        // deliveries so far would look like a result.
         assert!(run.count > 0, "a run of no characters");
         if self.goes_on(run) {
             self.single = false;
@@ -173,7 +174,8 @@ impl Timeline {
         self.due = run.at(run.count);
     }
 
-    /// Begins a piece with a run, or has it go on at the pace of the run if it is a single character so far.
+    /// Begins a piece with a run, or continues the last piece at the pace of the run if it is a single character so
+    /// far.
     #[inline(always)]
     fn write(&mut self, run: &Run) {
         debug_assert!(self.has_room());
@@ -190,15 +192,15 @@ impl Timeline {
         self.written += 1;
     }
 
-    /// Goes on behind characters that nobody will look up.
+    /// Skips characters that nobody will look up.
     pub fn skip(&mut self, count: u32) {
         self.known += count;
-        // What follows is not in step with what was before, and begins a piece.
+        // The next character does not continue the previous ones, and begins a piece.
         self.due = ALWAYS;
         self.single = false;
     }
 
-    /// Makes room for another piece; those that end before a character are not looked up any more.
+    /// Makes room for another piece; pieces that end before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         if let Some(older) = &mut self.older {
             let oldest = self.pieces[self.oldest.0 as usize % ROOM].first;
@@ -207,7 +209,7 @@ impl Timeline {
             }
         }
         if self.older.as_ref().is_none_or(|older| older.is_empty()) {
-            // From the latest on, for few are kept.
+            // From the latest on, because few are kept.
             let mut first = self.written - Wrapping(1);
             while first != self.oldest && ahead(self.pieces[first.0 as usize % ROOM].first, keep) > 0 {
                 first -= 1;
@@ -222,14 +224,14 @@ impl Timeline {
 }
 
 impl Piece {
-    /// When one of its characters starts.
+    /// Returns when one of its characters starts.
     #[inline(always)]
     fn time_of(&self, number: Number) -> Time {
         let into = Time::from((number - self.first).0);
         self.time + into * Time::from(self.step)
     }
 
-    /// The characters from a number on to before another one.
+    /// Returns the characters from a number on to before another one.
     #[inline(always)]
     fn run(&self, number: Number, until: Number) -> Run {
         Run { count: (until - number).0, step: self.step, time: self.time_of(number) }
@@ -242,7 +244,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Each character that is still looked up has the time that was pushed, however many pieces there are.
+        /// Each character that is still stored has the time that was pushed, however many pieces there are.
         #[test]
         fn times_are_found_by_number(
             runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9, 0u32..40), 1..600),

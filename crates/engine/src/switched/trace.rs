@@ -1,4 +1,4 @@
-//! What a trace keeps of the ways of packets.
+//! The paths of packets in a trace.
 
 use super::state::{Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
@@ -7,14 +7,14 @@ use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
 
 impl Network {
-    /// Keeps the path of a packet over a link, which is known now.
+    /// Records the stay of a packet on a link.
     #[cold]
     pub(super) fn keep_hop(&mut self, link: u32, packet: u32, begin: Time, end: Time) {
         let hop = self.hop(link, packet, begin, end);
         self.hops.record(hop);
     }
 
-    /// Worms that are on links, with an end of -1.
+    /// Returns the worms that are on links, with end -1.
     pub fn standing(&self) -> Vec<Hop> {
         let mut found = Vec::new();
         for (link, at) in (0..).zip(&self.links) {
@@ -34,7 +34,7 @@ impl Network {
         Hop { source, started, target, link, begin, end, kind: hop_kind::PACKET }
     }
 
-    /// When a packet started on its source's wire, also while its end is still to leave there.
+    /// Returns when a packet started on its source's wire, even while its end has not left there.
     fn start_of(&self, packet: u32) -> Time {
         let state = &self.packets[packet];
         if state.started != UNKNOWN {

@@ -1,14 +1,14 @@
-//! The one step that sends: bounds, a burst up to the first that binds, and what follows from it.
+//! The one step that sends: the limits, a burst up to the first limit, and its consequences.
 //!
-//! [`super::burst`] computes the bounds; here the burst is stored, and the links that depend on it are notified. A burst
-//! is the longest run of characters of one packet that start at equal steps and of which all bounds are known.
-//! The crossbar and the places of the output buffer bound when characters leave an input buffer; this is looked up where
-//! somebody asks for it (see [`super::departures`]), and comes in as credit and, of links that are
+//! [`super::burst`] computes the limits; here the burst is stored, and the links that depend on it are notified. A
+//! burst is the longest run of characters of one packet that start at equal intervals and whose limits are all known.
+//! The crossbar and the places of the output buffer limit when characters leave an input buffer. This is looked up
+//! where it is needed (see [`super::departures`]), and enters as credit and, for links that are
 //! [stepwise](super::stepwise), as supply.
 //!
-//! All delays are positive, so it does not matter in which order links send. What is proved beforehand is left out, by a
-//! [`Case`]; whatever a case does not cover is left to the next wider one. So there is one way to send, and several ways to
-//! know that less has to be looked at.
+//! All delays are positive, so the order in which links send does not matter. A [`Case`] omits limits that are proved
+//! not to apply; if a case does not apply, the next more general one is used. So there is one way to send, and several
+//! conditions under which less has to be computed.
 
 use std::hint::cold_path;
 use std::num::Wrapping;
@@ -30,14 +30,15 @@ struct Sending {
 }
 
 impl Network {
-    /// Sends on a link, and on all that can go on by this.
+    /// Sends on a link, and on all links that can continue because of this.
     #[inline(never)]
     pub(super) fn settle<const PACED: bool>(&mut self, link: u32) {
         let next = self.transmit_any::<PACED>(link);
         self.follow::<PACED>(next);
     }
 
-    /// Sends on a link that has credit now for which it waited, if one is given, and on all that can go on.
+    /// Sends on a link that now has the credit for which it waited, if one is given, and on all links that can
+    /// continue.
     #[inline(always)]
     pub(super) fn follow<const PACED: bool>(&mut self, link: u32) {
         let mut next = link;
@@ -52,8 +53,8 @@ impl Network {
         }
     }
 
-    /// Sends on a link what it can, whatever it is like, and tells those that depend on it; returns one of these that is to
-    /// send next, or [`NONE`].
+    /// Sends on a link of any kind what it can, and notifies those that depend on it; returns one of these that sends
+    /// next, or [`NONE`].
     #[inline(never)]
     pub(super) fn transmit_any<const PACED: bool>(&mut self, link: u32) -> u32 {
         if let Some(next) = self.transmit::<PACED, PLAIN>(link) {
@@ -63,8 +64,8 @@ impl Network {
         self.transmit::<true, ANY>(link).unwrap_or(NONE)
     }
 
-    /// Sends on a link, in a case that was found out beforehand; nothing is done if it is another one. The crossbars of all
-    /// switches are faster than any link unless `PACED`.
+    /// Sends on a link, in a case that was determined in advance; does nothing if the case does not apply. The
+    /// crossbars of all switches are faster than any link unless `PACED`.
     #[inline(always)]
     pub(super) fn transmit<const PACED: bool, const CASE: Case>(&mut self, link: u32) -> Option<u32> {
         if !self.links[link as usize].wire.has_room() {
@@ -98,7 +99,7 @@ impl Network {
         Some(self.send::<PACED, CASE>(link, &worm, &burst))
     }
 
-    /// A link that was woken and has sent all there is.
+    /// Handles a link that was woken and has sent everything.
     #[cold]
     fn has_nothing(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
@@ -107,10 +108,10 @@ impl Network {
         self.tell_any(link, output, holder, known)
     }
 
-    /// A link with what bounds the packet that it sends.
+    /// Returns a link with the limits of the packet that it sends.
     #[inline(always)]
     fn view<const PACED: bool, const CASE: Case>(&self, link: u32, worm: &Sending) -> View<'_> {
-        // As slices, because their lengths do not change meanwhile: so an index is checked once.
+        // As slices, because their lengths do not change meanwhile, so an index is checked only once.
         let (links, kinds) = (self.links.as_slice(), self.kinds.as_slice());
         let at = &links[link as usize];
         let kind = &kinds[at.kind as usize];
@@ -121,7 +122,7 @@ impl Network {
             let crossbar = if PACED { kind.crossbar } else { 0 };
             (to, to.places(&kinds[to.kind as usize], room, crossbar))
         });
-        // Only the packet that was granted last can still be in the input buffer it comes from.
+        // Only the packet that was granted last can still be in its input buffer.
         let comes = from.filter(|_| (CASE == SUPPLY || at.sends_newest()) && !(CASE == ANY && worm.bound));
         let supply = comes.map(|from| {
             let exits = if CASE == ANY && from.is_stepwise() {
@@ -140,7 +141,7 @@ impl Network {
         View { at, kind, time: worm.time, end: worm.end, from, supply, entered, to, network }
     }
 
-    /// Writes down a burst and what follows from it; returns a link that is to send next, or [`NONE`].
+    /// Stores a burst and handles its consequences; returns a link that sends next, or [`NONE`].
     #[inline(always)]
     fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
         let at = &mut self.links[link as usize];
@@ -191,7 +192,7 @@ impl Network {
         next
     }
 
-    /// Tells those that depend on a link what follows for them; returns its holder if there is credit for that.
+    /// Notifies those that depend on a link; returns its holder if there is credit for it.
     #[inline(always)]
     pub(super) fn tell<const PACED: bool, const CASE: Case>(
         &mut self,
@@ -214,7 +215,7 @@ impl Network {
             if behind {
                 cold_path();
             } else if CASE == SUPPLY {
-                // That is the link which is just sending.
+                // That is the link which is sending now.
                 self.wake(holder);
             } else if from.due.wake() {
                 next = holder;
@@ -229,8 +230,7 @@ impl Network {
         next
     }
 
-    /// The same for a link of any kind, of which those characters `before` were known: those before and behind it may be
-    /// stepwise.
+    /// The same for a link of any kind with known characters up to `before`: its neighbours may be stepwise.
     #[cold]
     #[inline(never)]
     fn tell_any(&mut self, link: u32, output: u32, holder: u32, before: Number) -> u32 {
@@ -243,7 +243,7 @@ impl Network {
         NONE
     }
 
-    /// Has a link send before the present event is over.
+    /// Makes a link send before the current event ends.
     #[inline(always)]
     pub(super) fn wake(&mut self, link: u32) {
         if self.links[link as usize].due.wake() {
@@ -251,8 +251,8 @@ impl Network {
         }
     }
 
-    /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
-    /// send them, or it can be seen when the packet has left.
+    /// Handles further characters on their way to the input buffer of a link, known up to `before`: its output may send
+    /// them, or the departure of the packet becomes known.
     fn supplied(&mut self, link: u32, output: u32, before: Number) {
         if self.links[link as usize].is_stepwise() {
             return self.leave(link);
@@ -265,7 +265,7 @@ impl Network {
         }
     }
 
-    /// More places in the output buffer of its output become free for the characters in an input buffer.
+    /// Handles further free places in the output buffer of its output, for the characters in an input buffer.
     fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if at.is_stepwise() {
@@ -275,7 +275,7 @@ impl Network {
         if (behind || waits && self.has_credit(link)) && !self.stays_behind(output, link) {
             self.wake(link);
         }
-        // By that the packet may have left.
+        // The packet may have left because of that.
         if self.links[link as usize].input.output() != NONE {
             self.try_left(link);
         }
@@ -292,8 +292,8 @@ impl Link {
         self.credit.set_waits(burst.waits);
     }
 
-    /// With what it has sent before a number: whether there is credit that the link waits for that its characters come
-    /// by, and whether it is known when the packet has left there.
+    /// Returns, after the link has sent characters from a number on, whether there is credit that the link before it
+    /// waits for, and whether it is known when the packet has left there.
     #[inline(always)]
     pub fn vacates(&self, kind: &Kind, known: Number, from: &Link) -> (bool, bool) {
         let places = known + Wrapping(kind.output_buffer);

@@ -1,10 +1,10 @@
-//! The schedule of one wire: when characters start on it, and from when on it is free.
+//! The schedule of one wire: when characters start on it, and when it is free.
 
 use super::queue::Run;
 use super::timeline::{Number, Timeline};
 use crate::kernel::Time;
 
-/// What a wire has sent, and is known to send.
+/// The starts of characters on a wire, past and known future ones.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Wire {
@@ -15,42 +15,42 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// A wire that has sent nothing but characters that have always been there; others follow each other no faster than
-    /// `pace` ticks.
+    /// Returns a wire with only characters that have always been there; others follow each other no faster than `pace`
+    /// ticks.
     pub fn new(before: u32, pace: u32) -> Self {
         Self { free: 0, starts: Timeline::new(before, pace) }
     }
 
-    /// Earliest start of the next character.
+    /// Returns the earliest start of the next character.
     #[inline(always)]
     pub fn free(&self) -> Time {
         self.free
     }
 
-    /// When characters start.
+    /// Returns when characters start.
     #[inline(always)]
     pub fn starts(&self) -> &Timeline {
         &self.starts
     }
 
-    /// Number of the first character of which the start is not known yet.
+    /// Returns the number of the first character whose start is not known yet.
     #[inline(always)]
     pub fn known(&self) -> Number {
         self.starts.known()
     }
 
-    /// Whether the times of another run can be written down.
+    /// Whether another run can be stored.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
         self.starts.has_room()
     }
 
-    /// Makes room for another run; what started before a character is not looked up any more.
+    /// Makes room for another run; starts before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         self.starts.make_room(keep);
     }
 
-    /// Sends characters, of which the last takes so many ticks. There must be room, and the wire free.
+    /// Sends characters, the last of which takes this number of ticks. There must be room, and the wire free.
     #[inline(always)]
     pub fn send(&mut self, run: &Run, last: u32) {
         debug_assert!(run.time >= self.free, "a wire that is free at {} sends {run:?}", self.free);
@@ -63,7 +63,7 @@ impl Wire {
         self.starts.skip(count);
     }
 
-    /// The last character that was sent takes another number of ticks: it is an end of packet.
+    /// Changes the ticks of the last character that was sent: it is an end of packet.
     pub fn ends(&mut self, end: u32, character: u32) {
         self.free += Time::from(end) - Time::from(character);
     }

@@ -1,7 +1,7 @@
 //! Worms: the packets on a link.
 //!
 //! A link rarely has more than two, unless packets are shorter than its buffers. Two are stored in the row of the link,
-//! beside its other data; further ones are stored separately. Their order is written here only.
+//! beside its other data; further ones are stored separately. Only this file writes their order.
 
 use std::hint::cold_path;
 
@@ -25,20 +25,20 @@ pub(super) enum Header {
 /// A packet on one link: its characters `first..end`, the last being the end of packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worm {
-    /// Earliest start of its first character on the wire, by its grant or dispatch; once that is known, when it does
-    /// start; once its end of packet is sent, when the wire is free after that.
+    /// Earliest start of its first character on the wire, by its grant or dispatch; its actual start once that is
+    /// known; after its end of packet is sent, when the wire is free.
     pub time: Time,
     /// [`NONE`] in a row that is free.
     pub packet: u32,
     pub next: u32,
-    /// Class of its front header; of its destination, if that is deleted.
+    /// Class of its front header, or of its destination if that header is deleted.
     pub class: u32,
     pub first: Number,
     pub end: Number,
     pub header: Header,
-    /// Links that it has come over before this one, up to 255.
+    /// Number of links that it has passed before this one, up to 255.
     pub links: u8,
-    /// Whether each character waits for its entry in `OutputBuffer::entered`, rather than only the first for `time`.
+    /// Whether each character waits for its entry in `OutputBuffer::entered`, instead of only the first for `time`.
     pub bound: bool,
 }
 
@@ -59,9 +59,9 @@ const ROOM: usize = 2;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Order {
-    /// First worm in the input buffer or on its way there.
+    /// First worm in the input buffer or under way to it.
     head: u32,
-    /// First worm of which characters are still to be sent.
+    /// First worm with characters to send.
     sending: u32,
     /// Last worm granted this link.
     tail: u32,
@@ -71,11 +71,11 @@ pub(super) struct Order {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows([Worm; ROOM]);
 
-/// Worms that found no room in the rows of their links.
+/// Worms without room in the rows of their links.
 #[derive(Clone, Debug)]
 pub(super) struct Crowd {
     rows: Vec<Worm>,
-    /// First of the free rows, which are joined by `next`, or [`NONE`].
+    /// First of the free rows, linked by `next`, or [`NONE`].
     free: u32,
 }
 
@@ -122,19 +122,19 @@ impl Crowd {
 }
 
 impl Link {
-    /// First worm in the input buffer or on its way there, or [`NONE`].
+    /// Returns the first worm in the input buffer or under way to it, or [`NONE`].
     #[inline(always)]
     pub fn head(&self) -> u32 {
         self.order.head
     }
 
-    /// First worm of which characters are still to be sent, or [`NONE`].
+    /// Returns the first worm with characters to send, or [`NONE`].
     #[inline(always)]
     pub fn sending(&self) -> u32 {
         self.order.sending
     }
 
-    /// Last worm granted this link, or [`NONE`] if that has left the input buffer.
+    /// Returns the last worm granted this link, or [`NONE`] if it has left the input buffer.
     #[inline(always)]
     pub fn tail(&self) -> u32 {
         self.order.tail
@@ -146,13 +146,13 @@ impl Link {
         self.order.sending == NONE
     }
 
-    /// Whether the worm granted last is the one that is sent: only that can still be in the input buffer that it comes from.
+    /// Whether the worm granted last is being sent: only this one can still be in its previous input buffer.
     #[inline(always)]
     pub fn sends_newest(&self) -> bool {
         self.order.sending == self.order.tail
     }
 
-    /// One of its worms.
+    /// Returns one of its worms.
     #[inline(always)]
     pub fn worm<'a>(&'a self, number: u32, crowd: &'a Crowd) -> &'a Worm {
         match self.worms.0.get(number as usize) {
@@ -164,7 +164,7 @@ impl Link {
         }
     }
 
-    /// One of its worms.
+    /// Returns one of its worms.
     #[inline(always)]
     pub fn worm_mut<'a>(&'a mut self, number: u32, crowd: &'a mut Crowd) -> &'a mut Worm {
         match self.worms.0.get_mut(number as usize) {
@@ -176,7 +176,7 @@ impl Link {
         }
     }
 
-    /// A row for a worm behind the others.
+    /// Returns a new row for a worm after the others.
     #[inline(always)]
     pub fn append<'a>(&'a mut self, crowd: &'a mut Crowd) -> &'a mut Worm {
         let place = self.worms.0.iter().position(|worm| worm.packet == NONE);
@@ -194,7 +194,7 @@ impl Link {
         self.worm_mut(number, crowd)
     }
 
-    /// Goes on to the next worm to be sent: the end of packet of this one has a time on the wire.
+    /// Moves on to the next worm to send: the end of packet of this one has a time on the wire.
     #[inline(always)]
     pub fn sent(&mut self, number: u32, crowd: &mut Crowd) -> Gone {
         let free = self.wire.free();

@@ -1,7 +1,7 @@
-//! Terminals of several ports: what they keep of their sources' packets, and which port takes which.
+//! Terminals with several ports: the queues of their sources' packets, and the choice of ports.
 //!
-//! `docs/background/ports.md` has the rules. A network knows ports only; sources, programs and statistics know terminals
-//! only. Terminals of one port do without all this.
+//! `docs/background/ports.md` has the rules. A network knows only ports; sources, programs and statistics know only
+//! terminals. Terminals with one port do not need this module.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use super::ways::{NoPlane, Ways};
 use crate::fabric::{Fabric, NONE, port_choice};
 use crate::kernel::Time;
 
-/// What a port does.
+/// The state of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing waits, and a packet can leave.
+    /// Idle: nothing waits, and a packet can leave.
     Free,
-    /// It is sending.
+    /// Sending.
     Busy,
-    /// It has sent its packet in this tick, and is not free before what was made up to now is known.
+    /// It has sent its packet in this tick, and is not free before the packets created up to now are known.
     Ready,
 }
 
@@ -36,23 +36,23 @@ struct Terminal {
     ports: Vec<Port>,
     /// Per traffic class, the packets that wait for any port.
     queues: Vec<VecDeque<Packet>>,
-    /// A closed source's packet that was made and has not left, and its port once that is known.
+    /// A closed source's packet that was created and has not left, and its port once that is known.
     held: Option<(Packet, Option<usize>)>,
-    /// A closed source that makes nothing more.
+    /// Whether a closed source creates no more packets.
     over: bool,
     /// Per traffic class, the port chosen last.
     last: Vec<usize>,
-    /// Packets made.
+    /// Number of packets created.
     made: u32,
-    /// When its newest dispatched packet was made.
+    /// Creation time of its newest dispatched packet.
     newest: Time,
-    /// Ports by which it is asked again, and when, though they send nothing now.
+    /// Idle ports that are asked again, and when.
     wakes: Vec<(usize, Time)>,
-    /// What it knows of its links is that of this tick.
+    /// The tick for which the state of its links is known.
     known: Time,
 }
 
-/// The ports of all terminals, and what waits in front of them.
+/// The ports of all terminals, and the queues in front of them.
 #[derive(Clone, Debug)]
 pub struct Ports {
     terminals: Vec<Terminal>,
@@ -60,7 +60,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// All ports busy: the network asks each of them at tick 0.
+    /// Returns busy ports; the network asks each of them at tick 0.
     pub fn new(fabric: &Fabric) -> Self {
         let terminals = (0..fabric.terminals).map(|terminal| {
             let of = fabric.ports_of(terminal);
@@ -81,13 +81,14 @@ impl Ports {
         Self { terminals: terminals.collect(), ways: Ways::new(fabric) }
     }
 
-    /// The terminal of a port.
+    /// Returns the terminal of a port.
     #[inline]
     pub fn terminal(&self, port: u32) -> u32 {
         self.ways.terminal(port)
     }
 
-    /// A port can take a packet, or was to be asked at this tick: it may have begun to send since that was planned.
+    /// Handles a port that can take a packet, or was to be asked at this tick: it may have begun to send since that was
+    /// planned.
     pub fn ask(&mut self, port: u32, now: Time) {
         let terminal = &mut self.terminals[self.ways.terminal(port) as usize];
         let place = (port - terminal.first) as usize;
@@ -98,11 +99,11 @@ impl Ports {
         }
     }
 
-    /// The next packet that a terminal sends in this tick and its port, after all ports that were to be asked have been;
-    /// [`Self::took`] is to be told before it is asked again.
+    /// Returns the next packet that a terminal sends in this tick and its port, after all ports have been asked; call
+    /// [`Self::took`] before the next call.
     ///
     /// # Errors
-    /// A packet is made for a terminal to which no port leads.
+    /// A packet is for a terminal to which no port leads.
     pub fn next(
         &mut self,
         fabric: &Fabric,
@@ -115,15 +116,15 @@ impl Ports {
         Ok(next.map(|(port, packet)| (port, Packet { dispatch: now, ..packet })))
     }
 
-    /// A port has taken a packet, and can take another one at once or not.
+    /// Records that a port has taken a packet, and whether it can take another one immediately.
     pub fn took(&mut self, port: u32, more: bool) {
         let terminal = &mut self.terminals[self.ways.terminal(port) as usize];
         let place = (port - terminal.first) as usize;
         terminal.ports[place].state = if more { State::Free } else { State::Busy };
     }
 
-    /// A port and the tick at which it is to be asked, if a packet that is made then could leave by it, or one that waits for
-    /// another one.
+    /// Returns a port and the tick at which it is to be asked, if a packet created then could leave by it, or one that
+    /// waits for another port.
     pub fn wake(
         &mut self,
         fabric: &Fabric,
@@ -147,7 +148,8 @@ impl Ports {
         Some((at.first + place as u32, time))
     }
 
-    /// Has open sources draw what finds no place up to a tick, before it is asked for; how many packets were made.
+    /// Makes open sources draw the packets that they refuse up to a tick, in advance; returns how many packets were
+    /// created.
     pub fn catch_up(&mut self, fabric: &Fabric, sources: &mut Sources, now: Time) -> u64 {
         let mut made = 0;
         for (terminal, at) in self.terminals.iter_mut().enumerate() {
@@ -155,14 +157,14 @@ impl Ports {
             if all_busy && Sources::may_refuse(fabric, terminal) {
                 let before = at.made;
                 let drawn = at.take_in(fabric, &self.ways, sources, terminal as u32, now);
-                // Of a packet without a way the next turn makes an error.
+                // The next turn reports the error of a packet without a route.
                 made += u64::from(at.made.wrapping_sub(before)) + u64::from(drawn.is_err());
             }
         }
         made
     }
 
-    /// Packets that sources have made and ports have not taken, with closed sources those that are made later.
+    /// Returns the packets that sources have created and ports have not taken; for closed sources also later ones.
     fn waiting(&self) -> impl Iterator<Item = Packet> {
         self.terminals.iter().flat_map(|at| {
             let held = at.held.iter().map(|(packet, _)| *packet);
@@ -171,28 +173,29 @@ impl Ports {
         })
     }
 
-    /// Packets made, refused and waiting up to now; of copies, because counting what has arrived draws from the sources.
+    /// Returns packets created, refused and waiting up to now; computed on copies, because counting arrivals draws from
+    /// the sources.
     pub fn totals(&self, sources: &Sources, fabric: &Fabric, now: Time) -> Totals {
         let (mut ports, mut sources) = (self.clone(), sources.clone());
         ports.catch_up(fabric, &mut sources, now);
         sources.totals(fabric, now, ports.waiting())
     }
 
-    /// Forgets what closed sources would make after a tick.
+    /// Forgets what closed sources would create after a tick.
     pub fn drop_later(&mut self, last: Time) {
         for at in &mut self.terminals {
             at.held = at.held.filter(|(packet, _)| packet.created <= last);
         }
     }
 
-    /// Whether nothing waits anywhere and no source makes anything more.
+    /// Whether nothing waits anywhere and no source creates further packets.
     pub fn is_over(&self, sources: &Sources) -> bool {
         let silent = (0..self.terminals.len()).all(|terminal| sources.next_arrival(terminal).is_none());
         silent && self.waiting().next().is_none()
     }
 
-    /// How far behind a source is: the age of the oldest packet that waits, or if none does and all ports are busy of the
-    /// newest that has left.
+    /// Returns how far behind a source is: the age of the oldest waiting packet or, if none waits and all ports are
+    /// busy, of the newest that has left.
     pub fn lag(&self, terminal: usize, now: Time) -> Time {
         let at = &self.terminals[terminal];
         let queues = at.ports.iter().map(|port| &port.queue).chain(&at.queues);
@@ -215,7 +218,7 @@ impl Terminal {
     ) -> Result<Option<(u32, Packet)>, NoPlane> {
         let open = Sources::is_open(fabric, terminal as usize);
         if self.ports.iter().any(|port| port.state == State::Ready) {
-            // What arrives with the end of a packet still finds it; without any place it can leave in its stead.
+            // A packet that arrives with the end of another one still finds it; without any place it can leave instead.
             let limited = !matches!(fabric.source_queue[terminal as usize], 0 | NONE);
             let before = now - Time::from(!limited);
             if open && let Some(sent) = self.take_in(fabric, ways, sources, terminal, before)? {
@@ -246,7 +249,7 @@ impl Terminal {
         while let Some(created) = sources.next_arrival(terminal as usize).filter(|&created| created <= until)
         {
             if any && unlimited && self.ports.iter().all(|port| port.state != State::Free) {
-                break; // they wait where they are not made yet
+                break; // they wait where they are not created yet
             }
             let Some(packet) = sources.take_arrival(fabric, terminal as usize) else { break };
             let packet = self.number(packet);
@@ -268,7 +271,7 @@ impl Terminal {
         Ok(None)
     }
 
-    /// A packet that waits for a port that is free.
+    /// Returns a packet that waits for a free port.
     fn serve(&mut self, ways: &Ways, terminal: u32) -> Option<(u32, Packet)> {
         let waits = |place: &usize| self.is_free(*place) && !self.ports[*place].queue.is_empty();
         if let Some(place) = (0..self.ports.len()).find(waits) {
@@ -289,7 +292,8 @@ impl Terminal {
         Some(((packet.created, packet.mark), class, port))
     }
 
-    /// What a closed source has for a port that is free: it makes a packet when one is free and the last one has left.
+    /// Returns a closed source's packet for a free port: it creates a packet when a port is free and the last one has
+    /// left.
     fn closed(
         &mut self,
         fabric: &Fabric,
@@ -317,7 +321,7 @@ impl Terminal {
         Ok(Some(self.send(ways, port, packet)))
     }
 
-    /// Has a terminal know of its links what it knows at a tick: what waits for one that is down by then goes by another.
+    /// Updates a terminal's knowledge of its links: packets that wait for a link known to be down choose again.
     fn learn(&mut self, ways: &Ways, terminal: u32, now: Time) {
         if !ways.ever_change(terminal) {
             return;
@@ -345,14 +349,14 @@ impl Terminal {
         }
     }
 
-    /// A packet with its number, by which one sees whether it is overtaken.
+    /// Returns a packet with its number, for the detection of overtaking.
     fn number(&mut self, packet: Packet) -> Packet {
         let mark = self.made;
         self.made = self.made.wrapping_add(1);
         Packet { mark, ..packet }
     }
 
-    /// The port by which a packet goes, free or not; with `FIRST_FREE` none if no port that leads there is free.
+    /// Returns the port of a packet, free or not; with `FIRST_FREE` none if no port that leads there is free.
     fn choose(&self, ways: &Ways, terminal: u32, target: u32) -> Result<Option<usize>, NoPlane> {
         let queued = |place: usize| {
             let Port { state, queue } = &self.ports[place];
@@ -362,7 +366,7 @@ impl Terminal {
         ways.choose(terminal, target, last, self.known, queued, |place| self.is_free(place))
     }
 
-    /// A packet as it leaves by a port.
+    /// Returns a packet as it leaves by a port.
     fn send(&mut self, ways: &Ways, place: usize, packet: Packet) -> (u32, Packet) {
         let port = self.first + place as u32;
         self.newest = packet.created;

@@ -1,23 +1,23 @@
-//! Which port of a terminal leads where, and which of them is chosen: the rules of `docs/background/ports.md`.
+//! The destinations of a terminal's ports, and the choice among them: the rules of `docs/background/ports.md`.
 
 use std::ops::Range;
 
 use crate::fabric::{Fabric, MOST_PORTS, NEVER, NO_PORT, NONE, class_of, port_choice};
 use crate::kernel::Time;
 
-/// Something is to go from a terminal to another one with which it has no plane in common.
+/// A packet between two terminals that have no plane in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoPlane {
-    /// The terminal it is to leave.
+    /// The source terminal.
     pub from: u32,
-    /// Where to.
+    /// The destination terminal.
     pub to: u32,
 }
 
 /// The ports of all terminals.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// Per terminal and one more: its first port; empty: each has one, of its own number.
+    /// Per terminal and one more: its first port; empty: each has one, with its number.
     starts: Vec<u32>,
     choice: Vec<u8>,
     /// Per port: its terminal.
@@ -25,7 +25,7 @@ pub struct Ways {
     plane: Vec<u32>,
     /// Per port: the switch that it sends to.
     home: Vec<u32>,
-    /// Intermediate switches, as many of each plane, plane by plane.
+    /// Intermediate switches, the same number per plane, plane by plane.
     via_switch: Vec<u32>,
     planes: usize,
     /// The columns of traffic classes, and the number of classes.
@@ -33,12 +33,12 @@ pub struct Ways {
     class_to: Vec<u32>,
     class_port: Vec<u8>,
     classes: usize,
-    /// Per port, where terminals have several: from when to when its terminal knows that its link out is down, in order.
+    /// Per port, for terminals with several: when the terminal knows that its output link is down, in order.
     outages: Vec<Vec<(Time, Time)>>,
 }
 
 impl Ways {
-    /// Those of a fabric.
+    /// Returns the ports of a fabric.
     pub fn new(fabric: &Fabric) -> Self {
         let several = if fabric.has_ports() { fabric.terminals } else { 0 };
         let home = |&link: &u32| fabric.link_target[link as usize];
@@ -66,13 +66,13 @@ impl Ways {
         !self.owner.is_empty()
     }
 
-    /// The terminal of a port.
+    /// Returns the terminal of a port.
     #[inline]
     pub fn terminal(&self, port: u32) -> u32 {
         if self.owner.is_empty() { port } else { self.owner[port as usize] }
     }
 
-    /// The ports of a terminal.
+    /// Returns the ports of a terminal.
     #[inline]
     pub fn ports_of(&self, terminal: u32) -> Range<u32> {
         if self.starts.is_empty() {
@@ -81,13 +81,13 @@ impl Ways {
         self.starts[terminal as usize]..self.starts[terminal as usize + 1]
     }
 
-    /// The first port of a terminal.
+    /// Returns the first port of a terminal.
     #[inline]
     pub fn first(&self, terminal: u32) -> u32 {
         self.ports_of(terminal).start
     }
 
-    /// The rule by which a terminal chooses.
+    /// Returns the rule by which a terminal chooses.
     pub fn choice(&self, terminal: u32) -> u8 {
         self.choice.get(terminal as usize).copied().unwrap_or(port_choice::NOMINAL)
     }
@@ -114,21 +114,21 @@ impl Ways {
         &places[..places.iter().position(|&place| place == NO_PORT).unwrap_or(MOST)]
     }
 
-    /// Whether a terminal takes the link of its port to run.
+    /// Whether a terminal believes that the link of its port works.
     pub fn runs(&self, port: u32, now: Time) -> bool {
         let Some(outages) = self.outages.get(port as usize) else { return true };
         let begun = outages.partition_point(|&(from, _)| from <= now);
         begun == 0 || outages[begun - 1].1 <= now
     }
 
-    /// Whether anything that a terminal knows of its links ever changes.
+    /// Whether a terminal's knowledge of its links ever changes.
     #[inline]
     pub fn ever_change(&self, terminal: u32) -> bool {
         !self.outages.is_empty()
             && self.ports_of(terminal).any(|port| !self.outages[port as usize].is_empty())
     }
 
-    /// The first tick after this one in which a terminal learns that a link of its own is down or runs again.
+    /// Returns the first later tick in which a terminal learns that one of its links is down or works again.
     pub fn next_change(&self, terminal: u32, after: Time) -> Option<Time> {
         if self.outages.is_empty() {
             return None;
@@ -141,12 +141,9 @@ impl Ways {
         self.ports_of(terminal).filter_map(next).filter(|&time| time < NEVER as Time).min()
     }
 
-    /// The place, among those of a terminal, of the port by which something goes, free or not; with `FIRST_FREE` none if
-    /// no port that leads there is free. `last`: the place chosen last for its traffic class. A port whose link is known to
-    /// be down leads nowhere as long as another one leads there.
-    ///
-    /// # Errors
-    /// No port leads there.
+    /// Returns the index of the port to a destination, free or not, among those of a terminal; with `FIRST_FREE` none
+    /// if no port that leads there is free. `last`: the index chosen last for its traffic class. A port whose link is
+    /// known to be down is not used while another one leads there.
     pub fn choose(
         &self,
         terminal: u32,
@@ -182,8 +179,9 @@ impl Ways {
         Ok(found)
     }
 
-    /// The port of a terminal to which packets go from a port of another one: where both have equally many ports in its
-    /// plane the one in the same place among them, else by the number of the terminal that sends as well, counted around.
+    /// Returns the destination port for packets from a port to a terminal: if both terminals have the same number of
+    /// ports in its plane, the one with the same index; otherwise the sender's number is added, modulo the number of
+    /// ports.
     pub fn other_end(&self, port: u32, target: u32) -> Option<u32> {
         if !self.are_several() {
             return Some(target);
@@ -200,16 +198,16 @@ impl Ways {
         ports.filter(in_plane).nth((place + shift) % count)
     }
 
-    /// The intermediate switches among which one is drawn, those of the first plane, which stand for those of all; and the
-    /// switch of a terminal, which is none.
+    /// Returns the intermediate switches for a draw (those of the first plane, which represent all planes), and the
+    /// terminal's own switch, which is excluded.
     #[inline]
     pub fn draw_from(&self, terminal: u32) -> (&[u32], u32) {
         let each = self.via_switch.len() / self.planes;
         (&self.via_switch[..each], self.home[self.first(terminal) as usize])
     }
 
-    /// The intermediate switch in the plane of a port, where that of the first plane was drawn; none if it is the switch that
-    /// the port sends into.
+    /// Returns the intermediate switch in the plane of a port, for a draw in the first plane; none if it is the switch
+    /// that the port sends to.
     pub fn via(&self, port: u32, via: u32) -> u32 {
         if via == NONE || !self.are_several() {
             return via;
@@ -220,7 +218,7 @@ impl Ways {
     }
 }
 
-/// See [`Ways`]. A terminal knows of a failure when what it sent is ended.
+/// Returns the outages in [`Ways`]. A terminal detects a failure when the packet that it was sending is ended.
 fn outages(fabric: &Fabric) -> Vec<Vec<(Time, Time)>> {
     if !fabric.has_ports() || !fabric.has_faults() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Groups of more links than have bits, and the order in which heads wait.
+//! Groups with more links than bits, and the order in which heads wait.
 
 use super::super::link::Kind;
 use super::*;

@@ -1,4 +1,4 @@
-//! A long packet seen from outside, with its links left behind and without.
+//! The visible effects of a long packet, with its links left behind and without.
 
 use super::super::state::Event;
 use super::*;
@@ -7,9 +7,8 @@ use crate::terminal::Packet;
 
 const SWITCHES: u32 = 5;
 
-/// A row of switches with a terminal at either end and one at the last switch but one, which send to the
-/// right. Link `n` leads to switch `n`; behind them come one out of the last terminal and those into the
-/// terminals.
+/// A row of switches with a terminal at either end and one at the last switch but one, which send to the right. Link
+/// `n` leads to switch `n`; the next ones are the output of the last terminal and the inputs of terminals.
 fn row() -> Fabric {
     let (links, terminals) = (SWITCHES as usize + 5, 3);
     let last = SWITCHES - 1;
@@ -59,7 +58,7 @@ fn row() -> Fabric {
     }
 }
 
-/// When packets of a length are delivered and links free for others, as they cross each other's way; and how
+/// Returns when packets of a length are delivered and when links are free for others, as their paths cross; and how
 /// many runs were computed.
 fn run(length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
     let mut network = Network::new(row());
