@@ -120,9 +120,7 @@ def _left(promise: Promise) -> float:
 
 
 def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
-    """Select the flows whose throughput is kept over time; the flows of a program are not known
-    beforehand.
-    """
+    """Select the flows whose throughput is kept over time; those of a program are unknown before the run."""
     names = compiled.graph.terminal_names
     by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
     by_pair = by_pair and not sends_evenly(compiled.arrays)  # known without counting what each sends

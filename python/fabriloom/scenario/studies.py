@@ -89,7 +89,7 @@ def _check_search(scenario: Scenario, search: Search) -> None:
 
 _NAMES = {"zip": "zipped"}
 _NOT_SEARCHED = ("zip", "sample", "failures", "precision")
-"""Settings of a study that go with points that are known beforehand."""
+"""Settings of a study whose points are known in advance."""
 
 
 def _check_samples(scenario: Scenario) -> None:
