@@ -65,18 +65,24 @@ def assert_whole(out: Path) -> None:
     assert set(manifest.content(out).checksums) == set(told.listed)
 
 
+def begun(folder: Path, words: list[str]) -> tuple[random.Random, list[str], float]:
+    """Chance, a command without ``--out``, and the seconds it takes; its results are in ``whole``."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+    file = str(folder / "small.toml")
+    command = [sys.executable, "-m", "fabriloom", *(file if word == "FILE" else word for word in words)]
+    began = time.monotonic()
+    subprocess.run([*command, "--out", str(folder / "whole")], check=True, capture_output=True)
+    return random.Random(seed), command, time.monotonic() - began
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_kills_leave_nothing_half_and_lose_nothing(tmp_path: Path, words: list[str]) -> None:
     """After any number of kills the same command ends with what it gives without one."""
-    seed = random.SystemRandom().randrange(2**32)
-    drawn, file = random.Random(seed), tmp_path / "small.toml"
-    print(f"seed {seed}")
-    file.write_text(SMALL, encoding="utf-8")
-    command = [sys.executable, "-m", "fabriloom", *(str(file) if word == "FILE" else word for word in words)]
-    began = time.monotonic()
-    subprocess.run([*command, "--out", str(tmp_path / "whole")], check=True, capture_output=True)
-    took_s, whole = time.monotonic() - began, results(tmp_path / "whole")
-    kills, out, until = 0, tmp_path / "out", time.monotonic() + SECONDS / len(COMMANDS)
+    drawn, command, took_s = begun(tmp_path, words)
+    kills, out, whole = 0, tmp_path / "out", results(tmp_path / "whole")
+    until = time.monotonic() + SECONDS / len(COMMANDS)
     while time.monotonic() < until:
         with subprocess.Popen([*command, "--out", str(out), "--force"], stdout=subprocess.PIPE) as process:
             try:
@@ -96,18 +102,12 @@ def test_kills_leave_nothing_half_and_lose_nothing(tmp_path: Path, words: list[s
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_ctrl_c_at_any_moment_ends_a_command(tmp_path: Path, words: list[str]) -> None:
-    """With 130 and what there is, unless only its results were left to write; it never is a fault."""
-    seed = random.SystemRandom().randrange(2**32)
-    drawn, file = random.Random(seed), tmp_path / "small.toml"
-    print(f"seed {seed}")
-    file.write_text(SMALL, encoding="utf-8")
-    command = [sys.executable, "-m", "fabriloom", *(str(file) if word == "FILE" else word for word in words)]
-    began = time.monotonic()
-    subprocess.run([*command, "--out", str(tmp_path / "whole")], check=True, capture_output=True)
-    took_s, presses, until = time.monotonic() - began, 0, time.monotonic() + SECONDS / len(COMMANDS)
+    """With 130 and partial results, unless only its results were left to write; it never is a fault."""
+    drawn, command, took_s = begun(tmp_path, words)
+    presses, out, until = 0, tmp_path / "out", time.monotonic() + SECONDS / len(COMMANDS)
     while time.monotonic() < until:
         with subprocess.Popen(
-            [*command, "--out", str(tmp_path / "out"), "--force"],
+            [*command, "--out", str(out), "--force"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -118,7 +118,7 @@ def test_ctrl_c_at_any_moment_ends_a_command(tmp_path: Path, words: list[str]) -
             said = process.communicate()[1]
         presses += 1
         assert process.returncode in (0, 130, -signal.SIGINT), said
-        assert process.returncode or results(tmp_path / "out") == results(tmp_path / "whole")
+        assert process.returncode or results(out) == results(tmp_path / "whole")
         assert "fault" not in said
         assert "Traceback" not in said or process.returncode == -signal.SIGINT  # before the command began
     print(f"{presses} presses")
