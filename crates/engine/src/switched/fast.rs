@@ -25,7 +25,7 @@ impl Link {
     /// * Otherwise only stored credit is taken, and the packet begins with a step of the case `PLAIN`.
     /// * Gain: 3063 to 2898 with the C104, 3847 to 3668 with SpaceWire.
     ///
-    /// Characters of its front header.
+    /// `header`: characters of its front header.
     #[inline(always)]
     pub fn begin(
         &mut self,

@@ -5,7 +5,7 @@ import { Film, Stage, canFilm } from "./film.js";
 const BEGIN_PER_S = 16;
 const SPEEDS = [["very slow", 0.1], ["slow", 0.35], ["usual", 1], ["fast", 4], ["very fast", 20]];
 const MANY_ENDS = 48;
-const COLOURS = [["destination", "destination"], ["state", "what it does"], ["source", "source"]];
+const COLOURS = [["destination", "destination"], ["state", "state"], ["source", "source"]];
 
 const made = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
