@@ -68,8 +68,9 @@ test:
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync test-built
 	@$(MAKE) --no-print-directory test-rust test-python
 
-# In this order no core waits for the other: the tests of Rust are compiled while packages are installed.
-test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp clippy types check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp
+# In this order no core waits for the other: the tests of Rust are compiled while packages are installed and the engine,
+# which keeps one core busy, is built.
+test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp types clippy check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -178,8 +179,9 @@ $(VENV)/engine.stamp: $(RUST_SOURCES) $(VENV)/run.stamp
 	PIP_NO_INDEX=1 PIP_QUIET=1 $(PY) -m maturin develop --release --locked --quiet
 	@mv $@.begun $@
 
-# Where two things are done at a time, still only one pip changes the virtual environment.
+# Where two things are done at a time, still only one pip changes the virtual environment, and the engine comes first.
 ifeq ($(MAKECMDGOALS),test-built)
+clippy: | $(VENV)/dev.stamp
 $(VENV)/measure.stamp: | $(VENV)/dev.stamp
 $(VENV)/cluster.stamp: | $(VENV)/measure.stamp
 $(VENV)/search.stamp: | $(VENV)/cluster.stamp
