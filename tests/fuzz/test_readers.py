@@ -52,6 +52,11 @@ def test_a_carriage_return_by_itself(tmp_path: Path) -> None:
     attempt("permutation.csv", 700010364, tmp_path)
 
 
+def test_half_a_character_in_a_label(tmp_path: Path) -> None:
+    """JSON can contain it; the library that draws fails on it."""
+    attempt("report.html", 77000003547, tmp_path)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name", READERS)
 def test_many_damaged_files(name: str, tmp_path: Path) -> None:

@@ -47,10 +47,17 @@ def charts_in(report: str) -> list[Chart | HeatMap]:
     found = _Data()
     found.feed(report)
     try:
-        charts = [_chart(chart) for chart in json.loads(found.texts["charts"])]
-        return [*charts, *(_heat_map(one) for one in json.loads(found.texts["maps"] or "[]"))]
+        charts = [_chart(chart) for chart in _loaded(found.texts["charts"])]
+        return [*charts, *(_heat_map(one) for one in _loaded(found.texts["maps"] or "[]"))]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("no report of fabriloom; name a report.html that it wrote") from None
+
+
+def _loaded(text: str) -> Any:
+    """Return what a script of a report contains. Raises ValueError for half characters: fonts have none."""
+    found = json.loads(text)
+    json.dumps(found, ensure_ascii=False).encode("utf-8")
+    return found
 
 
 def _chart(data: dict[str, Any]) -> Chart:
