@@ -114,3 +114,22 @@ def test_what_is_no_report_is_refused(text: bytes, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plot", str(file), "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "no report of fabriloom" in done.output
+
+
+@pytest.mark.parametrize(
+    ("was", "damaged", "says"),
+    [
+        ("[1.0,2.0,1.5,2.5,", "[1.0,2.0,1.5,null,", "no report of fabriloom"),
+        ("[1.0,2.0,1.5,2.5,", '["1",2.0,1.5,2.5,', "no report of fabriloom"),
+        ('"label":"y"', '"label":"\\ud800"', "no report of fabriloom"),
+        ("[1.0,2.0,1.5,2.5,", "[1.0,2.0,2.5,1.5,", "Latency against </script> throughput cannot be drawn"),
+    ],
+)
+def test_a_damaged_chart_is_refused(was: str, damaged: str, says: str, report: Path, tmp_path: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert was in text
+    report.write_text(text.replace(was, damaged), encoding="utf-8")
+    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert says in done.output
+    assert not (tmp_path / "out").exists()

@@ -377,8 +377,11 @@ def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool
     with folders.taken(out, "plot", force) as folder:
         assert folder is not None
         for name in chosen:
-            with folder.file(name) as file:
-                file.write(plots.drawn(drawn[name], form))
+            with folder.file(name) as figure:
+                try:
+                    figure.write(plots.drawn(drawn[name], form))
+                except ValueError as error:  # of a damaged report
+                    raise Mistake(f"{file}: {drawn[name].title} cannot be drawn: {error}") from error
         with exits.undisturbed():
             place = folders.shown(folder.finish())
     for name in chosen:

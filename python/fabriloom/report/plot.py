@@ -6,10 +6,12 @@ import io
 import json
 import re
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Strict, TypeAdapter
 
 from .drawing_style import RAMP
-from .page import Axis, Chart, HeatMap, Series, number
+from .page import Chart, HeatMap, Series, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +22,9 @@ FORMATS = ("svg", "pdf", "png")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKS = "osD^vPX"
 _WIDTH_INCHES, _HEIGHT_INCHES = 5.2, 3.4
+_At = Annotated[float | None, Strict()]
+_End = Annotated[float, Strict()]
+_Point = tuple[_At, _At, None, None, str] | tuple[_At, _At, _End, _End, str]
 
 
 class _Data(HTMLParser):
@@ -47,22 +52,25 @@ def charts_in(report: str) -> list[Chart | HeatMap]:
     found = _Data()
     found.feed(report)
     try:
-        charts = [_chart(chart) for chart in _loaded(found.texts["charts"])]
+        charts = _charts(found.texts["charts"])
         return [*charts, *(_heat_map(one) for one in _loaded(found.texts["maps"] or "[]"))]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("no report of fabriloom; name a report.html that it wrote") from None
 
 
+def _charts(text: str) -> list[Chart]:
+    """Return the charts in a JSON text, with points as ``Series.points`` has them. Raises ValueError."""
+    charts = TypeAdapter(list[Chart]).validate_json(text)
+    for series in (series for chart in charts for series in chart.series):
+        TypeAdapter(list[_Point]).validate_python(series.points)
+    return charts
+
+
 def _loaded(text: str) -> Any:
-    """Return what a script of a report contains. Raises ValueError for half characters: fonts have none."""
+    """Return what a JSON text contains. Raises ValueError, also for half characters: fonts have none."""
     found = json.loads(text)
     json.dumps(found, ensure_ascii=False).encode("utf-8")
     return found
-
-
-def _chart(data: dict[str, Any]) -> Chart:
-    series = [Series(**one) for one in data["series"]]
-    return Chart(**{**data, "x": Axis(**data["x"]), "y": Axis(**data["y"]), "series": series})
 
 
 def _heat_map(data: dict[str, Any]) -> HeatMap:
