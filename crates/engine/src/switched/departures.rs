@@ -126,7 +126,7 @@ impl Network {
     }
 
     /// Returns the times by which characters on an input link are ready to be sent on, `way` ticks later.
-    fn passing(&self, link: u32) -> &Timeline {
+    pub(super) fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
         if at.is_stepwise() { &self.exits[link as usize] } else { at.wire.starts() }
     }

@@ -124,15 +124,9 @@ impl Network {
         let worm = at.worm(at.sending(), &self.crowd);
         let known = at.wire.known();
         let mut stop = worm.end;
-        if let Some(from) =
-            self.links.get(at.output.holder() as usize).filter(|_| at.sends_newest() && !worm.bound)
-        {
-            let line = if from.is_stepwise() {
-                &self.exits[at.output.holder() as usize]
-            } else {
-                from.wire.starts()
-            };
-            stop = earlier(stop, line.known() - at.output.shift());
+        let holder = at.output.holder();
+        if holder != NONE && at.sends_newest() && !worm.bound {
+            stop = earlier(stop, self.passing(holder).known() - at.output.shift());
         }
         let has_credit = at.credit.characters() > 0 || at.credit.is_kept() || self.has_credit(link);
         ahead(stop, known) > 0 && has_credit && !(self.on_demand && self.is_left_behind(link))
