@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": RUNNING | {"studies", "published", "report", "output", "fit"},
     "cli": RUNNING
     | {"bounds", "studies", "published", "report", "page", "experiments", "fit", "measure", "children"}
-    | {"output", "printable", "design"},
+    | {"output", "printable", "design", "interrupts"},
     "pictures": RUNNING | {"report", "output"},
     "__init__": RUNNING | {"bounds", "studies", "pictures"},
     "__main__": {"cli"},

@@ -1,12 +1,27 @@
-"""Ctrl-C while a library runs functions of ours: it would take the interrupt for an error of theirs."""
+"""Ctrl-C and SIGTERM: handlers for a while, and a library that would take the interrupt for its own error."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, Any], Any] | int | None
+
+
+@contextmanager
+def handled(
+    handler: Handler, numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
+) -> Iterator[dict[int, Handler]]:
+    """Handle signals in another way until the block ends; yields the handlers before it, by signal."""
+    before: dict[int, Handler] = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield before
+    finally:
+        for number, one in before.items():
+            signal.signal(number, one)
 
 
 @contextmanager
@@ -19,18 +34,14 @@ def deferred() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
         yield
         return
-    heard: list[tuple[int, FrameType | None]] = []
-    before = {
-        number: signal.signal(number, lambda *one: heard.append(one))
-        for number in (signal.SIGINT, signal.SIGTERM)
-        if callable(signal.getsignal(number))
-    }
+    heard: list[tuple[int, Any]] = []
+    numbers = [one for one in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(one))]
+    before: dict[int, Handler] = {}
     try:
-        yield
+        with handled(lambda *one: heard.append(one), numbers) as before:
+            yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         for number, frame in heard[:1]:
-            handler = before[signal.Signals(number)]
+            handler = before[number]
             assert callable(handler)
             handler(number, frame)

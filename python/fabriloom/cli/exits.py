@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..interrupts import handled
 from ..printable import escaped
 
 OK = 0
@@ -121,12 +122,8 @@ def _stoppable() -> Iterator[None]:
     stops = [signal.SIGTERM]
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in what a shell starts in the background
         stops.append(signal.SIGINT)
-    before = {number: signal.signal(number, stop) for number in stops}
-    try:
+    with handled(stop, stops):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def guarded(command: Command) -> Command:
@@ -153,9 +150,5 @@ def guarded(command: Command) -> Command:
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Protect the writing of results from a second Ctrl-C."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled(signal.SIG_IGN):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
