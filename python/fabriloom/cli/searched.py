@@ -21,8 +21,7 @@ REPORTS = "reports"
 
 def tell(searched: Searched, place: Path) -> None:
     """Print the best trials, the answer, and how to run it."""
-    paths = list(searched.search.over)
-    columns = [n for n in dict.fromkeys((searched.goal, *searched.search.limits)) if n not in paths]
+    paths, columns = list(searched.search.over), searched.columns
     rows = [
         [
             str(one.number),

@@ -146,8 +146,7 @@ def _map(searched: Searched) -> list[Drawing]:
 
 def _trials(searched: Searched) -> Table:
     """Return the table of all trials, the best first."""
-    paths, columns = list(searched.search.over), [searched.goal, *searched.search.limits]
-    columns = [name for name in dict.fromkeys(columns) if name not in paths]
+    paths, columns = list(searched.search.over), searched.columns
     rows = []
     for one in searched.ranked:
         settings = [

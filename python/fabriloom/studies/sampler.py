@@ -100,6 +100,11 @@ class Axis:
         return self.setting(low + scale * value)
 
 
+def axes_of(search: Search) -> dict[str, Axis]:
+    """Return the fields of a search by path."""
+    return {path: Axis(sought) for path, sought in search.over.items()}
+
+
 def needed() -> Any:
     """Return optuna. Raises StudyError if it is not installed."""
     try:
@@ -118,7 +123,7 @@ def first(search: Search) -> int:
 
 def spread(search: Search, seed: int) -> list[Settings]:
     """Return the first trials: a Latin hypercube over all ranges."""
-    axes = {path: Axis(sought) for path, sought in search.over.items()}
+    axes = axes_of(search)
     drawn = samples(dict(search.over), first(search), "latin-hypercube", seed)
     return [{path: axes[path].setting(amount(one[path])[0]) for path in axes} for one in drawn]
 
@@ -130,7 +135,7 @@ def batch(search: Search, seed: int, tried: Sequence[Settings], ranks: Sequence[
     come after all trials that keep them.
     """
     optuna = needed()
-    axes = {path: Axis(sought) for path, sought in search.over.items()}
+    axes = axes_of(search)
     ranges = {path: axis.distribution(optuna) for path, axis in axes.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

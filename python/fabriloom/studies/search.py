@@ -13,7 +13,7 @@ from ..results.ends import BAD
 from ..results.figures import figures
 from ..scenario.sections.study import Search
 from ..units import nearest
-from .sampler import Axis, batch, first, needed, spread
+from .sampler import Axis, axes_of, batch, first, needed, spread
 from .seeds import SEED
 
 if TYPE_CHECKING:
@@ -68,7 +68,12 @@ class Searched:
     @cached_property
     def axes(self) -> dict[str, Axis]:
         """The fields by path, as numbers."""
-        return {path: Axis(sought) for path, sought in self.search.over.items()}
+        return axes_of(self.search)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of results that it looks at: the goal, unless a field, and those with limits."""
+        return [name for name in dict.fromkeys((self.goal, *self.search.limits)) if name not in self.axes]
 
     def label(self, name: str) -> str:
         """Return the name of a column or a path, a path with its unit."""
