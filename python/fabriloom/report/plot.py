@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,33 +51,26 @@ def charts_in(report: str) -> list[Chart | HeatMap]:
     found = _Data()
     found.feed(report)
     try:
-        charts = _charts(found.texts["charts"])
-        return [*charts, *(_heat_map(one) for one in _loaded(found.texts["maps"] or "[]"))]
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return [*_charts(found.texts["charts"]), *_heat_maps(found.texts["maps"] or "[]")]
+    except ValueError:
         raise ValueError("no report of fabriloom; name a report.html that it wrote") from None
 
 
 def _charts(text: str) -> list[Chart]:
-    """Return the charts in a JSON text, with points as ``Series.points`` has them. Raises ValueError."""
+    """Return the charts in a JSON text, with points that can be drawn. Raises ValueError."""
     charts = TypeAdapter(list[Chart]).validate_json(text)
+    points = TypeAdapter(list[_Point])
     for series in (series for chart in charts for series in chart.series):
-        TypeAdapter(list[_Point]).validate_python(series.points)
+        points.validate_python(series.points)
     return charts
 
 
-def _loaded(text: str) -> Any:
-    """Return what a JSON text contains. Raises ValueError, also for half characters: fonts have none."""
-    found = json.loads(text)
-    json.dumps(found, ensure_ascii=False).encode("utf-8")
-    return found
-
-
-def _heat_map(data: dict[str, Any]) -> HeatMap:
-    cells = [[None if cell is None else float(cell) for cell in row] for row in data["cells"]]
-    names = {name: [str(value) for value in data[name]] for name in ("down_values", "across_values")}
-    found = HeatMap(**{**data, **names, "cells": cells})
-    if len(cells) != len(found.down_values) or {*map(len, cells)} != {len(found.across_values)}:
-        raise ValueError("cells for other values")
+def _heat_maps(text: str) -> list[HeatMap]:
+    """Return the heat maps in a JSON text. Raises ValueError."""
+    found = TypeAdapter(list[HeatMap]).validate_json(text)
+    for one in found:
+        if len(one.cells) != len(one.down_values) or {*map(len, one.cells)} != {len(one.across_values)}:
+            raise ValueError("cells for other values")
     return found
 
 
