@@ -149,7 +149,7 @@ def compile(scenario: Scenario) -> Compiled:
     arrays = _joined(scenario, parts, programs, sources)
     parts.check(scenario, arrays, sources)
     compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
-    if parts.graph.several is not None or getattr(scenario.routing, "traffic_class", None):
+    if parts.graph.several is not None or parts.classes.named:
         check_pairs(scenario, parts, compiled.demand())
     if compiled.cycle:
         names = compiled.cycle_names()

@@ -89,10 +89,9 @@ def ports(graph: Graph, choice: str) -> Arrays:
     """Return the columns of ports and planes; empty if each terminal has one port."""
     if graph.several is None:
         return {}
-    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
     return {
         "planes": len(graph.planes),
-        "terminal_ports": u32(np.concatenate([[0], np.cumsum(counts)])),
+        "terminal_ports": u32(graph.several.starts),
         "terminal_choice": np.full(graph.terminals, number("port_choice", choice), np.uint8),
         "port_plane": u32(graph.several.plane),
     }

@@ -65,7 +65,7 @@ def parallel(parts: Parts, choice: str) -> Ints:
         return np.maximum(parts.classes.ports_used(first=choice == "nominal"), 1)
     if graph.several is None or choice == "nominal":
         return np.ones(graph.terminals, np.int64)
-    return np.bincount(graph.several.terminal, minlength=graph.terminals)
+    return np.diff(graph.several.starts)
 
 
 def port_pairs(
@@ -94,8 +94,9 @@ def _ways(parts: Parts, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bo
     """Return, per pair of terminals, the ports of its traffic class in order, whether each leads to the
     target, and the target's port."""
     graph, places = parts.graph, parts.classes.places
+    assert graph.several is not None
     leads, ends = _leads(graph, source, target)
-    first = _first_ports(graph)[source][:, None]
+    first = graph.several.starts[source][:, None]
     if places is None:
         return np.minimum(first + np.arange(leads.shape[1]), graph.ports - 1), leads, ends
     place = places[source, parts.classes.of(source, target), : leads.shape[1]].astype(np.int64)
@@ -104,17 +105,11 @@ def _ways(parts: Parts, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bo
     return first + own, led, np.take_along_axis(ends, own, axis=1)
 
 
-def _first_ports(graph: Graph) -> Ints:
-    assert graph.several is not None
-    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
-    return np.concatenate([[0], np.cumsum(counts)])[:-1]
-
-
 def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_], Ints]:
     """Return, per pair and port of its source: whether the port leads to the target, and to which port."""
     assert graph.several is not None
-    plane, first = graph.several.plane, _first_ports(graph)
-    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
+    plane, first = graph.several.plane, graph.several.starts
+    counts = np.diff(first)
     most = int(counts.max())
     numbers = np.arange(most)
 
@@ -167,7 +162,7 @@ def _all_reach_all(parts: Parts) -> bool:
     whole: NDArray[np.bool_] = np.all(in_planes(graph), axis=0)
     if places is None or graph.several is None:
         return bool(whole.any())
-    own = _first_ports(graph)[:, None, None] + np.maximum(places, 0)
+    own = graph.several.starts[:-1, None, None] + np.maximum(places, 0)
     leads: NDArray[np.bool_] = np.any(whole[graph.several.plane[own]] & (places >= 0), axis=2)
     return bool(leads[:, -1].all() and (leads[:, :-1] | ~parts.classes.senders.T).all())
 

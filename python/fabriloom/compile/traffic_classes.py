@@ -212,18 +212,16 @@ def _places(scenario: Scenario, graph: Graph, senders: NDArray[Any]) -> NDArray[
         message = "ports choose among those of a terminal, and here every terminal has one"
         hint = "add for example replicate = 2 to [topology], or remove them"
         raise scenario.error(message, (*_HERE, place, "ports"), hint, key=True)
-    planes = np.split(graph.several.plane, np.flatnonzero(np.diff(graph.several.terminal)) + 1)
+    planes = np.split(graph.several.plane, graph.several.starts[1:-1])
     layouts = [tuple(own.tolist()) for own in planes]
-    found = np.full((graph.terminals, len(given) + 1, MOST_PORTS), -1, np.int8)
-    for layout in set(layouts):
-        has_it = np.array([own == layout for own in layouts])
-        found[has_it, :, : len(layout)] = np.arange(len(layout))
-    for place, one in enumerate(given):
-        if one.ports is not None:
+    found = np.empty((graph.terminals, len(given) + 1, MOST_PORTS), np.int8)
+    for place, own in enumerate([*(one.ports for one in given), None]):
+        wanted = [(False, number) for number in range(MOST_PORTS)]
+        if own is not None:
             of_senders = [layouts[at] for at in np.flatnonzero(senders[place])]
-            wanted = _ports(scenario, graph, place, one.ports, of_senders)
-            by_layout = {layout: _own_places(wanted, layout) for layout in set(layouts)}
-            found[:, place] = [by_layout[own] for own in layouts]
+            wanted = _ports(scenario, graph, place, own, of_senders)
+        by_layout = {layout: _own_places(wanted, layout) for layout in set(layouts)}
+        found[:, place] = [by_layout[layout] for layout in layouts]
     return found
 
 

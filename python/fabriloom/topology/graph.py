@@ -102,6 +102,11 @@ class Ports:
             found[plane.port] = number
         return found
 
+    @cached_property
+    def starts(self) -> Ints:
+        """Per terminal and one more: its first port."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.terminal))])
+
 
 @dataclass(frozen=True)
 class Graph:
