@@ -16,7 +16,8 @@ Table = dict[str, Any]
 
 CHARACTERS = (10_000, 30_000, 60_000, 150_000)
 """About so many characters cross all the links of a run: what the twin does in a second or less."""
-LINKS = ("ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "t9000-c104", "spacewire-200", "generic")
+SPACEWIRE = ("spacewire-200", "spw-10x", "shimafuji-router")
+LINKS = ("ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "t9000-c104", *SPACEWIRE, "generic")
 RINGS = (
     "scinet",
     "sci-retry",
@@ -156,11 +157,20 @@ def _program(dice: Random) -> Table:
     return {"program": program, "protocol": {"preset": preset}}
 
 
+def _interfaces(dice: Random) -> list[Table]:
+    """A chip for all terminals, or one for the first and perhaps another for the others."""
+    chip = lambda: {"preset": dice.choice(["plain", "shimafuji-codec", "spacewire-light"])}  # noqa: E731
+    own = {**chip(), "terminals": [0], "clock": "40 MHz", "transmit": "3 sys + 2 tx", "receive": "2.5 rx"}
+    return dice.choice([[chip()], [own], [own, chip()]])
+
+
 def links(seed: int) -> Table:
     """A network of links with traffic or, one time in five, a program."""
     dice = Random(seed)
     found: Table = {"seed": seed, "topology": _topology(dice), "technology": _technology(dice)}
     found["routing"] = _routing(dice)
+    if found["technology"]["preset"] in SPACEWIRE and dice.random() < 0.6:
+        found["interface"] = _interfaces(dice)
     return found | (_program(dice) if dice.random() < 0.2 else {"traffic": _traffic(dice)})
 
 

@@ -185,7 +185,7 @@ def _made_of(scenario: Scenario) -> str:
         sections = [scenario.resolved[name] for name in ("topology", "routing", "technology")]
     except (OSError, ValueError):  # the function that needs the wrong value reports it with its place
         return ""
-    return json.dumps([*sections, scenario.transaction])
+    return json.dumps([*sections, scenario.resolved.get("interface"), scenario.transaction])
 
 
 def _joined(

@@ -13,6 +13,7 @@ from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
 from .columns import Arrays, Times, fill, per_link, u32
+from .interfaces import Interfaces
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
 MOST_CODES = 10_000_000
@@ -89,7 +90,7 @@ def _check_count(scenario: Scenario, sources: list[Source]) -> None:
             raise scenario.error(message, (*one.path, "every"), "send them less often, or shorten the run")
 
 
-def _times_ps(graph: Graph, tech: Technology) -> Times:
+def _times_ps(graph: Graph, tech: Technology, interfaces: Interfaces) -> Times:
     """Return, per link, how long a code takes on its wire, and when it has arrived."""
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     ends = 2 * (source < graph.switches) + (target < graph.switches)
@@ -98,7 +99,9 @@ def _times_ps(graph: Graph, tech: Technology) -> Times:
         arrival = tech.code_arrival_ps(bool(end & 1), bool(end & 2), rate, length_m)
         return {"code": tech.code_ps(rate), "code_arrival": arrival}
 
-    return per_link(graph, times_of, ends.astype(np.int64))
+    times = per_link(graph, times_of, ends.astype(np.int64))
+    times["code_arrival"] = times["code_arrival"] + interfaces.added_ps(graph, tech, "code")
+    return times
 
 
 @dataclass(frozen=True)
@@ -140,11 +143,11 @@ class Codes:
         }
 
 
-def codes_of(scenario: Scenario, graph: Graph, tech: Technology) -> Codes | None:
+def codes_of(scenario: Scenario, graph: Graph, tech: Technology, interfaces: Interfaces) -> Codes | None:
     """Return the codes that a scenario sends, checked, or None if it sends none. Raises ScenarioError."""
     if not (scenario.time_code or scenario.interrupt):
         return None
-    times = _times_ps(graph, tech)
+    times = _times_ps(graph, tech, interfaces)
     sources = _sources(scenario, graph)
     _check_rate(scenario, sources, int(times["code"].max()))
     if scenario.interrupt:

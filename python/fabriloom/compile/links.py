@@ -26,6 +26,7 @@ from .codes import Codes, codes_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .distributions import distributions_of
 from .faults import timeout_columns
+from .interfaces import interfaces_of
 from .newest import Newest
 from .schedule import check_schedule
 from .tables import table_columns
@@ -72,6 +73,8 @@ class LinkParts:
             raise scenario.located(error, "technology") from error
         check_rates(scenario, graph, self.technology)
         self._check_credit(scenario)
+        self.interfaces = interfaces_of(scenario, graph, self.technology)
+        """The interface chips of terminals."""
         self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[int, Arrays](_KEPT)
@@ -175,7 +178,7 @@ class LinkParts:
 
     def codes(self, scenario: Scenario) -> Codes | None:
         """Return the codes that are sent besides packets, or None. Raises ScenarioError."""
-        return codes_of(scenario, self.graph, self.technology)
+        return codes_of(scenario, self.graph, self.technology, self.interfaces)
 
     def down_with(self, links: list[int]) -> list[int]:
         """Return the links that are down when these fail: no others."""
@@ -244,6 +247,7 @@ class LinkParts:
             out = np.asarray(self.graph.link_source) < switches
             more = into * (times["receiver"] - tech.receiver_latency_ps) + out * times["transmitter"]
             times["arrival"] = times["arrival"] + more
+        times["arrival"] = times["arrival"] + self.interfaces.added_ps(self.graph, tech, "character")
         return {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
 
     def _check_credit(self, scenario: Scenario) -> None:

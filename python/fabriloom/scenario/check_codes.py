@@ -31,7 +31,7 @@ def check_codes(scenario: Scenario) -> None:
     bits = getattr(scenario.technology, "time_code_bits", None)
     if not (bits or settings(scenario.technology.preset).get("time_code_bits")):
         message = f"links of {scenario.technology.preset} have no time-codes and interrupts"
-        hint = 'write technology.preset = "spacewire-200" or "spw-10x"'
+        hint = 'write technology.preset = "spacewire-200", or that of a router such as "spw-10x"'
         raise scenario.error(message, first, hint, key=True)
     for place, one in enumerate(scenario.time_code):
         start_ps = one.every_ps if one.first_ps is None else one.first_ps

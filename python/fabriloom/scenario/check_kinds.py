@@ -8,6 +8,7 @@ from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
+from fabriloom.scenario.sections.technology import CharacterLinks
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
@@ -21,6 +22,9 @@ def check_kind(scenario: Scenario) -> None:
         _of_rings(scenario)
     else:
         _of_links(scenario)
+    if scenario.interface and not isinstance(scenario.technology, CharacterLinks):
+        message = f"interface chips are of SpaceWire, not of {scenario.technology.preset}"
+        raise scenario.error(message, ("interface",), "remove [[interface]]", key=True)
 
 
 def _of_links(scenario: Scenario) -> None:

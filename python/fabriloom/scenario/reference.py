@@ -14,7 +14,7 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.scenario import json_schema
-from fabriloom.technology import Preset, presets, protocols, ring_technology, technology
+from fabriloom.technology import Preset, interfaces, presets, protocols, ring_technology, technology
 from fabriloom.technology.presets import is_ring
 
 _UNITS = (
@@ -51,7 +51,12 @@ of links other than SCI, and numbers without a unit are refused, because they ar
 _NUMBER_OR_NAME = {"integer", "string"}
 """Types of a field that names a terminal or a switch."""
 _CODES = "[time-codes and interrupts](../guides/spacewire-time.md)"
-_SEE = {"fault": "[faults](faults.md)", "time_code": _CODES, "interrupt": _CODES}
+_SEE = {
+    "interface": "[interface chips](../background/wormhole-model.md#interface-chips)",
+    "fault": "[faults](faults.md)",
+    "time_code": _CODES,
+    "interrupt": _CODES,
+}
 """The page that explains each list of tables."""
 
 
@@ -64,7 +69,7 @@ def scenario_page() -> str:
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
     tables = ("topology", "technology", "routing", "ports", "traffic", "protocol", "program", "run", "output")
-    tables, lists = (*tables, "study"), ("fault", "time_code", "interrupt")
+    tables, lists = (*tables, "study"), tuple(_SEE)
     lines += property_table({k: v for k, v in properties.items() if k not in (*tables, *lists)}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]
@@ -245,8 +250,9 @@ _PRESETS = """# Technology presets: every number and its source
 This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
 
 Rates, buffers and delays of links and switches. `preset` in `[technology]` chooses a set of values, each of
-which can be changed beside it. A value is *given* (printed in its source), *calibrated* (fitted to a
-published result) or *assumed* (neither; the source gives the reason).
+which can be changed beside it. A value is *given* (printed in its source), *counted* (in clock cycles of the
+published hardware description, whose files the source names), *calibrated* (fitted to a published result) or
+*assumed* (none of these; the source gives the reason).
 
 A packet on a link consists of its header, its payload and one end of packet. With `flow_control = "average"`
 every character takes the time of its own bits and of its share of a flow-control character for the opposite
@@ -269,6 +275,13 @@ idle symbols, back to back on the sender's link. `echo_timeout`, `restart`, `fau
 """
 
 
+_INTERFACES = """
+# Presets of interface chips
+
+What is between a terminal and its SpaceWire link; `preset` in [`[[interface]]`](scenario.md#interface)
+chooses a set of values. [The model](../background/wormhole-model.md#interface-chips) says how they are used.
+"""
+
 _PROTOCOLS = """
 # Presets of protocols
 
@@ -280,6 +293,7 @@ of values. [Programs and messages](../background/programs.md) explains the setti
 def presets_page() -> str:
     """Return the text of ``docs/reference/technologies.md``."""
     lines = [_PRESETS.rstrip("\n"), "", *_derived(), *_preset_tables(presets())]
+    lines += [_INTERFACES.rstrip("\n"), *_preset_tables(interfaces())]
     lines += [_PROTOCOLS.rstrip("\n"), *_preset_tables(protocols())]
     return "\n".join(lines) + "\n"
 

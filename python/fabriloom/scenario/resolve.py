@@ -16,7 +16,7 @@ from fabriloom.scenario.sections.ports import Ports, has_ports
 from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
-from fabriloom.technology import protocol
+from fabriloom.technology import interface_settings, protocol
 from fabriloom.technology.presets import settings
 from fabriloom.topology.family import usual_routing
 
@@ -53,7 +53,10 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             resolved["technology"].pop(name, None)
     if not resolved["technology"].get("close_after"):
         resolved["technology"].pop("closed_for", None)
-    for name in ("time_code", "interrupt"):
+    resolved["interface"] = [
+        _dump(_filled(one, interface_settings(one.preset))) for one in scenario.interface
+    ]
+    for name in ("interface", "time_code", "interrupt"):
         if not getattr(scenario, name):
             del resolved[name]
     if not has_codes(scenario):

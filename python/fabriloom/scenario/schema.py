@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.sections.codes import Interrupt, TimeCode
 from fabriloom.scenario.sections.fault import Fault
+from fabriloom.scenario.sections.interface import Interface
 from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.program import Program
 from fabriloom.scenario.sections.protocol import Protocol
@@ -72,6 +73,9 @@ class Scenario(Written):
         default=CharacterLinks(preset="ds-link-c104"),
         description="Rates, buffers and delays of links, switches and rings. The default preset is "
         "ds-link-c104; for networks of rings it is sci-lc2",
+    )
+    interface: Annotated[list[Interface], Field(max_length=256)] = Field(
+        default=[], description="Interface chips of terminals, each a table [[interface]]"
     )
     routing: Routing = Field(default=Auto(kind="auto"), description="Which links packets may take")
     ports: Ports | None = Field(

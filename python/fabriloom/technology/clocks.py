@@ -1,8 +1,8 @@
-"""Delays of a router in its clocks, as data sheets give them: ``5 rx + 8 sys + 23 tx``.
+"""Delays of routers and interface chips in clocks, as data sheets give them: ``5 rx + 8 sys + 23 tx``.
 
-``sys`` counts periods of the router's own clock, ``rx`` and ``tx`` times of two bits on the link by which a
-character comes and on the one by which it leaves. The delay is from the last bit in to the last bit out, so
-the character's own bits on the way out are in it.
+``sys`` counts periods of the chip's own clock, ``rx`` and ``tx`` times of two bits on the link by which a
+character comes and on the one by which it leaves. What other clocks take is a time: ``60 ns``. The delay of a
+router is from the last bit in to the last bit out, so the character's own bits on the way out are in it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,27 @@ BITS = 2
 _TERM = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)\s*")
 _PS_PER_S = 10**12
 _EXAMPLE = 'write it such as "5 rx + 8 sys + 23 tx"'
+_TIMES = {"ps": 1, "ns": 1000, "us": 10**6}
+"""Units of a time, in ps."""
 
 
 @dataclass(frozen=True)
 class Delay:
-    """Periods of each clock."""
+    """Periods of each clock, and a time in ps beside them."""
 
     rx: Fraction = Fraction(0)
     sys: Fraction = Fraction(0)
     tx: Fraction = Fraction(0)
+    ps: Fraction = Fraction(0)
+
+    def of_ps(self, rate_bits_per_s: int, clock_millihz: int | None) -> int:
+        """Return the delay at a link of this rate, in ps."""
+        bits = (self.rx + self.tx) * BITS * Fraction(_PS_PER_S, rate_bits_per_s)
+        return round(bits + self.sys * _period_ps(clock_millihz) + self.ps)
 
 
 def parse(text: str, parameter: str) -> Delay:
-    """Return a sum of periods. Raises TechnologyError."""
+    """Return a sum of periods and times. Raises TechnologyError."""
     found: dict[str, Fraction] = {}
     for part in text.split("+"):
         term = _TERM.fullmatch(part)
@@ -39,12 +47,15 @@ def parse(text: str, parameter: str) -> Delay:
             message = f'"{part.strip()[:40]}" is no number of periods of a clock'
             raise TechnologyError(message, parameter, _EXAMPLE)
         count, clock = Fraction(term[1]), term[2].lower()
-        if clock not in ("rx", "sys", "tx"):
+        if clock in _TIMES:
+            count, clock = count * _TIMES[clock], "ps"
+        elif clock not in ("rx", "sys", "tx"):
             near = units.nearest(clock, ["rx", "sys", "tx"])
             hint = f'did you mean "{near}"?' if near else "the clocks are rx, sys and tx"
             raise TechnologyError(f'there is no clock "{clock[:40]}"', parameter, hint)
         if clock in found:
-            raise TechnologyError(f"{clock} is there twice", parameter, "add up its periods")
+            what = "a time" if clock == "ps" else clock
+            raise TechnologyError(f"{what} is there twice", parameter, "add the two up")
         found[clock] = count
     return Delay(**found)
 
@@ -59,13 +70,13 @@ def settings(
     """
     whole = _whole(latency, "router_latency", character_bits, clock_millihz)
     choosing = parse(switching, "router_switching") if switching else Delay()
-    if choosing.rx or choosing.tx or choosing.sys > whole.sys:
+    if choosing.rx or choosing.tx or choosing.ps or choosing.sys > whole.sys:
         message = f"choosing an output takes some of the {float(whole.sys):g} sys of router_latency"
         raise TechnologyError(message, "router_switching", 'write it such as "4 sys"')
     period_ps = _period_ps(clock_millihz)
     return {
         "decode_latency_ps": round(choosing.sys * period_ps),
-        "forward_latency_ps": round((whole.sys - choosing.sys) * period_ps),
+        "forward_latency_ps": round((whole.sys - choosing.sys) * period_ps + whole.ps),
         "receive_bits": whole.rx * BITS,
         "transmit_bits": whole.tx * BITS - character_bits,
     }
@@ -75,7 +86,7 @@ def code_settings(latency: str, clock_millihz: int | None, code_bits: int) -> di
     """Return the delays of time-codes in a technology whose routers have this latency for them."""
     whole = _whole(latency, "time_code_latency", code_bits, clock_millihz)
     return {
-        "code_forward_ps": round(whole.sys * _period_ps(clock_millihz)),
+        "code_forward_ps": round(whole.sys * _period_ps(clock_millihz) + whole.ps),
         "code_receive_bits": whole.rx * BITS,
         "code_transmit_bits": whole.tx * BITS - code_bits,
     }

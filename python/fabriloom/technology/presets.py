@@ -14,7 +14,7 @@ from fabriloom.technology import clocks
 from fabriloom.technology.model import Technology, TechnologyError
 from fabriloom.technology.rings import RingTechnology
 
-KINDS = ("given", "calibrated", "assumed")
+KINDS = ("given", "counted", "calibrated", "assumed")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,9 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "handover": ("handover_ps", units.parse_time_ps),
     "turn_around": ("turn_around_ps", units.parse_time_ps),
     "disconnect": ("disconnect_ps", units.parse_time_ps),
+    "clock": ("clock_millihz", units.parse_event_rate_millihz),
+    "highest_rate": ("highest_rate_bits_per_s", units.parse_rate_bits_per_s),
+    "receive_buffer": ("receive_buffer_bytes", units.parse_bytes),
     "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
     "restart": ("restart_ps", units.parse_time_ps),
     "time_code_forward": ("time_code_forward_ps", units.parse_time_ps),

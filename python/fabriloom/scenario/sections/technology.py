@@ -74,7 +74,13 @@ class CharacterLinks(SwitchedLinks):
     """Links that send characters: DS-Link and SpaceWire."""
 
     preset: Literal[
-        "ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200", "spw-10x", "t9000-c104"
+        "ds-link-c104",
+        "ds-link-c104-32-32",
+        "ds-link-c104-70",
+        "shimafuji-router",
+        "spacewire-200",
+        "spw-10x",
+        "t9000-c104",
     ] = Field(default="ds-link-c104", description="Named set of values for all settings below")
     link_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Bit rate on the wire"
@@ -130,7 +136,8 @@ class CharacterLinks(SwitchedLinks):
         default=None,
         description="Delay of a switch from last bit in to last bit out, as data sheets give it, such as "
         '"5 rx + 8 sys + 23 tx": rx is two bit periods of the incoming link, sys one period of router_clock, '
-        "tx two bit periods of the outgoing link. Instead of decode_latency and forward_latency",
+        "tx two bit periods of the outgoing link; a time such as 60 ns may be beside them. Instead of "
+        "decode_latency and forward_latency",
     )
     router_clock_millihz: EventRateMilliHz | None = Field(
         default=None,

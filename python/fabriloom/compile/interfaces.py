@@ -1,0 +1,100 @@
+"""The interface chips of terminals: what each adds to the times of its links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..faults import FaultError, vertices_of
+from ..scenario import Scenario
+from ..scenario.errors import Path
+from ..technology import Interface, Technology, TechnologyError, interface
+from ..topology import Graph
+from .columns import per_link
+
+
+@dataclass(frozen=True)
+class Interfaces:
+    """The chips of a network."""
+
+    chips: list[Interface]
+    at: NDArray[np.int64]
+    """Per vertex, 1 more than the place of its chip in ``chips``; 0: it has none."""
+
+    def added_ps(
+        self, graph: Graph, tech: Technology, signal: Literal["character", "code"]
+    ) -> NDArray[np.int64]:
+        """Return, per link, what chips add to the arrival of a character or a code, in ps.
+
+        ``receive`` replaces the receiver's delay; see the page of the model.
+        """
+        prefix = "" if signal == "character" else "time_code_"
+
+        def delays(rate: int | None, _: float | None, chip: int) -> dict[str, int]:
+            if chip == 0:
+                return {"transmit": 0, "receive": 0}
+            one, at_rate = self.chips[chip - 1], tech.link_rate_bits_per_s if rate is None else rate
+            receive_ps = one.delay_ps(f"{prefix}receive", at_rate) - tech.receiver_latency_ps
+            return {"transmit": one.delay_ps(f"{prefix}transmit", at_rate), "receive": receive_ps}
+
+        source, target = (self.at[np.asarray(ends)] for ends in (graph.link_source, graph.link_target))
+        return per_link(graph, delays, source)["transmit"] + per_link(graph, delays, target)["receive"]
+
+
+def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfaces:
+    """Return the interface chips of a scenario, checked. Raises ScenarioError."""
+    at = np.zeros(graph.switches + len(graph.port_names), np.int64)
+    chips: list[Interface] = []
+    others: int | None = None
+    for place, one in enumerate(scenario.interface):
+        try:
+            chips.append(interface(one.preset, one.overrides()))
+        except TechnologyError as error:
+            raise scenario.located(error, "interface", (place,)) from error
+        if one.terminals is None:
+            if others is not None:
+                message = "another [[interface]] has no terminals already, and is for all that are not named"
+                hint = "name the terminals of one of the two"
+                raise scenario.error(message, ("interface", place), hint)
+            others = place
+        for entry, name in enumerate(one.terminals or []):
+            _claim(scenario, graph, at, place, entry, name)
+    if others is not None:
+        at[graph.switches :][at[graph.switches :] == 0] = others + 1
+    found = Interfaces(chips, at)
+    _check_links(scenario, graph, tech, found)
+    return found
+
+
+def _claim(
+    scenario: Scenario, graph: Graph, at: NDArray[np.int64], place: int, entry: int, name: str | int
+) -> None:
+    """Give the ports of a terminal a chip."""
+    path: Path = ("interface", place, "terminals", entry)
+    try:
+        vertices = vertices_of(graph, "terminal", name)
+    except FaultError as error:
+        raise scenario.error(error.message, path, error.hint) from error
+    if at[vertices].any():
+        message = f"{graph.port_names[vertices[0] - graph.switches]} has an interface chip already"
+        raise scenario.error(message, path, "name it once")
+    at[vertices] = place + 1
+
+
+def _check_links(scenario: Scenario, graph: Graph, tech: Technology, found: Interfaces) -> None:
+    """Refuse links that a chip cannot have."""
+    chip = np.maximum(found.at[np.asarray(graph.link_source)], found.at[np.asarray(graph.link_target)])
+    for place, one in enumerate(found.chips):
+
+        def check(rate: int | None, length: float | None, has: int, one: Interface = one) -> dict[str, int]:
+            if has:
+                one.check_link(tech, rate, length)
+            return {"nothing": 0}
+
+        try:
+            per_link(graph, check, (chip == place + 1).astype(np.int64))
+        except TechnologyError as error:
+            raise scenario.located(error, "interface", (place,)) from error

@@ -1,0 +1,96 @@
+"""Interface chips of terminals, as presets with a source for every number.
+
+How these numbers are used is on the page ``docs/background/wormhole-model.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fabriloom import units
+from fabriloom.technology import clocks
+from fabriloom.technology.model import Technology, TechnologyError
+from fabriloom.technology.presets import Preset, read, values_of
+
+DELAYS = {
+    "transmit": "tx",
+    "receive": "rx",
+    "time_code_transmit": "tx",
+    "time_code_receive": "rx",
+}
+"""Delays of an interface chip, with the clock of its link that each may count."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """An interface chip between a terminal and its link."""
+
+    preset: str
+    clock_millihz: int | None
+    transmit: str
+    """From a character being written to its first bit out."""
+    receive: str
+    """From the last bit of a character in until it can be read."""
+    time_code_transmit: str
+    time_code_receive: str
+    receive_buffer_bytes: int
+    highest_rate_bits_per_s: int
+
+    def __post_init__(self) -> None:
+        """Refuse a delay that counts a clock which is not there."""
+        for name, delay in self._delays.items():
+            other = "rx" if DELAYS[name] == "tx" else "tx"
+            if getattr(delay, other):
+                message = f"{name} has {other}, and is a delay on the other side of the chip"
+                raise TechnologyError(message, name, f"count {DELAYS[name]}, sys and ns")
+            if delay.sys and self.clock_millihz is None:
+                message = f"{name} counts periods of the chip's clock, and there is none"
+                raise TechnologyError(message, name, 'write clock = "50 MHz" beside it')
+
+    @cached_property
+    def _delays(self) -> dict[str, clocks.Delay]:
+        return {name: clocks.parse(getattr(self, name), name) for name in DELAYS}
+
+    def delay_ps(self, name: str, rate_bits_per_s: int) -> int:
+        """Return one of the delays at a link of this rate, in ps."""
+        return self._delays[name].of_ps(rate_bits_per_s, self.clock_millihz)
+
+    def check_link(self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None) -> None:
+        """Raise TechnologyError for a link that is too fast for the chip, or whose sender would wait for its
+        credit."""
+        rate = tech.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
+        if rate > self.highest_rate_bits_per_s:
+            highest = units.format_rate_bits_per_s(self.highest_rate_bits_per_s)
+            message = f"a link of {units.format_rate_bits_per_s(rate)} is too fast for this interface chip, "
+            message += f"which can do {highest}"
+            raise TechnologyError(message, "highest_rate", f'give its cable a rate of "{highest}" at most')
+        quantum, chars = tech.credit_quantum_chars, self.receive_buffer_bytes // tech.character_bytes
+        if tech.credit_limit_chars is not None:
+            chars = min(chars, tech.credit_limit_chars)
+        loop_ps = tech.arrival_ps(rate, length_m) - tech.receiver_latency_ps + tech.credit_ps(rate, length_m)
+        loop_ps += self.delay_ps("receive", rate)
+        least = -(-(loop_ps * rate) // (10**12 * min(tech.data_bits, tech.end_bits))) + quantum - 1
+        least = -(-max(least, quantum) // quantum) * quantum
+        if chars < least:
+            message = f"a receive_buffer of {self.receive_buffer_bytes} B lets the sender wait for "
+            message += "flow-control characters, which is not modelled for links into terminals"
+            raise TechnologyError(message, "receive_buffer", f'give it at least "{least} B"')
+
+
+def interfaces() -> Mapping[str, Preset]:
+    """Return all presets of interface chips by name."""
+    return read("interfaces.toml")
+
+
+def interface_settings(preset: str) -> dict[str, Any]:
+    """Return the values of a preset under their names with units: ``clock_millihz``, ``transmit``, …"""
+    return values_of(interfaces()[preset])
+
+
+def interface(preset: str, overrides: Mapping[str, Any] | None = None) -> Interface:
+    """Return a preset with some of its settings replaced; a value of None leaves the preset's."""
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    return Interface(preset=preset, **{"clock_millihz": None, **interface_settings(preset), **given})
