@@ -1,7 +1,7 @@
 //! Events and their total order: (time, phase, id), where the id is the event and its place.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use fabriloom_engine::kernel::Time;
 
@@ -80,28 +80,42 @@ impl What {
     }
 }
 
-/// All future events.
+/// All future events: those of the present tick in order, those of each later tick in a list of their own.
 #[derive(Debug, Default)]
-pub struct Agenda(BinaryHeap<Reverse<(Time, u8, What)>>);
+pub struct Agenda {
+    tick: Time,
+    present: BinaryHeap<Reverse<(u8, What)>>,
+    later: BTreeMap<Time, Vec<What>>,
+    /// Empty lists, to be used again.
+    spare: Vec<Vec<What>>,
+}
 
 impl Agenda {
     /// Adds an event.
     pub fn add(&mut self, time: Time, what: What) {
-        self.0.push(Reverse((time, what.phase(), what)));
+        if time == self.tick {
+            self.present.push(Reverse((what.phase(), what)));
+        } else {
+            assert!(time > self.tick, "time runs backwards at {what:?}");
+            let spare = &mut self.spare;
+            self.later.entry(time).or_insert_with(|| spare.pop().unwrap_or_default()).push(what);
+        }
     }
 
     /// Takes the earliest event if it is not later than the limit.
     pub fn next(&mut self, until: Time) -> Option<(Time, What)> {
-        match self.0.peek() {
-            Some(Reverse((time, ..))) if *time <= until => {
-                self.0.pop().map(|Reverse((time, _, what))| (time, what))
-            }
-            _ => None,
+        if self.present.is_empty() {
+            let first = self.later.first_entry().filter(|first| *first.key() <= until)?;
+            let (tick, mut events) = first.remove_entry();
+            self.tick = tick;
+            self.present.extend(events.drain(..).map(|what| Reverse((what.phase(), what))));
+            self.spare.push(events);
         }
+        self.present.pop().map(|Reverse((_, what))| (self.tick, what))
     }
 
     /// Whether there are no more events.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.present.is_empty() && self.later.is_empty()
     }
 }
