@@ -434,6 +434,7 @@ fn twin_totals(
             started: d.started,
             delivered: d.delivered,
             mark: NONE,
+            number: 0,
         })
         .collect();
     trace(out, &packets)

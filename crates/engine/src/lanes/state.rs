@@ -43,6 +43,8 @@ pub struct Packet {
     pub started: Time,
     /// The mark given by its source.
     pub mark: u32,
+    /// Its number in its source.
+    pub number: u32,
     /// Its intermediate switch, or [`NONE`].
     pub(super) via: u32,
     pub(super) header: Header,

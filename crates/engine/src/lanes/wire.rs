@@ -10,7 +10,7 @@ impl Network {
     /// Puts a packet before its terminal's link, in this tick.
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
-        let &terminal::Packet { target, length, created, via, mark, .. } = packet;
+        let &terminal::Packet { target, length, created, via, mark, number, .. } = packet;
         if let Some(at) = &mut self.distributions {
             at.unmade += self.fabric.copies(target) - 1;
         }
@@ -18,8 +18,20 @@ impl Network {
         let started = UNKNOWN;
         let (lost, pieces) = (false, 1);
         let address = self.fabric.address_chars(source, target);
-        let packet =
-            Packet { source, target, length, created, started, mark, via, header, address, lost, pieces };
+        let packet = Packet {
+            source,
+            target,
+            length,
+            created,
+            started,
+            mark,
+            number,
+            via,
+            header,
+            address,
+            lost,
+            pieces,
+        };
         self.links[link as usize].dispatched = self.packets.add(packet);
         self.wake_wire(link, self.now);
     }

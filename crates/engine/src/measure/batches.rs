@@ -146,8 +146,16 @@ mod tests {
     #[test]
     fn joining_keeps_sums() {
         let mut batches = Batches::new(0, 10, Shares::default());
-        let delivery =
-            Delivery { source: 0, target: 1, length: 64, created: 0, started: 1, delivered: 8, mark: 0 };
+        let delivery = Delivery {
+            source: 0,
+            target: 1,
+            length: 64,
+            created: 0,
+            started: 1,
+            delivered: 8,
+            mark: 0,
+            number: 0,
+        };
         for _ in 0..300 {
             batches.record(&delivery);
             batches.close();

@@ -140,8 +140,16 @@ mod tests {
         for n in 0..40u32 {
             let (source, target) = (n * n % 4, n / 3 % 4);
             let created = Time::from(n);
-            let delivery =
-                Delivery { source, target, length: n, created, started: created, delivered: 90, mark: 0 };
+            let delivery = Delivery {
+                source,
+                target,
+                length: n,
+                created,
+                started: created,
+                delivered: 90,
+                mark: 0,
+                number: 0,
+            };
             plain.record(&delivery);
             found.record(&delivery);
         }
@@ -161,6 +169,7 @@ mod tests {
                 started: 0,
                 delivered: 1,
                 mark: 0,
+                number: 0,
             });
         }
         assert_eq!((flows.sorted().len(), flows.dropped), (2, 1));

@@ -40,6 +40,8 @@ pub struct Delivery {
     pub delivered: Time,
     /// Its mark; in switched networks, the row of its flow for flows of sources.
     pub mark: u32,
+    /// How many its source created before it, where overtaking is counted.
+    pub number: u32,
 }
 
 impl Delivery {

@@ -50,10 +50,10 @@ pub struct Order {
 }
 
 impl Order {
-    /// Counts an arrival; its mark is the number of those created before it.
+    /// Counts an arrival.
     pub fn record(&mut self, delivery: &Delivery) {
         let pair = u64::from(delivery.source) << 32 | u64::from(delivery.target);
-        let (number, now) = (delivery.mark, delivery.delivered);
+        let (number, now) = (delivery.number, delivery.delivered);
         let at = self.newest.entry(pair).or_insert(Newest { number, now, before: number });
         if at.now != now {
             (at.now, at.before) = (now, at.number);
@@ -78,12 +78,12 @@ mod tests {
     fn a_packet_behind_a_later_one_was_overtaken() {
         let (mut planes, mut order) = (Planes::new(2), Order::default());
         let mut delivered = 5;
-        let mut of = |source, mark| {
+        let mut of = |source, number| {
             delivered += 1;
-            Delivery { source, target: 7, length: 8, created: 0, started: 1, delivered, mark }
+            Delivery { source, target: 7, length: 8, created: 0, started: 1, delivered, mark: 9, number }
         };
-        for (plane, source, mark) in [(0, 1, 0), (1, 1, 2), (0, 1, 1), (0, 2, 0), (1, 1, 3), (0, 1, 4)] {
-            let delivery = of(source, mark);
+        for (plane, source, number) in [(0, 1, 0), (1, 1, 2), (0, 1, 1), (0, 2, 0), (1, 1, 3), (0, 1, 4)] {
+            let delivery = of(source, number);
             planes.record(plane, &delivery);
             order.record(&delivery);
         }
@@ -99,7 +99,7 @@ mod tests {
         order.record(&of(9, 0));
         let newer = of(9, 2);
         order.record(&newer);
-        order.record(&Delivery { mark: 1, ..newer });
+        order.record(&Delivery { number: 1, ..newer });
         assert_eq!(order.overtaken, 1);
     }
 }

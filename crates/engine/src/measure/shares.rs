@@ -93,7 +93,16 @@ mod tests {
     use super::*;
 
     fn delivery(source: u32, target: u32) -> Delivery {
-        Delivery { source, target, length: 10 + source, created: 0, started: 0, delivered: 0, mark: 0 }
+        Delivery {
+            source,
+            target,
+            length: 10 + source,
+            created: 0,
+            started: 0,
+            delivered: 0,
+            mark: 0,
+            number: 0,
+        }
     }
 
     #[test]

@@ -51,8 +51,16 @@ mod tests {
     fn only_the_rows_that_were_asked_for_are_kept() {
         let mut watched = Watched::new(&[5, 2]);
         for (mark, started) in [(2, 10), (5, 4), (5, 6), (3, 0), (9, 0), (NONE, 0)] {
-            let delivery =
-                Delivery { source: 0, target: 1, length: 1, created: 1, started, delivered: 20, mark };
+            let delivery = Delivery {
+                source: 0,
+                target: 1,
+                length: 1,
+                created: 1,
+                started,
+                delivered: 20,
+                mark,
+                number: 0,
+            };
             watched.record(&delivery);
         }
         let seen: Vec<_> =

@@ -216,7 +216,16 @@ impl Rings {
         self.in_flight -= 1;
         let &mut Deal { source, target, payload: length, created, started, mark, .. } = deal;
         let delivered = self.now;
-        self.delivered.push(Delivery { source, target, length, created, started, delivered, mark });
+        self.delivered.push(Delivery {
+            source,
+            target,
+            length,
+            created,
+            started,
+            delivered,
+            mark,
+            number: 0,
+        });
     }
 
     /// Frees the number of a transaction, unless it was given up before.

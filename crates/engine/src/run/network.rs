@@ -189,9 +189,18 @@ fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
         Event::Request(link) => worms.request(link),
         Event::Release(link) => worms.release(link),
         Event::Deliver(link) => {
-            let PacketState { source, target, length, created, started, mark } = worms.deliver(link);
+            let PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
             let delivered = now;
-            news.deliveries.push(Delivery { source, target, length, created, started, delivered, mark });
+            news.deliveries.push(Delivery {
+                source,
+                target,
+                length,
+                created,
+                started,
+                delivered,
+                mark,
+                number,
+            });
         }
         Event::Source(number) => {
             if !worms.happens_outside(number) {
@@ -224,9 +233,10 @@ impl Network for Lanes {
                 lanes::Event::Head(lane) => news.heads.extend(self.head(lane)),
                 lanes::Event::Deliver(lane) => {
                     let Some(packet) = self.deliver(lane) else { continue };
-                    let lanes::Packet { source, target, length, created, started, mark, .. } = packet;
+                    let lanes::Packet { source, target, length, created, started, mark, number, .. } = packet;
                     let delivered = now;
-                    let delivery = Delivery { source, target, length, created, started, delivered, mark };
+                    let delivery =
+                        Delivery { source, target, length, created, started, delivered, mark, number };
                     news.deliveries.push(delivery);
                 }
                 lanes::Event::Cross(link) => self.note_crossing(link),

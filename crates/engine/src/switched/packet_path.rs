@@ -58,6 +58,7 @@ impl Network {
             created: packet.created,
             started: UNKNOWN,
             mark: packet.mark,
+            number: packet.number,
         });
         if !self.links[link as usize].wire.has_room() {
             self.make_room(link);

@@ -214,7 +214,10 @@ mod tests {
         let mut network = Network::new(fabric());
         for terminal in 0..2 {
             let (target, via) = (1, NONE);
-            network.dispatch(terminal, &Packet { target, length: 40, created: 0, dispatch: 0, via, mark: 0 });
+            network.dispatch(
+                terminal,
+                &Packet { target, length: 40, created: 0, dispatch: 0, via, mark: 0, number: 0 },
+            );
         }
         while let Some(now) = network.wheel.peek().filter(|&now| now <= until) {
             network.wheel.go_to(now);
@@ -251,7 +254,7 @@ mod tests {
         for length in [0, 40] {
             let (mut network, dispatch) = (Network::new(fabric()), 1_000_000);
             let (target, via, mark) = (1, NONE, 0);
-            network.dispatch(0, &Packet { target, length, created: 0, dispatch, via, mark });
+            network.dispatch(0, &Packet { target, length, created: 0, dispatch, via, mark, number: 0 });
             assert_eq!(standstill(&network, 0), None, "{length} characters");
             let free = network.links[0].wire.free();
             network.links[0].wire.hold_until(free + dispatch);

@@ -70,6 +70,8 @@ pub struct PacketState {
     pub started: Time,
     /// The mark given by its source.
     pub mark: u32,
+    /// Its number in its source.
+    pub number: u32,
 }
 
 /// A wormhole network in operation.

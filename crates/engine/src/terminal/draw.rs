@@ -24,6 +24,8 @@ pub struct Packet {
     /// The mark that its delivery returns: see [`super::program::mark`]. For packets of flows of sources, the row of
     /// the flow; for other packets of sources [`NONE`].
     pub mark: u32,
+    /// The number of packets that its source created before it, if its terminal has several ports.
+    pub number: u32,
 }
 
 /// The state from which the packets of one source are drawn.
@@ -115,7 +117,7 @@ impl Drawing {
         let via = self.via(fabric, terminal);
         // In rings a mark is the kind of transaction.
         let mark = if fabric.has_rings() { NONE } else { row as u32 };
-        Some(Packet { created, dispatch: created, target, length, via, mark })
+        Some(Packet { created, dispatch: created, target, length, via, mark, number: 0 })
     }
 
     /// Advances the clock over equal arrivals, to at least two before the last one up to `now`; returns their number.
@@ -172,7 +174,7 @@ impl Drawing {
             _ => fabric.length_min[terminal],
         };
         let via = self.via(fabric, terminal);
-        Packet { created, dispatch: created, target, length, via, mark: NONE }
+        Packet { created, dispatch: created, target, length, via, mark: NONE, number: 0 }
     }
 
     fn target(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
@@ -231,6 +233,7 @@ impl Drawing {
             length: fabric.list_length[row],
             via,
             mark: NONE,
+            number: 0,
         })
     }
 }

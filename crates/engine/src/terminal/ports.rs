@@ -289,7 +289,7 @@ impl Terminal {
     fn could(&self, ways: &Ways, terminal: u32, class: usize) -> Option<((Time, u32), usize, usize)> {
         let packet = self.queues[class].front()?;
         let port = self.choose(ways, terminal, packet.target).ok()??;
-        Some(((packet.created, packet.mark), class, port))
+        Some(((packet.created, packet.number), class, port))
     }
 
     /// Returns a closed source's packet for a free port: it creates a packet when a port is free and the last one has
@@ -351,9 +351,9 @@ impl Terminal {
 
     /// Returns a packet with its number, for the detection of overtaking.
     fn number(&mut self, packet: Packet) -> Packet {
-        let mark = self.made;
+        let number = self.made;
         self.made = self.made.wrapping_add(1);
-        Packet { mark, ..packet }
+        Packet { number, ..packet }
     }
 
     /// Returns the port of a packet, free or not; with `FIRST_FREE` none if no port that leads there is free.

@@ -65,7 +65,10 @@ fn run(length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
     network.on_demand = on_demand;
     let send = |network: &mut Network, terminal: u32, now: Time| {
         let (target, via) = (1, NONE);
-        network.dispatch(terminal, &Packet { target, length, created: now, dispatch: now, via, mark: 0 });
+        network.dispatch(
+            terminal,
+            &Packet { target, length, created: now, dispatch: now, via, mark: 0, number: 0 },
+        );
     };
     send(&mut network, 0, 0);
     send(&mut network, 2, 0);

@@ -153,7 +153,16 @@ impl Programs {
         if let Some(order) = &mut self.account.packet_order {
             let source = self.ways.terminal(source);
             let (target, length, started, delivered) = (terminal, bytes, created, self.now);
-            order.record(&Delivery { source, target, length, created, started, delivered, mark: number });
+            order.record(&Delivery {
+                source,
+                target,
+                length,
+                created,
+                started,
+                delivered,
+                mark: packet,
+                number,
+            });
         }
         if self.settings.rings {
             // It crossed the bus before it was stored.

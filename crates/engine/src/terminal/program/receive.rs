@@ -257,7 +257,8 @@ impl Programs {
             created: made,
             started: made,
             delivered: self.now,
-            mark: number,
+            mark: super::NO,
+            number,
         };
         self.account.receive(row, &delivery, tag);
         if sent {

@@ -46,7 +46,7 @@ impl Programs {
             self.account.resent += 1;
             let (dispatch, mark) = (self.now, mark::of(flight, mark::DATA));
             let length = self.settings.cut.length(bytes);
-            return Some(Packet { created, dispatch, target, length, via: super::NO, mark });
+            return Some(Packet { created, dispatch, target, length, via: super::NO, mark, number: 0 });
         }
         None
     }

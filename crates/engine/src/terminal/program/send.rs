@@ -259,7 +259,7 @@ impl Programs {
         if let Some(number) = self.interfaces[port as usize].acks.pop_front() {
             let (length, mark) = (self.settings.ack_length, mark::of(number, mark::ACK));
             let ((target, _), via) = (self.ports_of(number), self.draw_via(port));
-            return Some(Packet { created: dispatch, dispatch, target, length, via, mark });
+            return Some(Packet { created: dispatch, dispatch, target, length, via, mark, number: 0 });
         }
         if let Some(packet) = self.next_again(port) {
             return Some(Packet { via: self.draw_via(port), ..packet });
@@ -285,7 +285,7 @@ impl Programs {
         one.handed += 1;
         let mark = mark::of(number, if one.read { mark::READ } else { mark::DATA });
         let length = self.settings.cut.length(bytes);
-        Some(Packet { created: one.made, dispatch, target, length, via, mark })
+        Some(Packet { created: one.made, dispatch, target, length, via, mark, number: 0 })
     }
 
     /// Counts a packet as acknowledged when the link has taken it.
