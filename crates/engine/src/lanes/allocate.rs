@@ -1,6 +1,7 @@
 //! The grants of lanes to heads, decided once per tick after all events, and the other decisions of a tick.
 
-use super::state::{Header, Network, Outgoing, UNKNOWN};
+use super::packet::Header;
+use super::state::{Network, Outgoing, UNKNOWN};
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 

@@ -4,7 +4,8 @@
 //! the lengths known to the following links and buffers are corrected immediately, and the arrival of the error end is
 //! recorded in advance.
 
-use super::state::{Network, Outgoing, Packet, UNKNOWN};
+use super::packet::Packet;
+use super::state::{Network, Outgoing, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE};
 use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};

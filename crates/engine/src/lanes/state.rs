@@ -1,4 +1,4 @@
-//! The state of a network with lanes: packets, lanes, links, queues of input buffers, groups.
+//! The state of a network with lanes: lanes, links, queues of input buffers, groups.
 
 use std::collections::VecDeque;
 
@@ -6,6 +6,7 @@ use super::code::Codes;
 use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
+use super::packet::{Header, Packet};
 use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -15,46 +16,6 @@ use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
-
-/// The header by which a packet is routed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Header {
-    /// To the intermediate switch.
-    Via,
-    /// To the destination.
-    #[default]
-    Final,
-    /// It has been deleted.
-    Deleted,
-}
-
-/// A packet, from its dispatch to its delivery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Packet {
-    /// Sending terminal.
-    pub source: u32,
-    /// Receiving terminal.
-    pub target: u32,
-    /// Payload characters.
-    pub length: u32,
-    /// When its source created it.
-    pub created: Time,
-    /// When its first character started on its source's wire.
-    pub started: Time,
-    /// The mark given by its source.
-    pub mark: u32,
-    /// Its number in its source.
-    pub number: u32,
-    /// Its intermediate switch, or [`NONE`].
-    pub(super) via: u32,
-    pub(super) header: Header,
-    /// Address characters before this header.
-    pub(super) address: u32,
-    /// Whether it was cut or discarded.
-    pub(super) lost: bool,
-    /// Number of its remaining pieces: one, unless it was cut.
-    pub(super) pieces: u32,
-}
 
 /// A packet before a wire.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! Wires: dispatch, the choice of the lane that sends, and delivery.
 
 use super::event::Event;
-use super::state::{Header, Network, Outgoing, Packet, UNKNOWN};
+use super::packet::{Header, Packet};
+use super::state::{Network, Outgoing, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal;

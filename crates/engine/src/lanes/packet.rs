@@ -1,0 +1,43 @@
+//! Packets on lanes, and the header by which one is routed.
+
+use crate::kernel::Time;
+
+/// The header by which a packet is routed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Header {
+    /// To the intermediate switch.
+    Via,
+    /// To the destination.
+    #[default]
+    Final,
+    /// It has been deleted.
+    Deleted,
+}
+
+/// A packet, from its dispatch to its delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Sending terminal.
+    pub source: u32,
+    /// Receiving terminal.
+    pub target: u32,
+    /// Payload characters.
+    pub length: u32,
+    /// When its source created it.
+    pub created: Time,
+    /// When its first character started on its source's wire.
+    pub started: Time,
+    /// The mark given by its source.
+    pub mark: u32,
+    /// Its number in its source.
+    pub number: u32,
+    /// Its intermediate switch, or [`NONE`].
+    pub(super) via: u32,
+    pub(super) header: Header,
+    /// Address characters before this header.
+    pub(super) address: u32,
+    /// Whether it was cut or discarded.
+    pub(super) lost: bool,
+    /// Number of its remaining pieces: one, unless it was cut.
+    pub(super) pieces: u32,
+}
