@@ -63,6 +63,49 @@ def test_ports_and_addresses_come_back_from_every_format(tmp_path: Path, form: s
         assert np.array_equal(again.attributes[name], found.attributes[name], equal_nan=True)
 
 
+STRAPPED = """\
+kind,source,target,source_port,target_port,address
+terminal,camera,a,,1,40
+terminal,memory,a,,2,50
+cable,camera,b,,1,140
+cable,b,memory,2,,
+cable,a,b,3,3,
+"""
+"""Two terminals with a nominal and a redundant port on one network."""
+
+
+def _addresses(found: topology.Graph) -> list[dict[str, int]]:
+    planes = [plane.graph for plane in found.planes]
+    return [dict(zip(plane.terminal_names, routers.addresses(plane), strict=True)) for plane in planes]
+
+
+def test_each_port_has_the_address_of_its_line(tmp_path: Path) -> None:
+    """A terminal's own address is that of its first port; a port without one gets a free one."""
+    expected = {"camera/0": 40, "camera/1": 140, "memory/0": 50, "memory/1": 32}
+    assert _addresses(graph(tmp_path, STRAPPED)) == [expected]
+
+
+def test_networks_that_share_only_terminals_have_the_same_addresses(tmp_path: Path) -> None:
+    apart = "".join(line for line in STRAPPED.splitlines(True) if not line.startswith("cable,a,b"))
+    nominal, redundant = _addresses(graph(tmp_path, apart.replace(",140", ",")))
+    assert nominal == {"camera/0": 40, "memory/0": 50}
+    assert redundant == {"camera/1": 40, "memory/1": 50}
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "graphml"])
+def test_addresses_of_ports_come_back_from_every_format(tmp_path: Path, form: str) -> None:
+    plane = graph(tmp_path, STRAPPED).planes[0].graph
+    topology.write(plane, tmp_path / f"again.{form}")
+    assert topology.build("file", path=str(tmp_path / f"again.{form}")).layout == plane.layout
+
+
+def test_addresses_of_cables_are_read_from_json(tmp_path: Path) -> None:
+    nodes = '[{"id": "t", "kind": "terminal"}, {"id": "u", "kind": "terminal"}, {"id": "a"}]'
+    links = '[{"source": "t", "target": "a", "address": 77}, {"source": "u", "target": "a"}]'
+    (tmp_path / "g.json").write_text(f'{{"nodes": {nodes}, "links": {links}}}')
+    assert _addresses(topology.build("file", path=str(tmp_path / "g.json"))) == [{"t": 77, "u": 32}]
+
+
 def test_ports_that_are_not_given_are_the_free_ones_in_order() -> None:
     star = topology.build("crossbar", terminals=4)
     assert [port for port in routers.ports(star) if port] == [1, 2, 3, 4]
@@ -82,6 +125,18 @@ def test_c_arrays_hold_the_same_ports(tmp_path: Path) -> None:
 
 
 WRONG = {
+    "port of a terminal": (
+        "front,,3",
+        "front,3,",
+        'line 2: source_port is a port of "camera", but that is a',
+    ),
+    "port at the terminal's end": (
+        "cable,front,back,1",
+        "cable,back,camera,7,8,,,\ncable,front,back,1",
+        'target_port is a port of "camera", .* the port of "back" is source_port',
+    ),
+    "hexadecimal address": ("64", "0x40", "address is '0x40'; numbers are decimal: write 64"),
+    "address between routers": ("2,5,,", "2,5,80,", "a logical address is of a terminal, and neither end is"),
     "address 31": ("64", "31", r"line 2: address is '31'; it goes from 32 to 254: lower ones are ports"),
     "address 255": ("64", "255", "it goes from 32 to 254"),
     "address twice": ("64", "70", r'the logical address 70 is that of "camera" already \(line 2\)'),
@@ -103,10 +158,36 @@ def test_wrong_numbers_are_refused_with_their_line(tmp_path: Path, name: str) ->
         graph(tmp_path, SHEET.replace(before, after))
 
 
+STRAPPED_WRONG = {
+    "address of two ports": (",140", ",40", 'line 4: the logical address 40 is that of "camera/0" already'),
+    "address of another": (",140", ",50", r'the logical address 50 is that of ".*/." already'),
+    "two addresses of a port": (
+        "terminal,camera,a,,1,40",
+        "terminal,camera,,,,40",
+        '"camera" has the logical',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRAPPED_WRONG)
+def test_wrong_addresses_of_ports_are_refused(tmp_path: Path, name: str) -> None:
+    before, after, message = STRAPPED_WRONG[name]
+    with pytest.raises(GraphError, match=message):
+        graph(tmp_path, STRAPPED.replace(before, after))
+
+
 def test_a_switch_with_more_links_than_ports_has_no_table() -> None:
     large = topology.build("crossbar", terminals=32)
     with pytest.raises(RoutingError, match="more links than the 31 ports"):
         routers.ports(large)
+
+
+def test_the_command_writes_the_addresses_of_ports(tmp_path: Path) -> None:
+    graph(tmp_path, STRAPPED)
+    text = '[topology]\nkind = "file"\npath = "cables.csv"\n[technology]\npreset = "spacewire-200"\n'
+    (tmp_path / "net.toml").write_text(f'{text}[ports]\nchoice = "nominal"\n')
+    printed = CliRunner().invoke(app, ["export", str(tmp_path / "net.toml")])
+    assert "a,140,camera/1,3" in printed.stdout.splitlines()
 
 
 def test_the_command_writes_all_files(tmp_path: Path) -> None:

@@ -22,10 +22,8 @@ def export(scenario: Scenario, folder: Output | None) -> int:
         raise Mistake(
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )
-    if compiled.graph.several is not None and folder is None:
-        raise Mistake(
-            "terminals have several ports, and each plane has routing tables of its own: write --out DIR"
-        )
+    if len(compiled.graph.planes) > 1 and folder is None:
+        raise Mistake("each of the planes has routing tables of its own: write them with --out DIR")
     files = _files(compiled)
     if folder is None:
         show.line(files["routing.csv"].rstrip("\n"))
@@ -57,8 +55,9 @@ def _files(compiled: Compiled) -> dict[str, str]:
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
         tables = routers.routers(graph, table, high, compiled.parts.distributions)
-        head = f"{plane.name}-" if plane.name else ""
-        whose = f"{about}, plane {plane.name}" if plane.name else about
+        alone = len(compiled.graph.planes) == 1
+        head = "" if alone else f"{plane.name}-"
+        whose = about if alone else f"{about}, plane {plane.name}"
         found |= {
             f"{head}routing.csv": routers.as_csv(tables),
             f"{head}routing.c": routers.as_c(tables, whose),

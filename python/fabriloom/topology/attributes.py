@@ -7,6 +7,7 @@ refused: a misspelt rate would otherwise silently become the default rate.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -39,12 +40,14 @@ OF_LINKS = (
     "length_m",
     "source_port",
     "target_port",
+    "address",
     "index",
 )
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
 """Attributes of networkx, Graphviz, Gephi and yEd for drawing, or for the two sides of a bipartite graph."""
 _LONGEST_NUMBER = 400
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
 _WHY = {
     "address": ": lower ones are ports of a router, 255 is reserved",
     "source_port": ", 0 is the configuration port of a router",
@@ -101,10 +104,11 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
         where,
         {key: value for key, value in numbers.items() if value is not None},
         _number(raw, values, "index", where),
+        _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where),
     )
     back = _text(raw, values, "reverse_name", where)
     parallel = _parallel(raw, values, where)
-    if parallel > 1 and any(key in link.numbers for key in PORTS):
+    if parallel > 1 and (link.address is not None or any(key in link.numbers for key in PORTS)):
         raw.fail("parallel cables are at ports of their own; give each its own line", where)
     if one_way:
         if back is not None:
@@ -154,8 +158,15 @@ def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raw.fail(f"{key} is {_shown(value)}; it must be a number", where)
+        raw.fail(f"{key} is {_shown(value)}; {_number_wanted(value)}", where)
     return number
+
+
+def _number_wanted(value: Any) -> str:
+    """Say what to write instead of a value that is not a number."""
+    if isinstance(value, str) and _HEXADECIMAL.fullmatch(value.strip()):
+        return f"numbers are decimal: write {int(value, 16)}"
+    return "it must be a number"
 
 
 def _whole(raw: RawGraph, values: Values, key: str, least: int, most: int, where: str) -> int | None:

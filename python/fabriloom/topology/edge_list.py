@@ -11,7 +11,8 @@ The first line names the columns; ``source`` and ``target`` are required, the ot
 ``source_port``,     port of the switch at either end, 1 to 31, as a SpaceWire router counts them
 ``target_port``
 ``x``, ``y``         in lines of kind switch
-``address``          in lines of kind terminal: its logical address, 32 to 254
+``address``          in lines of kind terminal: its logical address, 32 to 254; in lines of kind cable that of
+                     the terminal's port at this cable
 
 Columns whose names begin with an underscore are the user's own. As spreadsheet programs write it, a file may
 have semicolons or tabs between columns, decimal commas, a byte-order mark, and blank lines.
@@ -33,7 +34,7 @@ from . import attributes
 from .graph import Graph
 from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family, turned
 
-OF_LINKS = tuple(name for name in attributes.OF_LINKS if name != "index")
+OF_LINKS = tuple(name for name in attributes.OF_LINKS if name not in ("index", "address"))
 COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
 WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y", "address")
 KINDS = ("cable", "link", "switch", "terminal")
@@ -103,7 +104,7 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     if kind == "switch" and row["target"]:
         raw.fail("a line of kind switch has no target; for a cable leave the kind out", where)
     joins = kind in ("cable", "link") or bool(row["target"])
-    foreign = ("x", "y", "address") if kind in ("cable", "link") else () if joins else OF_LINKS
+    foreign = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
     for name in foreign:
         if row.get(name):
             raw.fail(
@@ -125,7 +126,8 @@ def _join(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     for end in (row["source"], row["target"]):
         if end not in raw.vertices:
             attributes.add_vertex(raw, end, {}, where)
-    values = {key: row[key] for key in OF_LINKS if key in row}
+    own = OF_LINKS if kind == "terminal" else (*OF_LINKS, "address")
+    values = {key: row[key] for key in own if key in row}
     attributes.add_links(raw, row["source"], row["target"], values, where, one_way=kind == "link")
 
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..printable import escaped, refused_in
+from . import port_addresses
 from .graph import MAX_TERMINALS, Graph, GraphError
 from .joined import MOST_PORTS
 from .several import with_ports
@@ -42,7 +43,7 @@ class RawVertex:
     x: float | None = None
     y: float | None = None
     address: int | None = None
-    """Logical address of a terminal."""
+    """Logical address of the first port of a terminal in each network."""
 
 
 @dataclass
@@ -57,6 +58,8 @@ class RawLink:
     numbers: dict[str, float] = field(default_factory=dict)
     index: float | None = None
     """Place in the order of links, for formats that do not keep it."""
+    address: int | None = None
+    """Logical address of the port of the terminal at one end."""
 
 
 @dataclass
@@ -106,9 +109,9 @@ class RawGraph:
         for _ in range(parallel):
             self.cables += 1
             cable = (self.cables,)
-            self.links.append(RawLink(link.source, link.target, link.name, cable, link.where, link.numbers))
-            back = turned(link.numbers)
-            self.links.append(RawLink(link.target, link.source, back_name, cable, link.where, back))
+            self.links.append(replace(link, cable=cable))
+            back = replace(link, source=link.target, target=link.source, name=back_name, cable=cable)
+            self.links.append(replace(back, numbers=turned(link.numbers)))
 
     def _fail_of_parallel(self, what: str, where: str) -> NoReturn:
         self.fail(f"parallel cables cannot share {what}; leave it out or give each its own line", where)
@@ -141,6 +144,7 @@ class RawGraph:
         self._check_terminals(terminals, number, source, target)
         self._check_connected(len(number), source, target)
         self._check_ports()
+        port_addresses.check_ends(self)
         placed = [vertex for vertex in switches if vertex.x is not None and vertex.y is not None]
         positions = (
             np.array([[v.x, v.y] for v in placed], np.float64) if len(placed) == len(switches) else None
@@ -153,15 +157,15 @@ class RawGraph:
             link_reverse=self._reverses(),
             link_names=self._link_names(),
             family="file",
-            layout={"parameters": {}, **self._addresses(terminals)},
+            layout={"parameters": {}},
             positions=positions,
             attributes=self._attributes(),
         )
         cables = self._cables(graph)
         if any(len(own) > 1 for own in cables):
             self._check_port_names(graph, cables)
-            return with_ports(graph, cables)
-        return self._as_family(graph)
+            return port_addresses.given(self, with_ports(graph, cables), cables)
+        return self._as_family(port_addresses.given(self, graph, cables))
 
     def _cables(self, graph: Graph) -> list[list[tuple[int, int]]]:
         """Return, per terminal, the outgoing and incoming link of each of its cables, in file order."""
@@ -261,9 +265,17 @@ class RawGraph:
             )
 
     def _check_ports(self) -> None:
-        """Refuse switch ports with more than one cable."""
+        """Refuse ports of terminals, which have no numbers, and switch ports with more than one cable."""
         seen: dict[tuple[str, float], RawLink] = {}
         for link in self.links:
+            ends = (link.source, link.target)
+            for own, right, end, other in zip(PORTS, PORTS[::-1], ends, ends[::-1], strict=True):
+                if own in link.numbers and self.vertices[end].terminal:
+                    self.fail(
+                        f'{own} is a port of "{end}", but that is a terminal, whose ports have no numbers; '
+                        f'the port of "{other}" is {right}',
+                        link.where,
+                    )
             port = link.numbers.get("source_port")
             if port is None:
                 continue
@@ -272,21 +284,6 @@ class RawGraph:
                 self.fail(
                     f'port {port:g} of "{link.source}" has a cable already ({before.where})', link.where
                 )
-
-    def _addresses(self, terminals: list[RawVertex]) -> dict[str, dict[int, int]]:
-        """Return ``addresses`` of the layout: the given logical addresses, by terminal."""
-        found: dict[int, int] = {}
-        for number, vertex in enumerate(terminals):
-            if vertex.address is None:
-                continue
-            if vertex.address in found.values():
-                other = next(t for t in terminals if t.address == vertex.address)
-                message = (
-                    f'the logical address {vertex.address} is that of "{other.name}" already ({other.where})'
-                )
-                self.fail(message, vertex.where)
-            found[number] = vertex.address
-        return {"addresses": found} if found else {}
 
     def _check_connected(self, vertices: int, source: np.ndarray, target: np.ndarray) -> None:
         label = components(vertices, source, target)
