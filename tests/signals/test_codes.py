@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,28 @@ def test_an_idle_network_has_the_latency_that_the_manual_prints() -> None:
     assert row["latency_ns_max"] == pytest.approx(70 + 2 * router_ns + 3 * 10 + 50)
     assert (row["taken"], row["missed"], row["jitter_ns"]) == (19, 0, 0.0)
     assert "all latencies are equal" in for_run(found)
+
+
+def test_a_port_takes_each_code_from_one_port_of_its_master(tmp_path: Path) -> None:
+    """Two routers, cross-strapped: each port gets every code twice and misses none."""
+    units = [f"terminal,{unit},a\ncable,{unit},b\n" for unit in ("clock", "camera", "memory")]
+    (tmp_path / "cables.csv").write_text(f"kind,source,target\n{''.join(units)}cable,a,b\n")
+    data = scenario(
+        topology={"kind": "file", "path": str(tmp_path / "cables.csv")},
+        ports={"choice": "nominal"},
+        time_code=[{"master": "clock", "every": "10 us"}],
+        interrupt=[{"source": "camera", "number": 3, "first": "20 us"}],
+    )
+    found = run(data)
+    rows = {(row["source"], row["terminal"]): row for row in found.codes.iter_rows(named=True)}
+    units = ["camera/0", "camera/1", "memory/0", "memory/1"]
+    assert [port for source, port in rows if source == "clock"] == units
+    for port in units:
+        row = rows["clock", port]
+        assert (row["made"], row["taken"], row["missed"]) == (19, 19, 0)
+        assert row["latency_ns_min"] <= row["latency_ns_mean"] <= row["latency_ns_max"]
+    assert rows["camera", "clock/1"]["taken"] == 1
+    assert found.summary["codes"]["made"] == 20
 
 
 def busy(**sections: Any) -> Results:

@@ -86,7 +86,8 @@ class Results(Tabled):
         if self.promises:
             summary["requirements"] = counted(self.requirements)
         if self.has_codes:
-            columns.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, self.codes))
+            made = signals.made(self.native, self.graph)
+            columns.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:

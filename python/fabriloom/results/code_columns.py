@@ -15,8 +15,8 @@ CODE_SUMMARY = Table(
         Column(
             "codes.made",
             "count",
-            "Time-codes and interrupts that their sources made.",
-            lambda codes: int(codes.raw("code_made").sum()),
+            "Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
+            lambda codes: codes.made,
         ),
         Column("codes.taken", "count", "How often a terminal took one.", lambda codes: codes.total("taken")),
         Column(
@@ -57,10 +57,15 @@ CODE_SUMMARY = Table(
 CODES = Table(
     "codes",
     "Time-codes and interrupts",
-    "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it.",
+    "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it. A terminal that sends codes by several ports of one network is one source.",
     (
         Column("code", "text", "`time-code`, or `interrupt` and its number.", lambda one: one.name),
-        Column("source", "text", "The terminal that sends it.", lambda one: one.source),
+        Column(
+            "source",
+            "text",
+            "The terminal that sends it, or its port if it is the only one of several.",
+            lambda one: one.source,
+        ),
         Column("terminal", "text", "The terminal that it comes to.", lambda one: one.terminal),
         Column("made", "count", "How many the source made.", lambda one: one.made),
         Column("taken", "count", "How many the terminal took.", lambda one: one.taken),

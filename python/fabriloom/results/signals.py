@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from .figures import figures
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..topology.graph import Graph
+    from ..topology.graph import Graph, Ports
 
 
 def has_codes(native: Mapping[str, Any]) -> bool:
@@ -26,6 +27,41 @@ def has_codes(native: Mapping[str, Any]) -> bool:
 
 def _name(code: int) -> str:
     return "time-code" if code == number("signal", "time") else f"interrupt {code}"
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A terminal that sends codes on a network, by one port or by several at the same moments."""
+
+    code: int
+    name: str
+    """That of its port; that of the terminal if it sends by several."""
+    made: int
+    rows: Mapping[int, int]
+    """The engine's row of each port by which it sends."""
+
+
+def _sources(native: Mapping[str, Any], graph: Graph) -> list[_Source]:
+    """Return the sources of codes. A terminal takes each code once, by whichever port it was sent."""
+    made, ports, of = (tables.column(native, f"code_{name}").tolist() for name in ("made", "port", "number"))
+    seen: Counter[tuple[int, int]] = Counter()
+    rows: dict[tuple[int, ...], dict[int, int]] = {}
+    for row, (port, code) in enumerate(zip(ports, of, strict=True)):
+        # A port can have several rows with one code, such as a master of time that pauses.
+        seen[port, code] += 1
+        owner = (port, 0) if graph.several is None else _owner(graph.several, port)
+        rows.setdefault((code, *owner, seen[port, code]), {})[port] = row
+    found = []
+    for (code, terminal, *_), own in rows.items():
+        names = graph.port_names if len(own) == 1 else graph.terminal_names
+        name = names[next(iter(own)) if len(own) == 1 else terminal]
+        found.append(_Source(code, name, max(made[row] for row in own.values()), own))
+    return found
+
+
+def _owner(ports: Ports, port: int) -> tuple[int, int]:
+    """Return the terminal and the plane of a port."""
+    return int(ports.terminal[port]), int(ports.plane[port])
 
 
 @dataclass(frozen=True)
@@ -44,28 +80,42 @@ class Taken:
 def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken]:
     """Return one row per source and terminal."""
     ports, found = graph.port_names, []
-    made, source, of = (tables.column(native, f"code_{name}") for name in ("made", "port", "number"))
     taken = tables.column(native, "code_taken")
-    for row in range(len(made) * len(ports)):
-        at, port = divmod(row, len(ports))
-        if port == source[at] or not _same_plane(graph, port, int(source[at])):
-            continue
-        ends = (_name(int(of[at])), ports[int(source[at])], ports[port])
-        latency_ns = _latency(native, row, int(taken[row]), tick_ns)
-        found.append(Taken(*ends, int(made[at]), int(taken[row]), latency_ns))
+    for source in _sources(native, graph):
+        for port, name in enumerate(ports):
+            if port in source.rows or not _same_plane(graph, port, next(iter(source.rows))):
+                continue
+            rows = [row * len(ports) + port for row in source.rows.values()]
+            count, latency_ns = int(taken[rows].sum()), _latency(native, rows, tick_ns)
+            found.append(Taken(_name(source.code), source.name, name, source.made, count, latency_ns))
     return found
 
 
-def _latency(native: Mapping[str, Any], row: int, count: int, tick_ns: float) -> dict[str, float | None]:
-    """Return the latency of the codes of one row."""
-    if not count:
+def made(native: Mapping[str, Any], graph: Graph) -> int:
+    """Return the number of codes that all sources made."""
+    return sum(source.made for source in _sources(native, graph))
+
+
+def _latency(native: Mapping[str, Any], rows: list[int], tick_ns: float) -> dict[str, float | None]:
+    """Return the latency of the codes of some rows together."""
+    rows = [row for row in rows if tables.column(native, "code_taken")[row]]
+    if not rows:
         return dict.fromkeys(("min", "mean", "p99", "max", "jitter"))
-    total, low, high = (
-        float(tables.column(native, f"code_{name}_ticks")[row]) for name in ("sum", "min", "max")
-    )
-    p99 = statistics.percentiles(*tables.cells(native, "code", row), low, high)["p99"]
-    times = {"min": low, "mean": total / count, "p99": p99, "max": high, "jitter": high - low}
+    total, low, high = (tables.column(native, f"code_{name}_ticks")[rows] for name in ("sum", "min", "max"))
+    least, most = float(low.min()), float(high.max())
+    values, counts = _together(native, rows)
+    p99 = statistics.percentiles(values, counts, least, most)["p99"]
+    mean = float(total.sum()) / int(counts.sum())
+    times = {"min": least, "mean": mean, "p99": p99, "max": most, "jitter": most - least}
     return {what: None if time is None else time * tick_ns for what, time in times.items()}
+
+
+def _together(native: Mapping[str, Any], rows: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the distributions of some rows as one: its values in ticks, ascending, and their counts."""
+    cells = [tables.cells(native, "code", row) for row in rows]
+    values, counts = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    order = np.argsort(values, kind="stable")
+    return values[order], counts[order]
 
 
 def _same_plane(graph: Graph, port: int, other: int) -> bool:
@@ -81,14 +131,9 @@ def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list
     ports = len(tables.column(native, "code_taken")) // len(made)
     for code in dict.fromkeys(of.tolist()):
         rows = [int(at) * ports + port for at in np.flatnonzero(of == code) for port in range(ports)]
-        values, counts = (
-            np.concatenate(parts)
-            for parts in zip(*(tables.cells(native, "code", row) for row in rows), strict=True)
-        )
-        if not len(values):
-            continue
-        order = np.argsort(values, kind="stable")
-        found[_name(int(code))] = statistics.tail(values[order] * tick_ns, counts[order])
+        values, counts = _together(native, rows)
+        if len(values):
+            found[_name(int(code))] = statistics.tail(values * tick_ns, counts)
     return found
 
 
@@ -97,6 +142,7 @@ class CodeRun:
     """All codes of a run."""
 
     native: Mapping[str, Any]
+    made: int
     table: pl.DataFrame
     """See ``columns.CODES``."""
 
