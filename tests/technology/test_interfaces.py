@@ -113,7 +113,7 @@ def test_every_number_of_a_chip_says_where_it_stands() -> None:
             if entry.kind == "counted":
                 assert re.search(r"\w+\.vhdl?\b", entry.source), (chip, name)
             elif "IP Core" in entry.source or "SpaceWire Light manual" in entry.source:
-                assert re.search(r"section [\d.]+ \(page \d+\)", entry.source), (chip, name)
+                assert re.search(r"sections? [\d.]+.* \(pages? \d+", entry.source), (chip, name)
 
 
 # What the manual of the CODEC prints (ver. 0.40): constants of a clock, rates, sizes.
@@ -227,3 +227,20 @@ def test_the_data_sheet_in_twenty_lines_is_that_of_the_presets() -> None:
     mine, theirs = (simulate.run(one) for one in (written, by_presets))
     assert mine.requirements.equals(theirs.requirements)
     assert mine.codes.equals(theirs.codes)
+
+
+def test_a_link_starts_with_characters_at_10_mbit_per_s() -> None:
+    """Sections 4.1 and 4.3 (pages 3 and 4) of the CODEC's manual: 6.4 us and 12.8 us; a NULL, which has come
+    when the next one has begun, and an FCT, 8 + 8 + 4 bits of 100 ns."""
+    tech = technology("shimafuji-router", {"cable_length_m": 10.0})
+    way_us = 0.05 + 0.05
+    assert tech.start_ps / 1e6 == pytest.approx((8 + 8 + 4) * 0.1 + way_us)
+    assert tech.running_ps / 1e6 == pytest.approx(6.4 + 12.8 + 2 + way_us)
+    assert technology("shimafuji-router", {"cable_length_m": 200.0}).start_ps / 1e6 == pytest.approx(
+        2.8 + 1.05
+    )
+    assert technology("ds-link-c104").start_ps == 0
+    cut = [{"cable": "t.0>s", "at": "50 us", "repaired": "80 us"}]
+    found = simulate.run(scenario(NONE, fault=cut)).links
+    down = found.filter(found["down_ns"] > 0)
+    assert down["down_ns"].to_list() == [30_000 + 19_200 + 2000 + 50] * 2

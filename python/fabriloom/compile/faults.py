@@ -68,7 +68,7 @@ def _failures(
             path = ("fault", place, fault.when[0])
             raise scenario.error(message, path, "let it fail less often, or run.duration be shorter")
         seed = f"{scenario.seed}/{place}/{name}"
-        lasts_ps = 0 if fault.stops else technology.restart_ps + 2 * technology.disconnect_ps
+        lasts_ps = 0 if fault.stops else technology.running_ps + 2 * technology.disconnect_ps
         for at_ps, repaired_ps in drawn(seed, scenario.run.duration_ps, mtbf_ps, mttr_ps, lasts_ps):
             yield links, at_ps, repaired_ps
 
@@ -97,9 +97,8 @@ def timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Array
 
 def _rules(technology: Technology | RingTechnology, tick_ps: int) -> Rules:
     """Return the durations, rounded up to ticks, at least one tick."""
-    disconnect, restart = (
-        max(1, -(-time_ps // tick_ps)) for time_ps in (technology.disconnect_ps, technology.restart_ps)
-    )
+    times_ps = (technology.disconnect_ps, technology.running_ps)
+    disconnect, restart = (max(1, -(-time_ps // tick_ps)) for time_ps in times_ps)
     return Rules(disconnect, restart, technology.fault_stops == "cable")
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FAULT_SETTINGS = (
     "disconnect",
     "restart",
+    "start_rate",
     "fault_stops",
     "disconnect_cycles",
     "restart_cycles",

@@ -107,6 +107,8 @@ class Technology:
     """Time from the failure of a link until its receiver detects it, in ps."""
     restart_ps: int = 0
     """Time from the repair of a link until it runs, in ps."""
+    start_rate_bits_per_s: int | None = None
+    """Rate of the characters with which a link starts after ``restart_ps``; None: it starts without any."""
     fault_stops: FaultStops = "link"
     """Whether a failed direction also stops the opposite direction of its cable."""
     watchdog_ps: int = 0
@@ -285,6 +287,26 @@ class Technology:
         if into_switch and self.code_receive_bits is not None:
             bits, receiver_ps = bits + self.code_receive_bits, 0
         return self.code_ps(rate) + self.cable_ps(length_m) + receiver_ps + round(self._bits_ps(bits, rate))
+
+    @property
+    def running_ps(self) -> int:
+        """Return the time from the repair of a link until it runs: the silence and the start, in ps."""
+        return self.restart_ps + self.start_ps
+
+    @property
+    def start_ps(self) -> int:
+        """Return the time of the characters with which a link starts, in ps.
+
+        Both ends send NULLs until one has come from the other end; then each sends a flow-control character,
+        and runs when it has received one. Cables have the length of the technology.
+        """
+        if self.start_rate_bits_per_s is None:
+            return 0
+        bit_ps = Fraction(_PS_PER_S, self.start_rate_bits_per_s)
+        null_ps, flow_control_ps = 2 * self.flow_control_bits * bit_ps, self.flow_control_bits * bit_ps
+        way_ps = self.cable_ps() + self.receiver_latency_ps
+        nulls = -(-(null_ps + way_ps) // null_ps)
+        return round(nulls * null_ps + flow_control_ps + way_ps)
 
     @property
     def crossbar_ps(self) -> int:

@@ -56,6 +56,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "highest_rate": ("highest_rate_bits_per_s", units.parse_rate_bits_per_s),
     "receive_buffer": ("receive_buffer_bytes", units.parse_bytes),
     "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
+    "start_rate": ("start_rate_bits_per_s", units.parse_rate_bits_per_s),
     "restart": ("restart_ps", units.parse_time_ps),
     "time_code_forward": ("time_code_forward_ps", units.parse_time_ps),
     "interrupt_hold": ("interrupt_hold_ps", units.parse_time_ps),
@@ -110,6 +111,8 @@ _CLOCKED = ("router_latency", "router_clock_millihz", "router_switching")
 """Optional settings of character links."""
 _CODES = ("time_code_bits", "time_code_latency", "time_code_forward_ps", "interrupt_hold_ps")
 """Optional settings of time-codes and interrupts."""
+_START = ("start_rate_bits_per_s",)
+"""Optional setting of the start of links."""
 _PARTS = ("decode_latency", "forward_latency")
 """Settings that are derived from these if they are given."""
 
@@ -223,7 +226,7 @@ def _names(ring: bool) -> str:
 def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
     values = settings(preset)
     if "credit_quantum_bytes" in values:
-        values = {**dict.fromkeys((*_CLOCKED, *_CODES)), **values}
+        values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START)), **values}
     elif is_ring(preset):
         values = {"port_requests_out": None, **values}
     for name, value in (overrides or {}).items():

@@ -175,6 +175,11 @@ class RingTechnology:
         return self.symbol_ps(rate_bits_per_s) + self.cable_ps(length_m)
 
     @property
+    def running_ps(self) -> int:
+        """Return the time from the repair of a link until it runs, in ps."""
+        return self.restart_ps
+
+    @property
     def receive_ps(self) -> int:
         """Return the time from a packet being complete in a receive queue to its bus or host, in ps."""
         return self.receive_latency_ps + self.interface_latency_ps

@@ -180,6 +180,12 @@ class CharacterLinks(SwitchedLinks):
     restart_ps: PositiveTimePs | None = Field(
         default=None, alias="restart", description="Time from the repair of a link until it runs again"
     )
+    start_rate_bits_per_s: RateBitsPerS | None = Field(
+        default=None,
+        alias="start_rate",
+        description="SpaceWire: rate of the characters with which a link starts after restart: NULLs and a "
+        "flow-control character in each direction",
+    )
     time_code_bits: Bits | None = Field(
         default=None, description="SpaceWire: bits of a time-code or an interrupt on the wire"
     )
