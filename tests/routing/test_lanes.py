@@ -76,6 +76,13 @@ def test_a_lane_by_destination() -> None:
         assert {lane % 3 for group in entries for lane in table.group(int(group)).tolist()} == {terminal % 3}
 
 
+@pytest.mark.parametrize("choice", ["any", "destination"])
+def test_a_cable_without_switches_has_lanes(choice: str) -> None:
+    cable = topology.build("cable")
+    table = routing.build(cable)
+    assert divide(cable, table, 4, choice).groups == 0
+
+
 def test_escape_lanes_keep_to_dimension_order() -> None:
     graph = topology.build("grid", shape=[3, 3])
     table = divide(graph, routing.build(graph), 3, "escape")

@@ -87,7 +87,7 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
         table,
         group_switch=table.group_switch[found % sizes[-1] // len(parts[-1].sets)],
         group_start=np.cumsum([0, *map(len, members)]).astype(np.uint32),
-        group_links=np.concatenate(members).astype(np.uint32),
+        group_links=np.concatenate([np.zeros(0, np.int64), *members]).astype(np.uint32),  # none on a cable
         group_lanes=None,
         route=route,
     )
