@@ -55,6 +55,21 @@ def test_verdict_and_report_say_what_was_lost(cut: Results) -> None:
     assert lost in page
 
 
+def test_only_flows_that_lost_packets_are_unknown() -> None:
+    flows = [
+        {"name": name, "source": source, "target": target, "rate": "80 Mbit/s", "requirement": "1 s"}
+        for name, source, target in (("over it", 0, 3), ("beside it", 6, 7))
+    ]
+    found = failing(CUT, traffic={"pattern": {"kind": "flows", "flows": flows}, "length": "64 B"})
+    over, beside = found.requirements.iter_rows(named=True)
+    assert over["lost_packets"] == found.summary["packets"]["lost"] > 0
+    assert (over["verdict"], beside["verdict"], beside["lost_packets"]) == ("unknown", "met", 0)
+    page = for_run(found)
+    assert f"Packets lost by faults: {over['lost_packets']} of over it." in page
+    assert "first failure, at 0.1 ms" in page
+    assert "last repair, at 0.3" in page
+
+
 def test_a_terminal_that_is_cut_off_keeps_its_packets() -> None:
     found = failing({"terminal": 0, "at": "100 us"}, traffic={"pattern": "uniform", "load": 0.2})
     links, name = found.links, found.graph.terminal_names[0]

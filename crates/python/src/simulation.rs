@@ -154,6 +154,8 @@ impl Simulation {
         rings(&out, &self.0.network)?;
         programs::flows(&out, "flow", self.0.run.measure.flows.as_ref())?;
         watched(&out, &self.0.run.measure.watched.delays)?;
+        let lost = self.0.lanes().map_or(&[][..], |lanes| lanes.lost_of_flows());
+        column(&out, "flow_lost", lost, |&count| count)?;
         planes(&out, &self.0.run.planes)?;
         signals(&out, &self.0)?;
         out.set_item("overtaken", self.0.run.order.overtaken)?;

@@ -342,8 +342,9 @@ def _check(compiled: Compiled) -> None:
         message = "there is no bound for switches with a watchdog: it ends packets"
         raise refused(message, ("technology",), "remove the watchdog: packets that it spares keep the bound")
     if compiled.scenario.fault:
-        message = "there is no bound for a network in which links fail: packets take other ways then"
-        raise refused(message, ("fault",), "remove the faults, and look at each failure by itself")
+        message = "there is no bound for a network in which links fail; one without what fails has a bound"
+        hint = "remove the faults; for the time after a failure, also remove from the network what fails"
+        raise refused(message, ("fault",), hint)
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")

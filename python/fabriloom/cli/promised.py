@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures, in_percent
-from ..results.requirements import GUARANTEED, MISSED, counted, margin, said, without, worst_first
+from ..results.requirements import GUARANTEED, MISSED, counted, losses, margin, said, without, worst_first
 from . import show
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def of_run(table: pl.DataFrame) -> None:
     )
     _more(len(rows))
     show.line(f"{said(counted(table))}. Times are from the creation of a packet to its delivery.")
+    for sentence in losses(rows):
+        show.line(sentence)
     for sentence in without((row["flow"], row["no_bound"]) for row in rows):
         show.line(sentence)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .page import Axis, Cell, Chart, Series, Table, number
+from .sections import moments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,8 +49,11 @@ _MOST_POINTS = 32
 number."""
 
 
-def over_time(table: pl.DataFrame) -> list[Chart]:
-    """Return throughput over simulated time by flow, or by sending terminal."""
+def over_time(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]:
+    """Return throughput over simulated time by flow, or by sending terminal.
+
+    ``moments_ns``: vertical lines by name.
+    """
     batches = table["start_ns"].n_unique()
     if batches < 3:
         return []
@@ -57,6 +62,7 @@ def over_time(table: pl.DataFrame) -> list[Chart]:
     for (name,), rows in table.group_by("of", maintain_order=True):
         points = [_mean(rows[first : first + each]) for first in range(0, batches, each)]
         series.append(Series(str(name), points, "line"))
+    series += moments(moments_ns, max(point[1] for one in series for point in one.points))
     of = "one batch" if each == 1 else f"{each} batches"
     note = (
         "Each line is a flow; with more than 8 flows, a terminal that sends; with more than 8 terminals, "

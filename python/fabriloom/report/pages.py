@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..results import ends
+from ..results import ends, faults
 from ..results.figures import settings_text, value_text
 from ..results.html import of_programs
 from . import (
@@ -120,6 +120,7 @@ def _links(results: Results) -> list[Any]:
 
 def _network(results: Results) -> list[Any]:
     """Return the sections on packets and links of a simulation."""
+    moments_ns = faults.moments(results.native, results.tick_ps / 1000)
     return [
         *sections.tail(_tails(results), _latency_note(results.summary)),
         *fabric(
@@ -130,8 +131,8 @@ def _network(results: Results) -> list[Any]:
             cycle=results.summary["end"]["cycle"],
         ),
         *plane_sections.planes(results.planes),
-        *sections.batches(results.batches),
-        *flow_sections.over_time(results.over_time),
+        *sections.batches(results.batches, moments_ns),
+        *flow_sections.over_time(results.over_time, moments_ns),
         *code_sections.codes(results),
         *fault_sections.lost(results.links),
         *_links(results),
@@ -143,9 +144,10 @@ def run_charts(results: Results) -> list[Any]:
     """Return the charts of the report of a run, with its other parts."""
     found = program_sections.run_sections(results)
     if results.measured is None:
+        moments_ns = faults.moments(results.native, results.tick_ps / 1000)
         found += [
             *sections.tail(_tails(results), _latency_note(results.summary)),
-            *sections.batches(results.batches),
+            *sections.batches(results.batches, moments_ns),
         ]
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import in_percent
-from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said, without, worst_first
+from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, losses, said, without, worst_first
 from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from .fabric import MOST_DRAWN_SWITCHES
 from .page import Cell, Drawing, Table, Text
@@ -158,7 +158,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         "Verdict",
     ]
     note = "From the creation of a packet to its delivery. A margin is what is left of the requirement."
-    note = " ".join([note, *without((row["flow"], row["no_bound"]) for row in rows)])
+    note = " ".join([note, *losses(rows), *without((row["flow"], row["no_bound"]) for row in rows)])
     return Table("Requirements in numbers", head, cells, [False, *[True] * 6, False], note)
 
 

@@ -83,13 +83,27 @@ def tail(
     return [Chart(title, *axes, series, f"{note} Every line ends at the maximum.")]
 
 
-def batches(table: pl.DataFrame) -> list[Chart]:
-    """Return accepted throughput over simulated time, which shows whether the run was steady."""
+def moments(moments_ns: Mapping[str, float], top: float) -> list[Series]:
+    """Return vertical lines at moments of a run, up to a height."""
+    return [
+        Series(
+            f"{name}, at {number(at / 1e6)} ms", [[at / 1e6, y, None, None, ""] for y in (0.0, top)], "line"
+        )
+        for name, at in moments_ns.items()
+    ]
+
+
+def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]:
+    """Return accepted throughput over simulated time, which shows whether the run was steady.
+
+    ``moments_ns``: vertical lines by name.
+    """
     if len(table) < 3:
         return []
     middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()
     accepted = zip(middle, table["accepted_mbytes_per_s"], strict=True)
     series = [Series("accepted", [[x, y, None, None, ""] for x, y in accepted], "line")]
+    series += moments(moments_ns, max(table["accepted_mbytes_per_s"]))
     note = "Each point is one batch after the warm-up. A steady run fluctuates about a constant level."
     return [Chart("Through the run", Axis("simulated time (ms)"), Axis("throughput (MB/s)"), series, note)]
 

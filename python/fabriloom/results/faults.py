@@ -46,6 +46,13 @@ def _span(native: Mapping[str, Any]) -> tuple[int, int]:
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
 
 
+def moments(native: Mapping[str, Any], tick_ns: float) -> dict[str, float]:
+    """Return the times in ns of the first failure and of the last repair, by name, those within the run."""
+    end, (first, last) = int(native["end_time_ticks"]), _span(native)
+    found = {"first failure": first, "last repair": last}
+    return {name: ticks * tick_ns for name, ticks in found.items() if 0 < ticks < end}
+
+
 def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]:
     """Return the throughput before, during and after the failures, and the time to recover."""
     first, last = _span(native)

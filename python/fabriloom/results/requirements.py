@@ -14,12 +14,16 @@ from .tables import cells, column
 if TYPE_CHECKING:
     import polars as pl
 
+_LOSERS = 6
+"""Most flows that are named as losing packets."""
 GUARANTEED, MET, MISSED, UNKNOWN = "guaranteed", "met", "missed", "unknown"
 
 
 class Promise(Protocol):
     """The attributes of a requirement that the table needs (see ``fabriloom.bounds.Promise``)."""
 
+    @property
+    def row(self) -> int: ...
     @property
     def flow(self) -> str: ...
     @property
@@ -68,8 +72,10 @@ class Seen:
     packets: int
     p99_99_ns: float | None
     longest_ns: float | None
+    lost: int | None
+    """Packets that faults lost in the whole run; None if they were counted only together."""
     stuck: bool
-    """Whether some packets never arrived."""
+    """Whether some packets never arrived, or may not have."""
 
     @property
     def verdict(self) -> str:
@@ -83,8 +89,13 @@ class Seen:
 
 def seen(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> list[Seen]:
     """Return one per flow with a requirement, in the order of the flows."""
-    stuck = str(native["end_reason"]) in STUCK or int(native.get("lost", 0)) > 0
-    return [Seen(one, *_seen(native, place, tick_ns), stuck) for place, one in enumerate(promises)]
+    halted, of_all = str(native["end_reason"]) in STUCK, int(native.get("lost", 0))
+    by_row = column(native, "flow_lost") if "flow_lost" in native else ()
+    found = []
+    for place, one in enumerate(promises):
+        lost = int(by_row[one.row]) if len(by_row) else (None if of_all else 0)
+        found.append(Seen(one, *_seen(native, place, tick_ns), lost, halted or lost != 0))
+    return found
 
 
 def margin(requirement_ns: float, value_ns: float | None) -> float | None:
@@ -137,6 +148,16 @@ def said(counts: Mapping[str, Any]) -> str:
     some = [f"{counts[key]} {words[counts[key] > 1]}" for key, words in parts.items() if counts[key]]
     whole = "requirement" if counts["count"] == 1 else "requirements"
     return f"Of {counts['count']} {whole} {', '.join(some)}"
+
+
+def losses(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on the flows that lost packets, if any did."""
+    lost = [(row["lost_packets"], row["flow"]) for row in rows if row["lost_packets"]]
+    if not lost:
+        return []
+    shown = [f"{count:,} of {flow}" for count, flow in sorted(lost, key=lambda one: (-one[0], one[1]))]
+    more = f" and packets of {len(shown) - _LOSERS} more flows" if len(shown) > _LOSERS else ""
+    return [f"Packets lost by faults: {', '.join(shown[:_LOSERS])}{more}."]
 
 
 def without(flows: Iterable[tuple[str, str]]) -> list[str]:

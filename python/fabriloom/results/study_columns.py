@@ -251,10 +251,16 @@ REQUIREMENTS = Table(
         Column(
             "verdict",
             "text",
-            "`missed`: a packet of this run took longer; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
+            "`missed`: a packet of this run took longer; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, packets of the flow were lost, or the run stood still, and nothing is guaranteed.",
             lambda seen: seen.verdict,
         ),
         Column("packets", "count", "Packets delivered in the measuring window.", lambda seen: seen.packets),
+        Column(
+            "lost_packets",
+            "count",
+            "Packets lost by faults in the whole run; null if they were not counted by flow, as on rings.",
+            lambda seen: seen.lost,
+        ),
         Column(
             "total_latency_ns_p99_99",
             "ns",

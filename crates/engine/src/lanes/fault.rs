@@ -44,6 +44,8 @@ pub(super) struct Faults {
     pub remains: u64,
     /// Packets lost since the beginning.
     pub lost: u64,
+    /// The same per row of the columns `flow_*`.
+    pub lost_of_flows: Vec<u64>,
     pub losses: Vec<Losses>,
     /// Marks of packets lost in this tick, if programs need them.
     pub marks: Option<Vec<u32>>,
@@ -77,6 +79,7 @@ impl Faults {
             for_good: vec![false; fabric.links()],
             remains: 0,
             lost: 0,
+            lost_of_flows: vec![0; fabric.flow_target.len()],
             losses: vec![Losses::default(); fabric.links()],
             marks: fabric.has_programs().then(Vec::new),
         }
@@ -128,6 +131,11 @@ impl Network {
     /// Returns the packets lost since the beginning.
     pub fn lost(&self) -> u64 {
         self.faults.lost
+    }
+
+    /// Returns the packets lost since the beginning per row of the columns `flow_*`.
+    pub fn lost_of_flows(&self) -> &[u64] {
+        &self.faults.lost_of_flows
     }
 
     /// Takes the marks of lost packets, if programs need them.
@@ -410,6 +418,7 @@ impl Network {
             *count(&mut self.faults.losses[link as usize]) += 1;
             self.faults.remains += 1;
             self.faults.lost += 1;
+            self.faults.lost_of_flows.get_mut(mark as usize).into_iter().for_each(|count| *count += 1);
             self.faults.marks.iter_mut().for_each(|marks| marks.push(mark));
         }
     }
