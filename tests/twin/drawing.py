@@ -171,6 +171,8 @@ def links(seed: int) -> Table:
     found["routing"] = _routing(dice)
     if found["technology"]["preset"] in SPACEWIRE and dice.random() < 0.6:
         found["interface"] = _interfaces(dice)
+        if found["technology"]["preset"] == "spw-10x" and dice.random() < 0.5:
+            found["interface"] += [{"preset": "external-port", "terminals": [1]}]
     return found | (_program(dice) if dice.random() < 0.2 else {"traffic": _traffic(dice)})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -91,11 +92,19 @@ def _check_count(scenario: Scenario, sources: list[Source]) -> None:
 
 
 def _times_ps(graph: Graph, tech: Technology, interfaces: Interfaces) -> Times:
-    """Return, per link, how long a code takes on its wire, and when it has arrived."""
+    """Return, per link, how long a code takes on its wire, and when it has arrived.
+
+    An external port passes a code as a character, and has no delay of a receiver or a transmitter.
+    """
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
-    ends = 2 * (source < graph.switches) + (target < graph.switches)
+    external, switches = interfaces.external(graph), graph.switches
+    ends = 4 * external + 2 * (source < switches) + (target < switches)
 
     def times_of(rate: int | None, length_m: float | None, end: int) -> dict[str, int]:
+        if end & 4:
+            character_ps = tech.beside(Fraction(0)).character_ps(rate)
+            late_ps = 0 if end & 1 else tech.receiver_latency_ps  # which receive replaces
+            return {"code": character_ps, "code_arrival": character_ps + tech.cable_ps(length_m) + late_ps}
         arrival = tech.code_arrival_ps(bool(end & 1), bool(end & 2), rate, length_m)
         return {"code": tech.code_ps(rate), "code_arrival": arrival}
 

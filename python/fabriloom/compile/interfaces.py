@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Interface, Technology, TechnologyError, interface
 from ..topology import Graph
-from .columns import per_link
+from .columns import Times, per_link
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,41 @@ class Interfaces:
             receive_ps = one.delay_ps(f"{prefix}receive", at_rate) - tech.receiver_latency_ps
             return {"transmit": one.delay_ps(f"{prefix}transmit", at_rate), "receive": receive_ps}
 
-        source, target = (self.at[np.asarray(ends)] for ends in (graph.link_source, graph.link_target))
+        source, target = self._at_ends(graph)
         return per_link(graph, delays, source)["transmit"] + per_link(graph, delays, target)["receive"]
+
+    def external(self, graph: Graph) -> NDArray[np.bool_]:
+        """Return, per link, whether it is that of an external port."""
+        is_external = np.array([False, *(chip.external for chip in self.chips)])
+        source, target = self._at_ends(graph)
+        return is_external[source] | is_external[target]
+
+    def wired(self, graph: Graph, tech: Technology, times: Times) -> Times:
+        """Return the times of links with external ports as characters in parallel have them.
+
+        An end of packet takes as long as a character, and there are no flow-control characters.
+        """
+        external = self.external(graph)
+        if not external.any():
+            return {}
+        alone = tech.beside(Fraction(0))
+
+        def wires(rate: int | None, length: float | None, _: int) -> dict[str, int]:
+            return {"character": alone.character_ps(rate), "cable": tech.cable_ps(length)}
+
+        wire = per_link(graph, wires)
+        into_terminal = np.asarray(graph.link_target) >= graph.switches
+        own = {
+            "character": wire["character"],
+            "end": wire["character"],
+            "arrival": wire["character"] + wire["cable"] + into_terminal * tech.receiver_latency_ps,
+            "credit": np.maximum(1, times["credit"] - times["flow_control"]),
+            "flow_control": np.zeros(graph.links, np.int64),
+        }
+        return {name: np.where(external, value, times[name]) for name, value in own.items()}
+
+    def _at_ends(self, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.at[np.asarray(graph.link_source)], self.at[np.asarray(graph.link_target)]
 
 
 def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfaces:
@@ -66,6 +100,7 @@ def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfa
         at[graph.switches :][at[graph.switches :] == 0] = others + 1
     found = Interfaces(chips, at)
     _check_links(scenario, graph, tech, found)
+    _check_external(scenario, graph, tech, found)
     return found
 
 
@@ -98,3 +133,17 @@ def _check_links(scenario: Scenario, graph: Graph, tech: Technology, found: Inte
             per_link(graph, check, (chip == place + 1).astype(np.int64))
         except TechnologyError as error:
             raise scenario.located(error, "interface", (place,)) from error
+
+
+def _check_external(scenario: Scenario, graph: Graph, tech: Technology, found: Interfaces) -> None:
+    """Refuse external ports of routers whose delays do not say what SpaceWire ports take, or of none."""
+    place = next((place for place, chip in enumerate(found.chips) if chip.external), None)
+    if place is None:
+        return
+    if not tech.receive_ps:
+        message = f"the delays of {tech.preset} do not say what a SpaceWire port alone takes"
+        hint = 'write technology.preset = "spw-10x", or router_latency with router_receive'
+        raise scenario.error(message, ("interface", place), hint)
+    if not graph.switches:
+        message = "an external port is that of a router, and there is none"
+        raise scenario.error(message, ("interface", place), "remove it")

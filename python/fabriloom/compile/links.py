@@ -243,10 +243,12 @@ class LinkParts:
         times = per_link(self.graph, times_of, beside)
         switches, tech = self.graph.switches, self.technology
         if tech.receive_bits is not None:
-            into = np.asarray(self.graph.link_target) < switches
-            out = np.asarray(self.graph.link_source) < switches
+            external = self.interfaces.external(self.graph)
+            into = (np.asarray(self.graph.link_target) < switches) & ~external
+            out = (np.asarray(self.graph.link_source) < switches) & ~external
             more = into * (times["receiver"] - tech.receiver_latency_ps) + out * times["transmitter"]
             times["arrival"] = times["arrival"] + more
+        times |= self.interfaces.wired(self.graph, tech, times)
         times["arrival"] = times["arrival"] + self.interfaces.added_ps(self.graph, tech, "character")
         return {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
 

@@ -8,6 +8,7 @@ router is from the last bit in to the last bit out, so the character's own bits 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -61,23 +62,31 @@ def parse(text: str, parameter: str) -> Delay:
 
 
 def settings(
-    latency: str, clock_millihz: int | None, switching: str | None, character_bits: int
+    latency: str, clock_millihz: int | None, parts: Mapping[str, str | None], character_bits: int
 ) -> dict[str, object]:
     """Return the delays of a technology whose routers have this latency.
 
-    ``switching``: the part of its own clock that the router needs to choose an output, which the header of
-    the next packet waits for. Raises TechnologyError.
+    ``parts``: the parts of its own clock in which the router chooses an output, which the header of the next
+    packet waits for (``router_switching``), and in which it receives a character of a SpaceWire link
+    (``router_receive``). Raises TechnologyError.
     """
     whole = _whole(latency, "router_latency", character_bits, clock_millihz)
-    choosing = parse(switching, "router_switching") if switching else Delay()
-    if choosing.rx or choosing.tx or choosing.ps or choosing.sys > whole.sys:
-        message = f"choosing an output takes some of the {float(whole.sys):g} sys of router_latency"
-        raise TechnologyError(message, "router_switching", 'write it such as "4 sys"')
+    left = whole.sys
+    taken = {"router_switching": Fraction(0), "router_receive": Fraction(0)}
+    for name, text in parts.items():
+        part = parse(text, name) if text else Delay()
+        if part.rx or part.tx or part.ps or part.sys > left:
+            what = "choosing an output" if name == "router_switching" else "receiving a character"
+            message = f"{what} takes some of the {float(left):g} sys of router_latency"
+            raise TechnologyError(message, name, 'write it such as "4 sys"')
+        taken[name] = part.sys
+        left -= part.sys
     period_ps = _period_ps(clock_millihz)
     return {
-        "decode_latency_ps": round(choosing.sys * period_ps),
-        "forward_latency_ps": round((whole.sys - choosing.sys) * period_ps + whole.ps),
+        "decode_latency_ps": round(taken["router_switching"] * period_ps),
+        "forward_latency_ps": round(left * period_ps + whole.ps),
         "receive_bits": whole.rx * BITS,
+        "receive_ps": round(taken["router_receive"] * period_ps),
         "transmit_bits": whole.tx * BITS - character_bits,
     }
 

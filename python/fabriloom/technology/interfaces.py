@@ -38,6 +38,8 @@ class Interface:
     time_code_receive: str
     receive_buffer_bytes: int
     highest_rate_bits_per_s: int
+    external: bool = False
+    """Whether the terminal is wired to a parallel port of its router, without a SpaceWire link."""
 
     def __post_init__(self) -> None:
         """Refuse a delay that counts a clock which is not there."""

@@ -97,6 +97,8 @@ class Technology:
     receive_bits: Fraction | None = None
     """Receive delay in bit times of the incoming link, for routers with delays in clock periods; it replaces
     ``receiver_latency_ps``."""
+    receive_ps: int = 0
+    """Receive delay of such routers besides, in ps; external ports have neither."""
     transmit_bits: Fraction = Fraction(0)
     """Transmit delay in bit times of the outgoing link, for such routers."""
     credit_limit_chars: int | None = None
@@ -268,7 +270,7 @@ class Technology:
         """Return the time from the end of a character on the wire until a switch can use it, in ps."""
         if self.receive_bits is None:
             return self.receiver_latency_ps
-        return round(self._bits_ps(self.receive_bits, rate_bits_per_s))
+        return round(self._bits_ps(self.receive_bits, rate_bits_per_s)) + self.receive_ps
 
     def transmitter_ps(self, rate_bits_per_s: int | None = None) -> int:
         """Return the time of a character in the output of a switch before its first bit is sent, in ps."""

@@ -107,7 +107,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
 """Written name: name with its unit, and its parser. Other names stay unchanged, with dots as underscores."""
 
 
-_CLOCKED = ("router_latency", "router_clock_millihz", "router_switching")
+_CLOCKED = ("router_latency", "router_clock_millihz", "router_switching", "router_receive")
 """Optional settings of character links."""
 _CODES = ("time_code_bits", "time_code_latency", "time_code_forward_ps", "interrupt_hold_ps")
 """Optional settings of time-codes and interrupts."""
@@ -241,12 +241,13 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
 
 def _characters(preset: str, values: dict[str, Any]) -> Technology:
     size = values["character_bytes"]
-    latency, clock, switching = (values.pop(name) for name in _CLOCKED)
+    clocked = {name: values.pop(name) for name in _CLOCKED}
+    latency, clock = clocked.pop("router_latency"), clocked.pop("router_clock_millihz")
     values |= _codes({name: values.pop(name) for name in _CODES}, clock)
     if latency:
-        values |= clocks.settings(latency, clock, switching, values["data_bits"])
-    elif clock or switching:
-        name = "router_clock" if clock else "router_switching"
+        values |= clocks.settings(latency, clock, clocked, values["data_bits"])
+    elif clock or any(clocked.values()):
+        name = "router_clock" if clock else next(name for name, part in clocked.items() if part)
         message = f"{name} has no effect without router_latency"
         raise TechnologyError(message, name, 'write router_latency = "5 rx + 8 sys + 23 tx", or remove it')
     for name in ("credit_quantum", "input_buffer", "output_buffer", "header", "via_header"):

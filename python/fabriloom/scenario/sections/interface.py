@@ -14,7 +14,7 @@ Latency = Annotated[str, Field(max_length=100)]
 class Interface(Section):
     """The interface chip of some terminals."""
 
-    preset: Literal["plain", "shimafuji-codec", "spacewire-light"] = Field(
+    preset: Literal["external-port", "plain", "shimafuji-codec", "spacewire-light"] = Field(
         default="plain", description="Named set of values for all settings below"
     )
     terminals: Annotated[list[Terminal], Field(min_length=1)] | None = Field(
@@ -41,6 +41,12 @@ class Interface(Section):
     )
     highest_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="highest_rate", description="Highest rate of a link of the chip"
+    )
+
+    external: bool | None = Field(
+        default=None,
+        description="Whether the terminal is wired to an external (parallel) port of its router, without a "
+        "SpaceWire link",
     )
 
     def overrides(self) -> dict[str, Any]:

@@ -149,6 +149,11 @@ class CharacterLinks(SwitchedLinks):
         description='Part of router_latency in which a switch chooses an output, such as "4 sys"; if not '
         "given, none",
     )
+    router_receive: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None,
+        description='Part of router_latency in which a SpaceWire port of a switch receives, such as "4 sys", '
+        "beside its rx; external ports do not have it",
+    )
     receiver_latency_ps: TimePs | None = Field(
         default=None,
         alias="receiver_latency",

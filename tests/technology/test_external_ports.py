@@ -1,0 +1,93 @@
+"""External ports of a router: the formulas that the manual of the SpW-10X prints (2008, pages 133 to 135)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom import Results, simulate
+from fabriloom.scenario import Scenario, ScenarioError
+
+RATE = 200
+"""Of SpaceWire links, in Mbit/s; external ports have 300, a character in each period of 30 MHz."""
+SYS_NS, BIT_NS = 1e3 / 30, 1e3 / RATE
+RX_NS = TX_NS = 2 * BIT_NS
+PRINTED_NS = {
+    "spacewire to spacewire": 5 * RX_NS + 8 * SYS_NS + 23 * TX_NS,
+    "spacewire to external": 5 * RX_NS + 8 * SYS_NS,
+    "external to spacewire": 4 * SYS_NS + 23 * TX_NS,
+    "external to external": 5 * SYS_NS,
+}
+CODES_NS = {
+    "spacewire to spacewire": 5 * RX_NS + 6 * SYS_NS + 16 * TX_NS,
+    "external to spacewire": 6 * SYS_NS + 16 * TX_NS,
+}
+OWN_CYCLE_NS = {"spacewire to external": SYS_NS}
+"""What the model adds: the period in which the character is on the external port."""
+
+
+def scenario(folder: Path, ways: str, **sections: Any) -> Scenario:
+    """Two terminals of a router, each at an external port or at a link, without delays of their own."""
+    kinds = dict(zip("ab", ways.split(" to "), strict=True))
+    rows = ["kind,source,target,rate,length", "switch,r,,,"]
+    rows += [f"terminal,{a},r,{300 if kind == 'external' else RATE} Mbit/s,0 m" for a, kind in kinds.items()]
+    (folder / "cables.csv").write_text("\n".join(rows))
+    external = [name for name, kind in kinds.items() if kind == "external"]
+    chips = [{"preset": "external-port", "terminals": external}] if external else []
+    flow = {"source": "a", "target": "b", "length": "1 B", "period": "1 ms", "phase": "0 s"}
+    base: dict[str, Any] = {
+        "topology": {"kind": "file", "path": "cables.csv"},
+        "technology": {"preset": "spw-10x", "flow_control": "ignored", "crossbar": "fast"},
+        "interface": [*chips, {"receive": "0 ns", "time_code_receive": "0 ns"}],
+        "traffic": {"pattern": {"kind": "flows", "flows": [flow]}},
+        "run": {"duration": "100 us", "warmup": "0 ns", "precision": 0},
+        "output": {"trace": True},
+    }
+    return Scenario.from_dict({**base, **sections}, folder)
+
+
+def results(folder: Path, ways: str, **sections: Any) -> Results:
+    return simulate.run(scenario(folder, ways, **sections))
+
+
+@pytest.mark.parametrize("ways", PRINTED_NS)
+def test_a_packet_has_the_latency_that_the_manual_prints(tmp_path: Path, ways: str) -> None:
+    """From the last bit of the header in to its last bit out; before it is the header, behind it a byte."""
+    source, target = ways.split(" to ")
+    header_ns = SYS_NS if source == "external" else 10 * BIT_NS
+    rest_ns = 2 * SYS_NS if target == "external" else (10 + 4) * BIT_NS
+    found = float(results(tmp_path, ways).trace["latency_ns"][0]) - header_ns - rest_ns
+    assert found == pytest.approx(PRINTED_NS[ways] + OWN_CYCLE_NS.get(ways, 0), abs=0.01)
+
+
+@pytest.mark.parametrize("ways", CODES_NS)
+def test_a_time_code_has_the_latency_that_the_manual_prints(tmp_path: Path, ways: str) -> None:
+    own_ns = SYS_NS if ways.startswith("external") else 14 * BIT_NS
+    [row] = results(tmp_path, ways, time_code=[{"master": "a", "every": "10 us"}]).codes.iter_rows(named=True)
+    assert row["latency_ns_max"] - own_ns == pytest.approx(CODES_NS[ways], abs=0.01)
+
+
+@pytest.mark.parametrize("ways", PRINTED_NS)
+def test_engine_and_twin_agree_on_external_ports(tmp_path: Path, ways: str) -> None:
+    busy = {"pattern": "uniform", "length": "60 B", "load": 0.6}
+    for flow_control in ("ignored", "average"):
+        tech = {"preset": "spw-10x", "flow_control": flow_control}
+        codes = [{"master": "a", "every": "7 us"}] if flow_control == "average" else []
+        compared = simulate.compare(scenario(tmp_path, ways, traffic=busy, technology=tech, time_code=codes))
+        assert compared.identical, compared
+        assert compared.packets > 30
+
+
+def test_characters_of_an_external_port_are_parallel(tmp_path: Path) -> None:
+    """An end of packet takes as long as a character, and flow control takes nothing."""
+    backlog = {"pattern": "uniform", "length": "99 B", "arrivals": "backlog"}
+    tech = {"preset": "spw-10x", "flow_control": "average", "crossbar": "fast"}
+    found = results(tmp_path, "external to external", traffic=backlog, technology=tech)
+    # A header, 99 bytes and an end in 101 periods of 30 MHz.
+    assert found.summary["accepted_mbytes_per_s"] / 2 == pytest.approx(99 / 101 * 30, rel=0.03)
+
+
+def test_a_router_without_external_ports_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="do not say what a SpaceWire port alone takes"):
+        results(tmp_path, "external to external", technology={"preset": "spacewire-200"})
