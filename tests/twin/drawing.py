@@ -249,10 +249,10 @@ def compare(written: Table) -> simulate.Comparison | None:
         compiled = compiling.compile(Scenario.from_dict(whole))
     except (ScenarioError, GraphError, RoutingError, TechnologyError):
         return None
-    return simulate.compare(compiled, _duration_ps(compiled, Random(repr(written))))
+    return simulate.compare(compiled, duration_ps(compiled, Random(repr(written))))
 
 
-def _duration_ps(compiled: Any, dice: Random) -> int:
+def duration_ps(compiled: Any, dice: Random) -> int:
     """For so long that about as many characters as chosen cross about four links each, at a busy time."""
     arrays = compiled.arrays
     character_ps = int(max(arrays["link_character_ticks"])) * compiled.tick_ps
