@@ -91,6 +91,21 @@ def test_a_code_waits_for_one_character_on_each_link_at_most() -> None:
     assert found.summary["codes"]["duplicates"] >= found.summary["codes"]["made"] - 1
 
 
+def test_the_jitter_behind_a_router_is_within_what_the_manual_prints() -> None:
+    """2 Tsys + 5 Ttx a router, two bits of 200 Mbit/s in a Ttx; the 5 are the character on its wire out."""
+    backlog = {"pattern": {"kind": "map", "map": [0, 2, 2]}, "senders": [1], "arrivals": "backlog"}
+    found = results(
+        topology={"kind": "crossbar", "terminals": 3},
+        technology={"preset": "spw-10x", "flow_control": "ignored"},
+        traffic={**backlog, "length": "100 B"},
+        time_code=[{"master": 0, "every": "777 ns"}],
+    )
+    jitter_ns = found.codes.filter(found.codes["terminal"] == "t.2")["jitter_ns"].item()
+    character_ns, sys_ns = 5 * 10, 1e3 / 30
+    assert 0.9 * character_ns <= jitter_ns <= character_ns
+    assert jitter_ns <= 2 * sys_ns + 5 * 10
+
+
 def test_codes_take_time_from_packets() -> None:
     often = [{"master": 0, "every": "300 ns"}]
     run_to = {"duration": "200 us", "warmup": "0 us", "precision": 0.0}

@@ -32,6 +32,8 @@ class Interfaces:
 
         ``receive`` replaces the receiver's delay; see the page of the model.
         """
+        if not self.chips:
+            return np.zeros(graph.links, np.int64)
         prefix = "" if signal == "character" else "time_code_"
 
         def delays(rate: int | None, _: float | None, chip: int) -> dict[str, int]:
