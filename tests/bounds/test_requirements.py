@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +233,12 @@ def test_a_file_of_flows_has_names_and_requirements(tmp_path: Path) -> None:
     )
     (only,) = bound(found).promises
     assert (only.flow, only.requirement_ns) == ("commands", 100_000.0)
+
+
+def test_a_packet_later_than_its_guarantee_is_said_to_be_a_fault() -> None:
+    """One of the two numbers is wrong then, and neither may look like a result."""
+    guarded = scenario([flow(0, 3, "1 ms", requirement="1 ms")])
+    right, wrong = simulate.run(guarded), simulate.run(guarded)
+    wrong.promises = [replace(one, bound_ns=10.0) for one in bound(guarded).promises]
+    assert not any("fault of Fabriloom" in text for text in right.summary["warnings"])
+    assert any("a packet of 1 flow took longer" in text for text in wrong.summary["warnings"])

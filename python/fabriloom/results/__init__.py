@@ -19,7 +19,7 @@ from .histogram import Histogram
 from .kinds import KINDS
 from .programs import ProgramRun
 from .provenance import Provenance
-from .requirements import Blocking, Promise, counted, seen
+from .requirements import Blocking, Promise, broken, counted, seen
 from .rows import BatchRows, BusRows, FlowRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
 from .slots import slots
 from .standstill import standstill
@@ -93,7 +93,7 @@ class Results(Tabled):
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
         """Return warnings about the results; none for programs, which need not be steady."""
         stood = standstill(summary, self.provenance.resolved.get("technology", {}))
-        stood += planes.doubts(summary)
+        stood += planes.doubts(summary) + broken(self.flows, self.requirements)
         if self.program is not None:
             return stood
         return [*stood, *confidence.doubts(self._means)]

@@ -124,6 +124,20 @@ def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, f
     return packets, most * tick_ns, longest * tick_ns
 
 
+def broken(flows: pl.DataFrame, requirements: pl.DataFrame) -> list[str]:
+    """Return a warning if packets took longer than is guaranteed: then the bound or the run is wrong."""
+    late = 0
+    for table, longest in ((flows, "latency_ns_max"), (requirements, "total_latency_ns_max")):
+        late += int((table[longest] > table["bound_ns"] * (1 + 1e-9)).sum())
+    if not late:
+        return []
+    words = "a packet of 1 flow" if late == 1 else f"packets of {late} flows"
+    return [
+        f"{words} took longer than is guaranteed: this is a fault of Fabriloom. Do not use these delays, "
+        "and report it with the scenario"
+    ]
+
+
 def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
     """Return the sort key of a row: its verdict, then its least margin."""
     known = (row[key] for key in ("margin", "bound_margin") if row[key] is not None)
