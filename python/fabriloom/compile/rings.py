@@ -13,7 +13,7 @@ from ..programs import Programs
 from ..routing import RoutingError
 from ..routing.distribution import Distribution
 from ..routing.own_ports import own_ports
-from ..routing.rings import ring_dependency_cycle
+from ..routing.rings import PortRoute, ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
@@ -54,18 +54,20 @@ class RingParts:
         self.technology: RingTechnology = tech.carrying(transaction)
         check_rates(scenario, graph, self.technology)
         parameters = scenario.parameters("routing")
-        own, by_transaction = parameters.get("path"), bool(parameters.get("by_transaction"))
+        own = parameters.get("path")
         try:
-            self.port_route = (
-                routing.port_route(graph, by_transaction) if own is None else own_ports(graph, own)
-            )
+            self.planes = _planes(graph, parameters)
+            self.port_route = routing.ports_together(graph, [route for _, route in self.planes])
         except RoutingError as error:
             raise scenario.located(error, "topology" if own is None else "routing") from error
 
     @cached_property
     def cycle(self) -> list[int] | None:
         """Return the links of a cycle of transmit queues that can wait for each other, or None."""
-        return ring_dependency_cycle(self.graph, self.port_route)
+        for plane, (graph, route) in zip(self.graph.planes, self.planes, strict=True):
+            if found := ring_dependency_cycle(graph, route):
+                return [link + plane.first_link for link in found]
+        return None
 
     def cycle_names(self) -> list[str]:
         """Return the names of the links of :attr:`cycle`."""
@@ -206,7 +208,7 @@ class RingParts:
         }
 
     def _terminals(self, tech: RingTechnology, tick: int) -> Arrays:
-        count = self.graph.terminals
+        count = self.graph.ports
         return {
             "terminal_access_ticks": fill(count, tech.memory_access_ps // tick),
             "terminal_block_ticks": fill(count, tech.memory_block_ps // tick),
@@ -214,6 +216,20 @@ class RingParts:
             "terminal_transactions": fill(count, tech.transactions),
             "terminal_transaction": np.full(count, _TRANSACTIONS[tech.transaction], np.uint8),
         }
+
+
+def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, PortRoute]]:
+    """Return each plane with the table of its ports; planes with the same graph share it."""
+    own, by_transaction = parameters.get("path"), bool(parameters.get("by_transaction"))
+    known: dict[int, PortRoute] = {}
+    for plane in graph.planes:
+        if id(plane.graph) not in known:
+            known[id(plane.graph)] = (
+                routing.port_route(plane.graph, by_transaction)
+                if own is None
+                else own_ports(plane.graph, own)
+            )
+    return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
 
 
 def durations_ps(tech: RingTechnology) -> dict[str, int]:

@@ -65,9 +65,9 @@ def _one(
 ) -> str:
     """Return a network without planes, or the plane ``name`` of several planes with one common ``scale``."""
     if graph.rings is not None:
-        rings = ring_plan(graph, graph.rings, values, link_label)
-        boxes = ring_boxes(rings)
-        return _page(rings, boxes, None if alone else ring_notes(rings), 18.0)
+        rings = ring_plan(graph, graph.rings, values, link_label, scale)
+        notes = None if alone else [f"{name}{note}" for note in ring_notes(rings)]
+        return _page(rings, ring_boxes(rings), notes, 18.0)
     plan = plan_of(graph, values, link_label)
     plan.scale = scale or plan.scale
     draw_switch_links(plan)

@@ -79,9 +79,15 @@ class RingPlan:
         return [at for at in self.members(ring) if self.rings.station_port[at] >= 0]
 
 
-def ring_plan(graph: Graph, rings: Rings, values: NDArray[np.float64] | None, link_label: str) -> RingPlan:
-    """Place the stations and draw everything except the legend."""
-    scale = None if values is None else scale_of(values, link_label)
+def ring_plan(
+    graph: Graph,
+    rings: Rings,
+    values: NDArray[np.float64] | None,
+    link_label: str,
+    scale: Scale | None = None,
+) -> RingPlan:
+    """Place the stations and draw everything except the legend; ``scale``: that of several drawings."""
+    scale = scale or (None if values is None else scale_of(values, link_label))
     # With one controller per bus an exchange is several switches, for which a line has no place.
     staged = graph.family == "sci-banyan" and graph.layout["parameters"]["controllers"] == "shared"
     plan = RingPlan(

@@ -13,7 +13,7 @@ from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, v
 from .classes import by_class, on_lanes
 from .intervals import IntervalLabels, interval_labels
 from .lanes import LANE_CHOICES, divide, escape_lanes
-from .planes import together
+from .planes import ports_together, together
 from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
@@ -40,6 +40,7 @@ __all__ = [
     "on_lanes",
     "path",
     "port_route",
+    "ports_together",
     "together",
     "verify",
 ]

@@ -1,16 +1,18 @@
-"""Combine the tables of several planes."""
+"""Combine the tables of several planes, of links or of rings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .rings import BLOCK, MOST_TURNS, PASS, PortRoute
 from .table import NONE, RouteTable, RoutingError, check_size
 
 if TYPE_CHECKING:
-    from ..topology.graph import Graph
+    from ..topology.graph import Graph, Ints
 
 
 def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> RouteTable:
@@ -56,3 +58,46 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
 
 def _numbers(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(parts).astype(np.uint32)
+
+
+def ports_together(graph: Graph, routes: Sequence[PortRoute]) -> PortRoute:
+    """Return one table of the switches' ports for all planes: each takes packets for ports of its own plane.
+
+    Raises ``RoutingError`` if planes have tables in numbers that do not go together.
+    """
+    if graph.several is None:
+        return routes[0]
+    turns = lcm(*(route.turns for route in routes))
+    if turns > MOST_TURNS:
+        message = (
+            f"planes with different numbers of equal routes need {turns} tables; at most {MOST_TURNS} are"
+        )
+        raise RoutingError(f"{message} built", "by_transaction")
+    width = -(-graph.ports // BLOCK)
+    blocks, exits, known = [], list[np.ndarray](), 0
+    for turn in range(turns):
+        for plane, route in zip(graph.planes, routes, strict=True):
+            own = np.split(route.blocks, route.turns)[turn % route.turns]
+            place = np.full(width * BLOCK, -1)
+            place[plane.port] = np.arange(len(plane.port))
+            found = np.empty((len(own), width), np.uint32)
+            for column, terminals in enumerate(place.reshape(width, BLOCK)):
+                lanes, which = _lanes(route, own, terminals)
+                found[:, column] = which + known
+                exits.append(lanes)
+                known += len(lanes)
+            blocks.append(found)
+    return PortRoute(np.concatenate(blocks), np.concatenate(exits), turns)
+
+
+def _lanes(route: PortRoute, own: np.ndarray, terminals: Ints) -> tuple[np.ndarray, Ints]:
+    """Return the different rows of entries for some terminals of a plane (-1: one of another plane), and
+    which row each port has."""
+    used = np.flatnonzero(terminals >= 0)
+    if not len(own) or not len(used):
+        return np.full((1, BLOCK), PASS, np.uint8), np.zeros(len(own), np.int64)
+    columns, column = np.unique(terminals[used] // BLOCK, return_inverse=True)
+    kinds, which = np.unique(own[:, columns], axis=0, return_inverse=True)
+    lanes = np.full((len(kinds), BLOCK), PASS, np.uint8)
+    lanes[:, used] = route.exits[kinds[:, column], terminals[used] % BLOCK]
+    return lanes, which.ravel()

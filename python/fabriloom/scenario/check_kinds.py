@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.ring_technology import RingLinks
-from fabriloom.scenario.sections.ring_topology import SciRings
+from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
 from fabriloom.scenario.sections.technology import CharacterLinks
 
@@ -51,6 +51,7 @@ def _of_links(scenario: Scenario) -> None:
 def _of_rings(scenario: Scenario) -> None:
     """Check that a network of rings has a technology of rings, and a routing and traffic that it can have."""
     technology, topology, routing = scenario.technology, scenario.topology, scenario.routing
+    _networks(scenario)
     if not isinstance(technology, RingLinks):
         message = (
             f'technology.preset "{technology.preset}" has no rings, {topology.kind} is a network of rings'
@@ -66,9 +67,25 @@ def _of_rings(scenario: Scenario) -> None:
         for name in sorted(set(AnyRouting.model_fields) & set(scenario.raw["routing"])):
             message = f"routing.{name} is not for rings: a table says one way to each terminal"
             raise scenario.error(message, ("routing", name), "remove it", key=True)
-    if isinstance(topology, SciRings) and (topology.path is None) == (topology.rings is None):
-        message = "a network of kind sci-rings takes either rings or the path of a file"
-        raise scenario.error(message, ("topology",), 'write for example rings = [["t0", "t1"], …]')
     if getattr(scenario.traffic.pattern, "include_self", None):
         message = f"no packet of a {topology.kind} goes to its own sender"
         raise scenario.error(message, ("traffic", "pattern", "include_self"), "remove it")
+
+
+def _networks(scenario: Scenario) -> None:
+    """Check each network by itself, and that no plane is of links beside others of rings."""
+    topology: Any = scenario.topology
+    networks: list[tuple[Path, Any]] = [(("topology",), topology)]
+    if topology.kind == "planes":
+        networks = [
+            (("topology", "planes", place, "network"), plane.network)
+            for place, plane in enumerate(topology.planes)
+        ]
+    for path, network in networks:
+        if isinstance(network, SciRings) and (network.path is None) == (network.rings is None):
+            message = "a network of kind sci-rings takes either rings or the path of a file"
+            raise scenario.error(message, path, 'write for example rings = [["t0", "t1"], …]')
+        if not is_ring(network):
+            message = f"a {network.kind} is a network of links, and another plane is one of rings"
+            hint = "planes are all of links or all of rings: put the network in a scenario of its own"
+            raise scenario.error(message, (*path, "kind"), hint)

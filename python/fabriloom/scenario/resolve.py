@@ -66,7 +66,10 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     if not settings_of(scenario, "watchdog_ps", "watchdog_cycles"):
         resolved["technology"].pop("watchdog", None)
         resolved["technology"].pop("watchdog_cycles", None)
-    fill_routing(resolved["routing"], scenario.topology.kind)
+    if scenario.of_rings:
+        fill_ring_routing(resolved["routing"])
+    else:
+        fill_routing(resolved["routing"], scenario.topology.kind)
     if scenario.program is None:
         del resolved["output"]["messages"]
         fill_traffic(resolved["traffic"], scenario)
@@ -157,12 +160,6 @@ def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
 
 def fill_routing(routing: dict[str, Any], topology: str) -> None:
     """Replace ``auto`` by the usual routing of the topology, if that does not depend on the graph."""
-    if topology.startswith("sci-"):
-        kept = {name: routing[name] for name in ("path", "sha256") if name in routing}
-        fewest = {"kind": "fewest-buses", "by_transaction": routing.get("by_transaction", False)}
-        routing.clear()
-        routing.update({"kind": "table", **kept} if kept else fewest)
-        return
     kind = usual_routing(topology) or "auto"
     if routing["kind"] == "auto":
         routing["kind"] = kind
@@ -170,6 +167,14 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
         routing["of"] = kind
     if routing["kind"] == "dimension-order" and topology in ("torus", "ring"):
         routing.setdefault("variant", "no-edge-transit")
+
+
+def fill_ring_routing(routing: dict[str, Any]) -> None:
+    """Replace ``auto`` by the routing of rings: over the fewest buses, unless the user gives a table."""
+    kept = {name: routing[name] for name in ("path", "sha256") if name in routing}
+    fewest = {"kind": "fewest-buses", "by_transaction": routing.get("by_transaction", False)}
+    routing.clear()
+    routing.update({"kind": "table", **kept} if kept else fewest)
 
 
 def _whole_floats(value: Any) -> Any:

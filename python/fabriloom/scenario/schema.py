@@ -216,11 +216,14 @@ class Scenario(Written):
         File paths are absolute and checksums are left out; routing and load are filled in as in the resolved
         form. ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
-        from fabriloom.scenario.resolve import fill_routing, fill_traffic
+        from fabriloom.scenario.resolve import fill_ring_routing, fill_routing, fill_traffic
 
         values = getattr(self, section).model_dump(exclude_none=True)
         if section == "routing":
-            fill_routing(values, self.topology.kind)
+            if self.of_rings:
+                fill_ring_routing(values)
+            else:
+                fill_routing(values, self.topology.kind)
         elif section == "traffic":
             fill_traffic(values, self)
         return _complete(values, self._base_dir)

@@ -17,6 +17,7 @@ from . import effective_bisection, link_loads
 from .evenly import spread_evenly
 from .link_failures import LinkWays
 from .link_loads import channel_load, payload_mbytes_per_s
+from .plane_lines import plane_lines, several
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -114,10 +115,10 @@ class LinkInspection:
         return [
             (
                 "network",
-                f"{network['family']}: {_several(network['terminals'], 'terminal')}, "
-                f"{_several(network['switches'], 'switch', 'es')}",
+                f"{network['family']}: {several(network['terminals'], 'terminal')}, "
+                f"{several(network['switches'], 'switch', 'es')}",
             ),
-            *_plane_lines(found),
+            *plane_lines(found),
             (
                 "cables",
                 f"{network['cables']:,}: {network['terminal_cables']:,} to terminals, "
@@ -202,26 +203,6 @@ def _addresses(parts: LinkParts, demand: Demand) -> Reals:
         chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
         total += routing.channel_loads(graph, parts.table, told) * chars
     return total
-
-
-def _plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return lines about the ports of terminals and the capacity of each plane."""
-    network = found["network"]
-    if "planes" not in found:
-        return []
-    bounds = [
-        f"{plane['plane']} at most {figures(plane['accepted_mbytes_per_s_bound'])} MB/s"
-        for plane in found["planes"]
-        if plane["busiest_link"] is not None
-    ]
-    return [
-        ("terminals", f"{_several(network['ports'], 'port')} in {_several(network['planes'], 'plane')}"),
-        ("planes", "; ".join(bounds)),
-    ]
-
-
-def _several(count: int, what: str, plural: str = "s") -> str:
-    return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
 def _bisection_text(cut: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,15 +10,11 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..compile import LinkParts
-from ..compile.several import port_pairs
 from ..routing.distribution import distributed_links
-from ..topology import Graph
+from .port_loads import are_alike, by_ports, in_planes
 
-Ints = NDArray[np.int64]
 Loads = NDArray[np.float64]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-_PAIRS_AT_ONCE = 1 << 20
 
 
 def spread_loads(parts: LinkParts, spread: Pairs) -> Loads:
@@ -34,61 +29,19 @@ def spread_loads(parts: LinkParts, spread: Pairs) -> Loads:
 
 def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Loads:
     """Return the packets per link, from the packets per pair of terminals and those that each terminal sends
-    evenly to all others.
-
-    ``destination`` gives each port the packets for its own destinations; ``nominal`` gives all packets to the
-    first port. The other rules share packets among the ports that lead to the target: ``round-robin``
-    evenly, the rules that depend on queues in proportion to the link rates, as they do when ports are full.
+    evenly to all others. See :func:`by_ports` for the rules.
     """
     graph = parts.graph
     if graph.several is None:
         return routing.channel_loads(graph, parts.table, pairs, even)
-    alike = len({id(plane) for plane, _ in parts.planes}) == 1 and len(parts.planes) > 1
-    if alike and parts.classes.places is None and choice not in ("destination", "nominal"):
+    if are_alike(parts, choice):
         one = routing.channel_loads(*parts.planes[0], pairs, even) / len(parts.planes)
         return np.tile(one, len(parts.planes))
     total = np.zeros(graph.links)
-    for some in (pairs, *_even_pairs(graph, even)):
-        source, target, rate = _by_ports(parts, choice, *(np.asarray(column) for column in some))
-        for plane, (alone, table) in zip(graph.planes, parts.planes, strict=True):
-            place = np.full(graph.ports, -1)
-            place[plane.port] = np.arange(len(plane.port))
-            own = place[source] >= 0
-            if own.any():
-                told = place[source[own]], place[target[own]], rate[own]
-                total[plane.links] += routing.channel_loads(alone, table, told)
+    for ports in by_ports(parts, choice, pairs, even):
+        for plane, told in in_planes(graph, ports):
+            total[graph.planes[plane].links] += routing.channel_loads(*parts.planes[plane], told)
     return total
-
-
-def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
-    """Yield the pairs of terminals with even traffic, some senders at a time."""
-    senders = np.flatnonzero(even)
-    step = max(1, _PAIRS_AT_ONCE // graph.terminals)
-    for first in range(0, len(senders), step):
-        some = senders[first : first + step]
-        source, target = np.repeat(some, graph.terminals), np.tile(np.arange(graph.terminals), len(some))
-        apart = source != target
-        yield source[apart], target[apart], even[source[apart]] / max(1, graph.terminals - 1)
-
-
-def _by_ports(
-    parts: LinkParts, choice: str, source: Ints, target: Ints, rate: Loads
-) -> tuple[Ints, Ints, Loads]:
-    """Return the packets per link, from those per pair of ports."""
-    pair, port, to = port_pairs(parts, choice, source, target)
-    weight = np.ones(parts.graph.ports) if choice == "round-robin" else _rates(parts)
-    whole = np.bincount(pair, weights=weight[port], minlength=len(source))
-    return port, to, rate[pair] * weight[port] / whole[pair]
-
-
-def _rates(parts: LinkParts) -> Loads:
-    """Return the rate of the outgoing link of each port."""
-    usual = float(parts.technology.link_rate_bits_per_s)
-    rates = parts.graph.attributes.get("rate_bits_per_s")
-    if rates is None:
-        return np.full(parts.graph.ports, usual)
-    own = np.asarray(rates, np.float64)[parts.graph.terminal_out_links]
-    return np.where(np.isnan(own), usual, own)
 
 
 def channel_load(parts: LinkParts, loads: Loads, length_bytes: float) -> dict[str, Any]:

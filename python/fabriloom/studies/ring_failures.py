@@ -2,27 +2,31 @@
 it.
 
 A failure stops its rings, and with them every transaction whose request or response crosses one of them.
-Routes stay unchanged.
+Routes stay unchanged; terminals with several ports avoid those whose own ring has stopped, if they can.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import Compiled, RingParts
-from ..routing.rings import ring_segments
+from ..compile.several import parallel, port_pairs
+from ..routing.rings import PortRoute, ring_segments, rings_of
+from ..topology import Graph
 from ..traffic import Demand
 from .left import Left
-from .ring_loads import bound_of
+from .ring_loads import bound, bound_of, of_ports
 
 Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 MOST_WAYS = 1 << 18
-"""Most paths between terminals that are followed: some seconds."""
+"""Most paths between ports that are followed: some seconds."""
 
 
 class RingWays:
@@ -30,54 +34,45 @@ class RingWays:
 
     def __init__(self, compiled: Compiled, parts: RingParts) -> None:
         self.compiled, self.parts, self.graph, self.rings = compiled, parts, compiled.graph, parts.rings
-        self.tables = parts.port_route.tables()
-        self.length_bytes = compiled.mean_packet_bytes
-        terminals = self.graph.terminals
-        if terminals * terminals * len(self.tables) > MOST_WAYS:
-            message = f"the ways between {terminals:,} terminals are too many to follow"
+        self.choice, self.length_bytes = compiled.scenario.port_choice, compiled.mean_packet_bytes
+        if self.count > MOST_WAYS:
+            message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
-        self.sends, self.receives = (self._are(role) for role in ("sender", "receiver"))
+        self.sends, self.receives = (_are(self.graph, role) for role in ("sender", "receiver"))
         self.demand = compiled.demand().matrix()
-        self.crossed = self._crossed()
+        answered = parts.technology.response_bytes(64) > 0
+        known = {id(graph): _crossed(graph, route, answered) for graph, route in parts.planes}
+        self.crossed = [known[id(graph)] for graph, _ in parts.planes]
+        """Per plane: per table, source, target and ring, whether the request or the response crosses it."""
 
     @property
     def count(self) -> int:
-        """Ways between terminals, by each table."""
-        return len(self.tables) * self.graph.terminals**2
+        """Ways between ports of one plane, by each table."""
+        return sum(route.turns * graph.terminals**2 for graph, route in self.parts.planes)
 
-    def _are(self, role: str) -> Bools:
-        found = np.zeros(self.graph.terminals, bool)
-        found[self.rings.terminals_of(role, self.graph.terminals)] = True
-        return found
-
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        """Return pairs of a terminal that can send and one that can receive."""
-        for source in np.flatnonzero(self.sends):
-            yield from (
-                (int(source), int(target)) for target in np.flatnonzero(self.receives) if target != source
-            )
-
-    def _crossed(self) -> Bools:
-        """Return, per table, source, target and ring, whether the request or the response crosses the
-        ring.
-        """
-        terminals = self.graph.terminals
-        found = np.zeros((len(self.tables), terminals, terminals, self.rings.rings), bool)
-        answered = self.parts.technology.response_bytes(64) > 0
-        for number, table in enumerate(self.tables):
-            for source, target in self._pairs():
-                ways = [(source, target), (target, source)] if answered else [(source, target)]
-                for way in ways:
-                    segments = ring_segments(self.graph, table, *way)
-                    found[number, source, target, self.rings.station_ring[[at for at, _ in segments]]] = True
+    def arrives(self, down: Ints) -> Reals:
+        """Return, per pair of ports, the share of its transactions that cross none of these rings."""
+        found, first = np.zeros((self.graph.ports, self.graph.ports)), 0
+        for plane, crossed in zip(self.graph.planes, self.crossed, strict=True):
+            rings = crossed.shape[3]
+            own = down[(down >= first) & (down < first + rings)] - first
+            found[np.ix_(plane.port, plane.port)] = 1.0 - crossed[:, :, :, own].any(axis=3).mean(axis=0)
+            first += rings
         return found
 
     def after(self, kind: str, name: str, dead: Ints) -> Left:
         """Return the network without the rings of these links."""
+        graph = self.graph
         down = np.unique(self.rings.station_ring[dead])
-        between = 1.0 - self.crossed[:, :, :, down].any(axis=3).mean(axis=0)
-        at = np.isin(self.rings.station_ring[self.graph.terminal_out_links], down)
-        asked = np.outer(self.sends, self.receives) & ~np.eye(self.graph.terminals, dtype=bool)
+        stopped = np.isin(self.rings.station_ring[graph.terminal_out_links], down)
+        arrives = self.arrives(down)
+        if graph.several is None:
+            at, between = stopped, arrives
+            left = self._bound(self.demand * between)
+        else:
+            works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
+            at, (between, left) = works == 0, self._by_ports(~stopped, arrives)
+        asked = np.outer(self.sends, self.receives) & ~np.eye(graph.terminals, dtype=bool)
         if kind == "switch":
             asked &= ~(at[:, None] | at[None, :])
         total, kept = float(self.demand.sum()), self.demand * between
@@ -86,14 +81,59 @@ class RingWays:
             kind,
             name,
             cut_off=int(np.count_nonzero(between[asked] == 0)),
-            lossy=int(np.count_nonzero(between[asked] < 1)),
+            lossy=int(np.count_nonzero(between[asked] < 1 - 1e-9)),
             delivered_share=float(kept.sum()) / total if total else 1.0,
             others_share=float(kept[asked].sum()) / theirs if theirs else 1.0,
-            bound=self._bound(kept),
+            bound=left,
         )
 
-    def _bound(self, kept: NDArray[np.float64]) -> dict[str, object]:
+    def _by_ports(self, runs: Bools, arrives: Reals) -> tuple[Reals, dict[str, Any]]:
+        """Return the share of packets that arrives per pair of terminals, and the bound of what remains.
+
+        ``runs`` says, per port, whether its ring does; ``arrives``: see :meth:`arrives`.
+        """
+        source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
+        pair, port, to = port_pairs(self.parts, self.choice, source, target, runs)
+        part = arrives[port, to] / np.bincount(pair, minlength=self.demand.size)[pair]
+        between: Reals = np.zeros(self.demand.size)
+        np.add.at(between, pair, part)
+        sent = self.demand.ravel()[pair] * part
+        ports = int(parallel(self.parts, self.choice).max())
+        carried = of_ports(self.parts, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
+        return between.reshape(self.demand.shape), bound(self.parts, carried, self.length_bytes)
+
+    def _bound(self, kept: Reals) -> dict[str, Any]:
         """Return the bound of the remaining network."""
         source, target = np.nonzero(kept)
         demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
-        return bound_of(self.parts, demand, self.length_bytes)
+        return bound_of(self.parts, self.choice, demand, self.length_bytes)
+
+
+def _are(graph: Graph, role: str) -> Bools:
+    """Return which terminals have a role."""
+    found = np.zeros(graph.terminals, bool)
+    found[rings_of(graph).terminals_of(role, graph.terminals)] = True
+    return found
+
+
+def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:
+    """Return, per table, source, target and ring, whether the request or the response crosses the ring."""
+    rings, terminals, tables = rings_of(graph), graph.terminals, route.tables()
+    found = np.zeros((len(tables), terminals, terminals, rings.rings), bool)
+    for number, table in enumerate(tables):
+        for source, target in _pairs(graph):
+            ways = [(source, target), (target, source)] if answered else [(source, target)]
+            for way in ways:
+                segments = ring_segments(graph, table, *way)
+                found[number, source, target, rings.station_ring[[at for at, _ in segments]]] = True
+    return found
+
+
+def _pairs(graph: Graph) -> Iterator[tuple[int, int]]:
+    """Return pairs of a terminal that can send and one that can receive."""
+    for source in np.flatnonzero(_are(graph, "sender")):
+        yield from (
+            (int(source), int(target))
+            for target in np.flatnonzero(_are(graph, "receiver"))
+            if target != source
+        )

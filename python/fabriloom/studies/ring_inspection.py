@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ..compile import Compiled, RingParts
 from ..results.figures import figures, in_percent
-from ..routing.even import ring_loads
 from ..technology import RingTechnology
 from ..topology import Graph
 from ..traffic import Demand
 from .evenly import spread_evenly
+from .plane_lines import plane_lines
 from .ring_failures import RingWays
-from .ring_loads import bound, bound_of, busy_ps, names_of
+from .ring_loads import Carried, bound, bound_of, busy_ps, carried, names_of, of_plane
 
 Ints = NDArray[np.int64]
 
@@ -40,13 +40,13 @@ class RingInspection:
     def __init__(self, compiled: Compiled) -> None:
         assert isinstance(compiled.parts, RingParts)
         self.compiled, self.parts = compiled, compiled.parts
+        self.choice = compiled.scenario.port_choice
 
     def network(self) -> dict[str, Any]:
         """Return its parts and their loads, ready for JSON."""
-        parts, demand, length_bytes = self.parts, self.compiled.demand(), self.compiled.mean_packet_bytes
-        loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
-        sent = float(demand.sent().sum()) or 1.0
-        tech = parts.technology
+        parts, length_bytes = self.parts, self.compiled.mean_packet_bytes
+        found = carried(parts, self.choice, self.compiled.demand())
+        loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, parts.technology
         counted = _counted(parts) | {
             "mean_links_on_the_way": float(loads.requests.sum()) / sent,
             "mean_buses_on_the_way": float(loads.bus_requests.sum()) / sent,
@@ -58,12 +58,14 @@ class RingInspection:
                 "mean_packet_bytes": length_bytes,
             },
             "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
-            "channel_load": bound(parts, loads, demand, length_bytes),
+            "channel_load": bound(parts, found, length_bytes),
+            **_planes(parts, found, length_bytes),
         }
 
     def full_first(self) -> dict[str, Any]:
         """Return the link, bus or memory that is full first, for the proportions of the traffic."""
-        return bound_of(self.parts, self.compiled.demand(), self.compiled.mean_packet_bytes)
+        demand = self.compiled.demand()
+        return bound_of(self.parts, self.choice, demand, self.compiled.mean_packet_bytes)
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link, bus and memory that packets of each length require."""
@@ -80,8 +82,8 @@ class RingInspection:
                 packets=demand.packets[some],
                 even=demand.even if demand.even_chars == length else nothing,
             )
-            loads = ring_loads(parts.graph, parts.port_route, part.pairs, part.even)
-            for what, times in busy_ps(parts, loads, part, float(length)).items():
+            each = carried(parts, self.choice, part)
+            for what, times in busy_ps(parts, each, float(length)).items():
                 for name, time_ps in zip(names_of(parts.graph, what), times.tolist(), strict=True):
                     found[name] = (
                         found.get(name, 0.0) + time_ps * (demand.per_grain or 0.0) / parts.technology.grain_ps
@@ -128,6 +130,7 @@ class RingInspection:
                 f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all",
             ),
             ("switches", _switches(counted)),
+            *plane_lines(found),
             ("path", f"{way} on average in this traffic"),
             ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
             *(
@@ -136,6 +139,16 @@ class RingInspection:
                 else []
             ),
         ]
+
+
+def _planes(parts: RingParts, found: Carried, length_bytes: float) -> dict[str, Any]:
+    """Return each plane with the throughput at which a part of it is full; empty for a single network."""
+    if parts.graph.several is None:
+        return {}
+    planes = parts.graph.planes
+    return {
+        "planes": [{"plane": one.name, **bound(parts, of_plane(one, found), length_bytes)} for one in planes]
+    }
 
 
 def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> int:
@@ -152,6 +165,7 @@ def _counted(parts: RingParts) -> dict[str, Any]:
         "family": graph.family,
         "switches": graph.switches,
         "terminals": graph.terminals,
+        **({"ports": graph.ports, "planes": len(graph.planes)} if graph.several else {}),
         "rings": rings.rings,
         "stations": rings.stations,
         "stations_on_a_ring_min": int(sizes.min()),
@@ -166,6 +180,10 @@ def _ringlet_ports(graph: Graph) -> int | None:
     """Return the number of switch ports if every line were a ringlet, in stages of 2 x 2 exchanges if
     possible.
     """
+    if graph.several is not None:
+        each = [_ringlet_ports(plane.graph) for plane in graph.planes]
+        known = [ports for ports in each if ports is not None]
+        return sum(known) if len(known) == len(each) else None
     given = graph.layout["parameters"]
     if graph.family == "sci-long-rings":
         return 2 * given["ports"]

@@ -2,30 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compile import RingParts
+from ..compile.several import parallel
 from ..routing.even import ring_loads
 from ..routing.rings import RingLoads
 from ..technology.rings import SYMBOL_BYTES
 from ..topology import Graph
+from ..topology.graph import Plane
 from ..traffic import Demand
+from .port_loads import are_alike, by_ports, in_planes
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
 
-def bound_of(parts: RingParts, demand: Demand, length_bytes: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Carried:
+    """What a network carries per unit of time, in which the busiest source sends one packet by each of its
+    ports, so that it fills all of them at a load of 1."""
+
+    loads: RingLoads
+    asked: Reals
+    """Per port of a terminal: requests that it sends."""
+    served: Reals
+    """Per port of a terminal: requests that it receives."""
+
+
+def carried(parts: RingParts, choice: str, demand: Demand) -> Carried:
+    """Return what a network carries for a demand and a choice of ports."""
+    graph = parts.graph
+    if graph.several is None:
+        loads = ring_loads(graph, parts.port_route, demand.pairs, demand.even)
+        return Carried(loads, demand.sent(), demand.received())
+    ports = int(parallel(parts, choice).max())
+    if are_alike(parts, choice):
+        share = ports / len(parts.planes)
+        one = ring_loads(*parts.planes[0], demand.pairs, demand.even)
+        loads = RingLoads(*(np.tile(flow * share, len(parts.planes)) for flow in astuple(one)))
+        own = graph.several.terminal
+        return Carried(loads, (demand.sent() * share)[own], (demand.received() * share)[own])
+    return of_ports(parts, by_ports(parts, choice, demand.pairs, demand.even), ports)
+
+
+def of_ports(parts: RingParts, told_all: Iterable[tuple[Ints, Ints, Reals]], ports: int) -> Carried:
+    """Return what a network carries of packets between ports: sending and receiving ports, and packets of a
+    source that sends 1, which counts once for each of this many ports."""
+    graph = parts.graph
+    links, buses = np.zeros((4, graph.links)), np.zeros((2, graph.switches))
+    asked, served = np.zeros((2, graph.ports))
+    for told in told_all:
+        source, target, packets = told
+        asked += ports * np.bincount(source, weights=packets, minlength=graph.ports)
+        served += ports * np.bincount(target, weights=packets, minlength=graph.ports)
+        for number, pairs in in_planes(graph, told):
+            plane, nobody = graph.planes[number], np.zeros(graph.planes[number].graph.terminals)
+            switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
+            found = astuple(ring_loads(*parts.planes[number], pairs, nobody))
+            links[:, plane.links] += ports * np.stack(found[:4])
+            buses[:, switches] += ports * np.stack(found[4:])
+    return Carried(RingLoads(*links, *buses), asked, served)
+
+
+def bound_of(parts: RingParts, choice: str, demand: Demand, length_bytes: float) -> dict[str, Any]:
     """Return the link, bus or memory that is full first under a demand, and the load at which it is."""
-    loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
-    return bound(parts, loads, demand, length_bytes)
+    return bound(parts, carried(parts, choice, demand), length_bytes)
 
 
-def bound(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float) -> dict[str, Any]:
+def of_plane(plane: Plane, carried: Carried) -> Carried:
+    """Return what one plane carries."""
+    switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
+
+    def alone(flow: Reals, rows: slice | NDArray[np.int64]) -> Reals:
+        found = np.zeros_like(flow)
+        found[rows] = flow[rows]
+        return found
+
+    links, buses = astuple(carried.loads)[:4], astuple(carried.loads)[4:]
+    return Carried(
+        RingLoads(*(alone(flow, plane.links) for flow in links), *(alone(flow, switches) for flow in buses)),
+        alone(carried.asked, plane.port),
+        alone(carried.served, plane.port),
+    )
+
+
+def bound(parts: RingParts, carried: Carried, length_bytes: float) -> dict[str, Any]:
     """Return the link, bus or memory that is full first, and the throughput at which it is.
 
-    Loads are relative: the busiest source sends one packet per unit of time.
+    Loads are relative, see :class:`Carried`.
     """
-    busy = busy_ps(parts, loads, demand, length_bytes)
+    busy = busy_ps(parts, carried, length_bytes)
     name, most_ps = max(
         ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
@@ -33,7 +105,7 @@ def bound(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: floa
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
     place, graph = int(np.argmax(busy[name])), parts.graph
     symbols = (parts.technology.request_bytes(length_bytes) + parts.technology.send_idle_bytes) / SYMBOL_BYTES
-    sent = demand.sent()
+    sent = carried.asked
     sending = graph.terminal_out_links[sent > 0]
     unit_ps = symbols * float(parts.times_ps["character"][sending].min())
     return {
@@ -48,14 +120,14 @@ def names_of(graph: Graph, what: str) -> list[str]:
     """Return the names of all links, buses or memories."""
     if what == "link":
         return graph.link_names
-    owners = graph.switch_names if what == "bus" else graph.terminal_names
+    owners = graph.switch_names if what == "bus" else graph.port_names
     return [f"the {what} of {name}" for name in owners]
 
 
-def busy_ps(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float) -> dict[str, np.ndarray]:
+def busy_ps(parts: RingParts, carried: Carried, length_bytes: float) -> dict[str, np.ndarray]:
     """Return the busy time per unit of time, in ps, of every link, of the buses of every switch and of the
-    memory of every terminal."""
-    tech = parts.technology
+    memory behind every port of a terminal."""
+    tech, loads = parts.technology, carried.loads
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES
     units = [(size + tech.send_idle_bytes) / SYMBOL_BYTES if size else 0.0 for size in (request, response)]
@@ -64,9 +136,9 @@ def busy_ps(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: fl
         tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0
     )
     access_ps = tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length_bytes) // 64))
-    accesses = demand.received()
+    accesses = carried.served
     if tech.transaction in ("nread", "lock"):
-        accesses = accesses + demand.sent()
+        accesses = accesses + carried.asked
     return {
         "link": symbols * parts.times_ps["character"],
         "bus": buses / parts.rings.bus_count,

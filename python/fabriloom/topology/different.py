@@ -19,7 +19,7 @@ def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:
     A plane is a table of ``name`` and ``network``, which has ``kind`` and its parameters. Optional keys are
     ``terminals``, the names of the terminals in order; ``ports_per_terminal``, how many consecutive terminals
     of the network are ports of one terminal; and ``link_rate_bits_per_s``. Without names, the terminals of a
-    graph file keep theirs; those of another kind are t0, t1, …
+    graph file and of rings that name their stations keep theirs; those of another kind are t0, t1, …
 
     Raises:
         GraphError: with the place of the error, such as ``planes.1.network.shape``.
@@ -36,6 +36,7 @@ def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:
             raise GraphError(message, f"planes.{place}.name")
         graphs.append(_built(plane, place))
         names.append(_names(plane, graphs[-1], place))
+    _check_kinds(graphs)
     links = sum(graph.links for graph in graphs)
     if links > MAX_LINKS:
         raise GraphError(f"{counted(links)} links are too many; at most {MAX_LINKS:,} are built", "planes")
@@ -46,6 +47,16 @@ def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:
         members.append(Member(plane["name"], _renamed(graph, own), terminal, at * MOST_PORTS + _nth(own)))
     _counted(members, list(number))
     return join(members, list(number))
+
+
+def _check_kinds(graphs: Sequence[Graph]) -> None:
+    """Raise GraphError for rings beside links, or for switches of rings whose buses differ in kind."""
+    if len({graph.kind for graph in graphs}) > 1:
+        raise GraphError("planes are all of links or all of rings, and here some are of each", "planes")
+    apart = {graph.rings.separate_buses for graph in graphs if graph.rings is not None and graph.switches}
+    if len(apart) > 1:
+        message = "requests and responses have separate buses in some planes and not in others; set all alike"
+        raise GraphError(message, "planes")
 
 
 def _built(plane: Mapping[str, Any], place: int) -> Graph:
@@ -76,7 +87,7 @@ def _names(plane: Mapping[str, Any], graph: Graph, place: int) -> list[str]:
     if left:
         message = f'"{plane["name"]}" has {counted(graph.terminals)} terminals, which {per} do not divide'
         raise GraphError(message, f"planes.{place}.ports_per_terminal")
-    if given is None and plane["network"]["kind"] == "file" and per == 1:
+    if given is None and plane["network"]["kind"] in ("file", "sci-rings") and per == 1:
         return graph.terminal_names
     if given is None:
         given = [f"t{number}" for number in range(count)]

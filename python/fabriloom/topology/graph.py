@@ -186,6 +186,8 @@ class Graph:
             return first
         terminal = self.several.terminal
         is_first = np.concatenate([[True], np.diff(terminal) > 0])
+        if self.rings is not None:
+            return self._ring_face(self.terminal_out_links[is_first])
         place = np.concatenate([np.arange(self.switches), np.where(is_first, self.switches + terminal, -1)])
         source, target = place[self.link_source], place[self.link_target]
         kept = (source >= 0) & (target >= 0)
@@ -198,6 +200,21 @@ class Graph:
             link_names=[name for name, one in zip(self.link_names, kept, strict=True) if one],
             family=self.family,
             attributes={name: values[kept] for name, values in self.attributes.items()},
+        )
+
+    def _ring_face(self, out: Ints) -> Graph:
+        """Return the terminals of networks of rings, each with one of these links alone."""
+        own = np.arange(self.terminals)
+        return Graph(
+            switch_names=[],
+            terminal_names=self.terminal_names,
+            link_source=own,
+            link_target=own,
+            link_reverse=np.full(self.terminals, -1),
+            link_names=[self.link_names[link] for link in out.tolist()],
+            family=self.family,
+            attributes={name: values[out] for name, values in self.attributes.items()},
+            rings=self.rings,
         )
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .graph import MAX_LINKS, Graph, GraphError, Ints, Plane, Ports, counted
+from .rings import Rings
 
 MOST_PORTS = 8
 """Limit of the ports of a terminal; see ``crates/engine/src/fabric``."""
@@ -91,6 +92,7 @@ def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = Tr
         link_names=named("link_names"),
         family=families[0] if len(set(families)) == 1 else "planes",
         attributes=_attributes(planes),
+        rings=_rings(planes, [member.terminal for member in members], len(terminal_names), prefix),
         several=Ports([names[at] for at in order], terminal[order], tuple(planes)),
     )
 
@@ -112,3 +114,59 @@ def _attributes(planes: Sequence[Plane]) -> dict[str, NDArray[np.float64]]:
         )
         for name in sorted(names)
     }
+
+
+def _rings(planes: Sequence[Plane], terminal: Sequence[Ints], terminals: int, prefix: bool) -> Rings | None:
+    """Return the rings of all planes as those of one network, None for networks of links.
+
+    ``terminal``: per plane and terminal of its graph, the number in the whole network.
+    """
+    own = [plane.graph.rings for plane in planes if plane.graph.rings is not None]
+    if not own:
+        return None
+    ports = np.cumsum([0, *(rings.ports for rings in own)])
+    rings = np.cumsum([0, *(one.rings for one in own)])
+    return Rings(
+        station_next=np.concatenate(
+            [one.station_next + plane.first_link for one, plane in zip(own, planes, strict=True)]
+        ),
+        station_ring=np.concatenate([one.station_ring + rings[at] for at, one in enumerate(own)]),
+        port_start=np.concatenate(
+            [*(one.port_start[:-1] + ports[at] for at, one in enumerate(own)), ports[-1:]]
+        ),
+        port_station=np.concatenate(
+            [one.port_station + plane.first_link for one, plane in zip(own, planes, strict=True)]
+        ),
+        bus_count=np.concatenate([one.bus_count for one in own]),
+        ring_names=[
+            f"{plane.name}/{name}" if prefix else name
+            for one, plane in zip(own, planes, strict=True)
+            for name in one.ring_names
+        ],
+        role=_roles(own, terminal, terminals),
+        partner=_partners(own, terminal, terminals),
+        separate_buses=any(rings.separate_buses for rings in own),
+    )
+
+
+def _roles(own: Sequence[Rings], terminal: Sequence[Ints], terminals: int) -> list[str] | None:
+    """Return, per terminal, whether it sends or receives by any of its ports; None if all do both."""
+    if all(rings.role is None for rings in own):
+        return None
+    can = {role: np.zeros(terminals, bool) for role in ("sender", "receiver")}
+    for rings, number in zip(own, terminal, strict=True):
+        for role, found in can.items():
+            found[number[rings.terminals_of(role, len(number))]] = True
+    return [
+        "both" if sends and receives else "sender" if sends else "receiver"
+        for sends, receives in zip(*can.values(), strict=True)
+    ]
+
+
+def _partners(own: Sequence[Rings], terminal: Sequence[Ints], terminals: int) -> Ints:
+    """Return the partner of each terminal: that in the first plane in which it has one."""
+    found = np.full(terminals, -1, np.int64)
+    for rings, number in zip(own, terminal, strict=True):
+        partner = np.where(rings.partner < 0, -1, number[rings.partner])
+        found[number] = np.where(found[number] < 0, partner, found[number])
+    return found

@@ -124,7 +124,7 @@ columns! {
         ring_phases: u8,
         /// 1: half of the buses of every switch carry requests, the other half responses; 0: each carries both.
         ring_separate_buses: u8,
-        /// Number of tables in `port_route`, one after the other; the transactions of a terminal use them in turn.
+        /// Number of tables in `port_route`, one after the other; the transactions of a terminal's port use them in turn.
         ring_turns: u32,
         /// 1: stations whose bypass FIFO recovers stop the others.
         ring_allocation: u8,
@@ -425,10 +425,10 @@ columns! {
         port_start: u32,
         /// The stations that are ports, switch by switch.
         port_station: u32,
-        /// Per table and entry of `port_station`, a row of one entry per 64 terminals: block of `port_exit`.
+        /// Per table and entry of `port_station`, a row of one entry per 64 ports of terminals: block of `port_exit`.
         port_route: u32,
-        /// Per block, one entry per terminal: port of the same switch (0, 1, ...) by which a packet for that terminal
-        /// leaves, or 255: it passes. After the last terminal 255.
+        /// Per block, one entry per port of a terminal: port of the same switch (0, 1, ...) by which a packet for it
+        /// leaves, or 255: it passes. After the last one 255.
         port_exit: u8,
         /// Per switch: number of equal buses.
         bus_count: u32,
@@ -440,15 +440,15 @@ columns! {
         bus_width_bytes: u32,
         /// Per switch: bytes added to every packet on the bus.
         bus_encapsulation_bytes: u32,
-        /// Per terminal: ticks of an access, independent of its size.
+        /// Per port of a terminal: ticks of an access, independent of its size.
         terminal_access_ticks: u32,
-        /// Per terminal: ticks for each 64 B of an access.
+        /// Per port: ticks for each 64 B of an access.
         terminal_block_ticks: u32,
-        /// Per terminal: ticks in the host before a request reaches its station.
+        /// Per port: ticks in the host before a request reaches its station.
         terminal_host_ticks: u32,
-        /// Per terminal: limit of open transactions.
+        /// Per port: limit of open transactions.
         terminal_transactions: u32,
-        /// Per terminal: the kind of its packets, one of [`transaction`].
+        /// Per port: the kind of its packets, one of [`transaction`].
         terminal_transaction: u8,
 
         /// Per terminal and one more: start of its program in `op_kind`. Empty: terminals are sources.

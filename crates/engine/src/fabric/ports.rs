@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Fabric;
 
-/// Number of terminals per block of a port's entries.
+/// Number of ports of terminals per block of a port's entries.
 pub const ROUTE_BLOCK: usize = 64;
 
 impl Fabric {
@@ -16,7 +16,7 @@ impl Fabric {
     /// Returns the number of blocks in a port's row.
     #[inline]
     pub fn port_blocks(&self) -> usize {
-        (self.terminals as usize).div_ceil(ROUTE_BLOCK)
+        (self.ports() as usize).div_ceil(ROUTE_BLOCK)
     }
 
     /// Returns the port of its switch by which a port forwards packets for a terminal, or [`super::PASS`], in one of
@@ -91,7 +91,8 @@ mod tests {
         let terminals = 37 * ROUTE_BLOCK as u32 - 5;
         let port_route: Vec<u32> = (0..PORTS * 37).map(|place| place * place % 5).collect();
         let port_exit = (0..5 * ROUTE_BLOCK).map(|place| (place % 253) as u8).collect();
-        let fabric = Fabric { terminals, port_route, port_exit, ..Fabric::default() };
+        let terminal_out_link = vec![0; terminals as usize];
+        let fabric = Fabric { terminal_out_link, port_route, port_exit, ..Fabric::default() };
         let exits = Exits::new(&fabric);
         for port in 0..PORTS {
             for terminal in 0..terminals {

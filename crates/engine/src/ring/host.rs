@@ -3,18 +3,18 @@
 //! The bus itself belongs to the programs, because it also carries what they send; see `docs/background/programs.md`.
 
 use super::state::Rings;
-use crate::fabric::{Fabric, NONE, transaction};
+use crate::fabric::{Fabric, transaction};
 use crate::terminal::Packet;
 use crate::terminal::program::mark;
 
 /// The legal payloads.
 const PAYLOADS: [u32; 3] = [16, 64, 256];
 
-/// A packet that has arrived at a terminal and requests its host's bus.
+/// A packet that has arrived at a port and requests the bus of its terminal's host.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
-    /// The terminal.
-    pub terminal: u32,
+    /// The port at which it arrived.
+    pub port: u32,
     /// The number by which it returns.
     pub held: u32,
     /// Bytes of a message that cross the bus.
@@ -25,23 +25,23 @@ pub struct Asking {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
     /// Whether there are programs.
-    told: bool,
+    pub told: bool,
     /// Whether arrivals cross a bus.
     has_bus: bool,
-    /// Terminals whose transactions ended in this tick, with their marks and whether they ended in time.
+    /// Ports whose transactions ended in this tick, with their marks and whether they ended in time.
     over: Vec<(u32, u32, bool)>,
     /// Marks of transactions whose data were lost in this tick.
     lost: Vec<u32>,
     /// Packets that requested a bus in this tick.
     asking: Vec<Asking>,
-    /// Per terminal: packets that wait for its bus or use it.
+    /// Per port: packets that wait for the bus of its host or use it.
     at_bus: Vec<u32>,
 }
 
 impl Hosts {
     pub fn new(fabric: &Fabric) -> Self {
         let (told, has_bus) = (fabric.has_programs(), fabric.has_host_bus());
-        let at_bus = vec![0; if has_bus { fabric.terminals as usize } else { 0 }];
+        let at_bus = vec![0; if has_bus { fabric.ports() as usize } else { 0 }];
         Self { told, has_bus, at_bus, ..Self::default() }
     }
 }
@@ -58,10 +58,16 @@ impl Rings {
     pub(super) fn asks_for(&self, terminal: u32, packet: &Packet) -> (u8, u32) {
         let own = self.fabric.terminal_transaction[terminal as usize];
         match mark::kind(packet.mark) {
-            _ if packet.mark == NONE => (own, packet.length),
+            _ if !self.hosts.told => (own, packet.length),
             mark::READ => (transaction::READ, rounded(packet.length)),
             _ => (own, rounded(packet.length)),
         }
+    }
+
+    /// Returns what the transaction of a packet keeps for its requester: a program's mark, or a source's number.
+    #[inline]
+    pub(super) fn mark_of(&self, packet: &Packet) -> u32 {
+        if self.hosts.told { packet.mark } else { packet.number }
     }
 
     /// Ends a transaction: its number is free, and its program is notified unless the transaction was given up before.
@@ -69,7 +75,7 @@ impl Rings {
         let it = &self.deals[deal];
         if it.numbered {
             self.closed.end(it.source, it.target);
-            if it.mark != NONE {
+            if self.hosts.told {
                 self.hosts.over.push((it.source, it.mark, true));
             }
         }
@@ -79,7 +85,7 @@ impl Rings {
     /// Gives up a transaction and notifies its program.
     pub(super) fn give_up_deal(&mut self, deal: u32) {
         let it = &self.deals[deal];
-        if it.mark != NONE && self.hosts.told {
+        if self.hosts.told {
             self.hosts.over.push((it.source, it.mark, false));
         }
         self.give_number_back(deal);
@@ -87,9 +93,8 @@ impl Rings {
 
     /// Records that the data of a transaction are lost.
     pub(super) fn lose(&mut self, deal: u32) {
-        let mark = self.deals[deal].mark;
-        if mark != NONE {
-            self.hosts.lost.push(mark);
+        if self.hosts.told {
+            self.hosts.lost.push(self.deals[deal].mark);
         }
     }
 
@@ -100,27 +105,26 @@ impl Rings {
         if !self.hosts.has_bus {
             return false;
         }
-        let (terminal, deal) =
-            (self.links[station as usize].terminal(), &self.deals[self.entries[held].deal]);
+        let (port, deal) = (self.links[station as usize].terminal(), &self.deals[self.entries[held].deal]);
         let goes = mark::kind(deal.mark) != mark::ACK;
         if goes {
-            self.hosts.asking.push(Asking { terminal, held, bytes: deal.payload });
-            self.hosts.at_bus[terminal as usize] += 1;
+            self.hosts.asking.push(Asking { port, held, bytes: deal.payload });
+            self.hosts.at_bus[port as usize] += 1;
         }
         goes
     }
 
     /// Handles a packet that has crossed the host's bus: it is ready for service.
-    pub fn off_bus(&mut self, terminal: u32, held: u32) {
-        self.hosts.at_bus[terminal as usize] -= 1;
+    pub fn off_bus(&mut self, port: u32, held: u32) {
+        self.hosts.at_bus[port as usize] -= 1;
         self.entries[held].ready = self.now;
-        self.await_service(self.fabric.terminal_out_link[terminal as usize], held);
+        self.await_service(self.fabric.terminal_out_link[port as usize], held);
     }
 
     /// Whether a packet at a station waits for the bus of its host or uses it.
     pub(super) fn is_at_bus(&self, station: u32) -> bool {
-        let terminal = self.links[station as usize].terminal();
-        self.hosts.at_bus.get(terminal as usize).is_some_and(|&count| count > 0)
+        let port = self.links[station as usize].terminal();
+        self.hosts.at_bus.get(port as usize).is_some_and(|&count| count > 0)
     }
 
     /// Takes the news for programs: ended transactions, losses, and requests for a bus.

@@ -129,7 +129,7 @@ pub(super) struct Deal {
     pub delivered: bool,
     /// The table of the ports for its routes.
     pub turn: u8,
-    /// Its mark at the requester.
+    /// Its mark at the requester if that runs a program, otherwise its number there.
     pub mark: u32,
 }
 

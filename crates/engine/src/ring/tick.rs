@@ -82,7 +82,7 @@ impl Rings {
                 TIMEOUT => self.time_out(),
                 ARRIVE => self.arrive(number),
                 GO_ON => self.services_touched.push(number),
-                _ => self.ask(number),
+                _ => self.source_due(number),
             }
         }
         for &terminal in &self.asking {

@@ -20,6 +20,17 @@ impl Rings {
         }
     }
 
+    /// Handles a scheduled request to a source. With several ports it counts without room, too: another port may have
+    /// some.
+    #[inline]
+    pub(super) fn source_due(&mut self, terminal: u32) {
+        if self.fabric.has_ports() {
+            self.asking.push(terminal);
+        } else {
+            self.ask(terminal);
+        }
+    }
+
     fn has_room(&self, terminal: u32) -> bool {
         let station = self.fabric.terminal_out_link[terminal as usize];
         self.numbers[terminal as usize].free > 0 && self.stations[station as usize].out_free[REQUEST] > 0
@@ -61,7 +72,7 @@ impl Rings {
             numbered: true,
             delivered: false,
             turn,
-            mark: packet.mark,
+            mark: self.mark_of(packet),
         });
         if self.fabric.ring_timeout_ticks > 0 {
             self.may_time_out(deal);
@@ -215,6 +226,7 @@ impl Rings {
         deal.delivered = true;
         self.in_flight -= 1;
         let &mut Deal { source, target, payload: length, created, started, mark, .. } = deal;
+        let told = self.hosts.told;
         let delivered = self.now;
         self.delivered.push(Delivery {
             source,
@@ -223,8 +235,8 @@ impl Rings {
             created,
             started,
             delivered,
-            mark,
-            number: 0,
+            mark: if told { mark } else { NONE },
+            number: if told { 0 } else { mark },
         });
     }
 

@@ -18,7 +18,7 @@ pub(super) struct News {
     pub asking: Vec<u32>,
     /// Terminals to which the first character of a packet has arrived, and its mark.
     pub heads: Vec<(u32, u32)>,
-    /// Terminals whose transactions have ended, the marks of these, and whether they ended in time.
+    /// Ports whose transactions have ended, the marks of these, and whether they ended in time.
     pub over: Vec<(u32, u32, bool)>,
     /// Marks of packets that were lost.
     pub lost: Vec<u32>,
@@ -59,7 +59,7 @@ pub(super) trait Network {
     fn go_to(&mut self, now: Time);
 
     /// Reports that a packet has crossed its host's bus.
-    fn off_bus(&mut self, terminal: u32, held: u32);
+    fn off_bus(&mut self, port: u32, held: u32);
 
     /// Takes a packet from its source; returns whether another one can follow immediately.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
@@ -135,7 +135,7 @@ impl Network for Worms {
 
     fn go_to(&mut self, _now: Time) {}
 
-    fn off_bus(&mut self, _terminal: u32, _held: u32) {}
+    fn off_bus(&mut self, _port: u32, _held: u32) {}
 
     #[inline]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
@@ -253,7 +253,7 @@ impl Network for Lanes {
         Lanes::go_to(self, now);
     }
 
-    fn off_bus(&mut self, _terminal: u32, _held: u32) {}
+    fn off_bus(&mut self, _port: u32, _held: u32) {}
 
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
         Lanes::dispatch(self, terminal, packet);
@@ -341,8 +341,8 @@ impl Network for Rings {
         self.go_to(now);
     }
 
-    fn off_bus(&mut self, terminal: u32, held: u32) {
-        self.off_bus(terminal, held);
+    fn off_bus(&mut self, port: u32, held: u32) {
+        self.off_bus(port, held);
     }
 
     #[inline]

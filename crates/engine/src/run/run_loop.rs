@@ -272,8 +272,8 @@ impl Run {
         self.tell_programs();
         let Some(programs) = &mut self.programs else { return Ok(()) };
         self.events += programs.turn(self.now, &mut |terminal, packet| network.dispatch(terminal, packet));
-        for (terminal, held) in programs.off_bus() {
-            network.off_bus(terminal, held);
+        for (port, held) in programs.off_bus() {
+            network.off_bus(port, held);
         }
         match (programs.astray(), programs.no_plane()) {
             (Some((terminal, operation)), _) => Err(RunError::NoPeer { terminal, operation }),
@@ -297,8 +297,8 @@ impl Run {
         for mark in self.news.lost.drain(..) {
             programs.lost(mark);
         }
-        for Asking { terminal, held, bytes } in self.news.at_bus.drain(..) {
-            programs.ask_bus(terminal, held, bytes);
+        for Asking { port, held, bytes } in self.news.at_bus.drain(..) {
+            programs.ask_bus(port, held, bytes);
         }
         for terminal in self.news.asking.drain(..) {
             programs.link_free(terminal);

@@ -71,8 +71,9 @@ impl Rings<'_> {
     /// Reports that the data of a transaction have been stored.
     pub(crate) fn tell_delivered(&mut self, transaction: usize) {
         let transaction = &self.transactions[transaction];
-        let (source, target, mark) =
-            (transaction.requester, transaction.packet.target, transaction.packet.mark);
+        let source = self.ways.terminal(transaction.requester);
+        let target = self.ways.terminal(transaction.packet.target);
+        let mark = transaction.packet.mark;
         self.tell(|programs| programs.delivered(source, target, mark));
     }
 

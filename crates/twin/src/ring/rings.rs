@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fabriloom_engine::fabric::{Fabric, PASS, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::program::mark;
-use fabriloom_engine::terminal::{Packet, Programs, Sources};
+use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
 use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Transaction, Unit};
 use super::{RingTwinRun, delivery_key};
@@ -21,11 +21,17 @@ pub struct Rings<'a> {
     /// Ticks at which something may be due.
     pub(crate) clock: BTreeSet<Time>,
     pub(crate) stations: Vec<Station>,
+    /// Per port of a terminal.
     pub(crate) terminals: Vec<Terminal>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) units: Vec<Unit>,
     pub(crate) transactions: Vec<Transaction>,
     pub(crate) sources: Sources,
+    /// The terminal of each port.
+    pub(crate) ways: Ways,
+    /// The ports of terminals with several, for sources' packets, and when which of them is to be asked.
+    pub(crate) ports: Option<Ports>,
+    pub(crate) wakes: BTreeSet<(Time, u32)>,
     /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
     pub(crate) deliveries: Vec<Delivery>,
@@ -62,11 +68,14 @@ impl<'a> Rings<'a> {
             now: 0,
             clock: BTreeSet::from([0]),
             stations: vec![Station::new(); fabric.links()],
-            terminals: vec![idle; fabric.terminals as usize],
+            terminals: vec![idle; fabric.ports() as usize],
             switches: (0..fabric.switches as usize).map(switch).collect(),
             units: Vec::new(),
             transactions: Vec::new(),
             sources: Sources::new(fabric),
+            ways: Ways::new(fabric),
+            ports: (fabric.has_ports() && !fabric.has_programs()).then(|| Ports::new(fabric)),
+            wakes: BTreeSet::new(),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
             deliveries: Vec::new(),
             timed_out: 0,
@@ -105,6 +114,8 @@ impl<'a> Rings<'a> {
 
         if self.programs.is_some() {
             self.let_programs_go_on();
+        } else if self.ports.is_some() {
+            self.send_by_ports();
         } else {
             (0..terminals).for_each(|terminal| self.ask_source(terminal));
         }
@@ -134,7 +145,7 @@ impl<'a> Rings<'a> {
     /// Returns the kind of transaction of a source.
     fn transaction_kind(&self, sent: Sent) -> u8 {
         let transaction = &self.transactions[sent.transaction];
-        if mark::kind(transaction.packet.mark) == mark::READ {
+        if self.fabric.has_programs() && mark::kind(transaction.packet.mark) == mark::READ {
             return transaction::READ;
         }
         self.fabric.terminal_transaction[transaction.requester as usize]
@@ -229,6 +240,7 @@ impl<'a> Rings<'a> {
         for terminal in &mut self.terminals {
             terminal.given = terminal.given.filter(|packet| packet.created <= last);
         }
+        self.ports.iter_mut().for_each(|ports| ports.drop_later(last));
     }
 
     /// Returns the transactions dispatched and not delivered, scrubbed or lost.
@@ -244,7 +256,10 @@ impl<'a> Rings<'a> {
         self.find_everything();
         let given: Vec<Packet> = self.terminals.iter().filter_map(|terminal| terminal.given).collect();
         // A copy, because counting arrivals up to now draws from the sources.
-        let mut totals = self.sources.clone().totals(self.fabric, until, given.into_iter());
+        let mut totals = match &self.ports {
+            Some(ports) => ports.totals(&self.sources, self.fabric, until),
+            None => self.sources.clone().totals(self.fabric, until, given.into_iter()),
+        };
         if let Some(programs) = &self.programs {
             totals.offered = programs.handed().0;
         }

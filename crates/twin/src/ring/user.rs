@@ -25,12 +25,45 @@ impl Rings<'_> {
                 return self.wake_at(packet.dispatch);
             }
             self.terminals[terminal].given = None;
-            if self.is_closed(terminal, packet.target) {
-                let station = self.station_of(terminal);
-                self.stations[station].counts.discarded += 1;
-            } else {
-                self.dispatch(terminal, packet);
+            self.dispatch_or_discard(terminal, packet);
+        }
+    }
+
+    /// Sends the packets of terminals with several ports by the ports that have room.
+    pub(crate) fn send_by_ports(&mut self) {
+        let Some(mut ports) = self.ports.take() else { return };
+        while let Some(&(_, port)) = self.wakes.first().filter(|&&(tick, _)| tick <= self.now) {
+            self.wakes.pop_first();
+            ports.ask(port, self.now);
+        }
+        for port in 0..self.fabric.ports() {
+            if self.has_room(port as usize) {
+                ports.ask(port, self.now);
             }
+        }
+        for terminal in 0..self.fabric.terminals {
+            while let Some((port, packet)) = ports
+                .next(self.fabric, &mut self.sources, terminal, self.now)
+                .expect("every packet has a port that leads to its target")
+            {
+                self.dispatch_or_discard(port as usize, packet);
+                ports.took(port, self.has_room(port as usize));
+            }
+            if let Some((port, tick)) = ports.wake(self.fabric, &self.sources, terminal, self.now) {
+                self.wakes.insert((tick, port));
+                self.wake_at(tick);
+            }
+        }
+        self.ports = Some(ports);
+    }
+
+    /// Dispatches a packet, or discards it because its route is closed.
+    fn dispatch_or_discard(&mut self, terminal: usize, packet: Packet) {
+        if self.is_closed(terminal, packet.target) {
+            let station = self.station_of(terminal);
+            self.stations[station].counts.discarded += 1;
+        } else {
+            self.dispatch(terminal, packet);
         }
     }
 
@@ -188,8 +221,8 @@ impl Rings<'_> {
         assert!(!transaction.is_over(), "a transaction was delivered twice");
         transaction.delivered = true;
         self.deliveries.push(Delivery {
-            source: transaction.requester,
-            target: transaction.packet.target,
+            source: self.ways.terminal(transaction.requester),
+            target: self.ways.terminal(transaction.packet.target),
             created: transaction.packet.created,
             started: transaction.started.expect("it was sent"),
             delivered: self.now,

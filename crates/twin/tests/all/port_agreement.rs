@@ -1,15 +1,16 @@
 //! Terminals with several ports: the engine and the twin deliver the same packets at the same ticks in random networks,
 //! and with one port nothing changes.
 
-use crate::scenarios::agree::{Agreed, Seen, emptied, links, simulate};
+use crate::scenarios::agree::{self, Agreed, Seen, emptied, links, simulate, store};
 use crate::scenarios::classes::with_class_ports;
-use crate::scenarios::faults::with_faults;
+use crate::scenarios::faults::{with_faults, with_ring_faults};
 use crate::scenarios::lanes::{with_classes, with_lanes};
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_packets_spread, with_resends};
 use crate::scenarios::random::{draw_for, random_fabric, random_stops, time_for};
+use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
-use fabriloom_engine::fabric::{Fabric, port_choice};
+use fabriloom_engine::fabric::{Fabric, NONE, port_choice};
 use fabriloom_twin::{FlowControl, run};
 
 fn compare(seed: u64, fabric: &Fabric) -> (usize, u64) {
@@ -185,5 +186,60 @@ fn with_one_port_every_choice_is_the_same() {
         assert_eq!((theirs.offered, theirs.refused), (ours.offered, ours.refused), "seed {seed}");
         assert!(theirs.deliveries == ours.deliveries, "seed {seed}");
         assert_eq!(run(&one, FlowControl::Counted, until).links, ours.links);
+    }
+}
+
+#[test]
+fn several_ports_on_rings_agree() {
+    let (mut delivered, mut overtaken, mut runs) = (0, 0, 0);
+    for seed in seeds("several ports on rings", 0..60) {
+        let fabric = with_ports(&random_rings(seed), seed);
+        let until = ring_time_for(&fabric, 15 + (seed % 3) as u32 * 20);
+        let fabric = if seed % 3 == 0 { with_ring_faults(&fabric, seed, until) } else { fabric };
+        let Some(twin) = agree::rings(seed, &fabric, until) else { continue };
+        let engine = simulate(&fabric, until, false, 1 << 50).expect("it came to an end");
+        let by_plane: u64 = engine.run.planes.sums.iter().map(|sum| sum.packets).sum();
+        assert_eq!(by_plane as usize, twin.deliveries.len(), "seed {seed}");
+        overtaken += engine.run.order.overtaken;
+        (delivered, runs) = (delivered + twin.deliveries.len(), runs + 1);
+    }
+    assert!(delivered > 20 * runs && overtaken > 0, "{delivered} in {runs} runs, {overtaken} late");
+}
+
+#[test]
+fn programs_on_several_ports_on_rings_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs on several ports on rings", 0..40) {
+        let mut fabric = with_ports(&random_rings(seed), seed);
+        store(&mut fabric, seed);
+        fabric = random_programs(&fabric, seed);
+        if seed % 3 == 1 {
+            fabric = with_packets_spread(&fabric);
+        }
+        let until = ring_time_for(&fabric, 40);
+        let fabric = if seed % 4 == 0 { with_ring_faults(&fabric, seed, until) } else { fabric };
+        seen.compare(seed, &fabric, until);
+    }
+    assert!(seen.received > 250 && seen.drained > 2, "{seen:?}");
+}
+
+/// On rings, too, each rule with one port is the behaviour without ports; but packets of one tick that a port takes at
+/// once need no places of a limited queue.
+#[test]
+fn with_one_port_every_choice_is_the_same_on_rings() {
+    for seed in 0..20 {
+        let mut plain = random_rings(seed);
+        plain.source_queue.iter_mut().filter(|places| **places != NONE).for_each(|places| *places = 0);
+        let mut one = plain.clone();
+        one.terminal_ports = (0..=plain.terminals).collect();
+        (one.planes, one.port_plane) = (1, vec![0; plain.terminals as usize]);
+        let choice = draw_for(seed).between(0, u32::from(port_choice::NOMINAL)) as u8;
+        one.terminal_choice = vec![choice; plain.terminals as usize];
+        let until = ring_time_for(&plain, 25);
+        let (Some(theirs), Some(ours)) = (agree::rings(seed, &plain, until), agree::rings(seed, &one, until))
+        else {
+            continue;
+        };
+        assert!(theirs == ours, "seed {seed}");
     }
 }

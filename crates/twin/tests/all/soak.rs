@@ -142,6 +142,7 @@ fn small_networks_with_several_ports() {
 fn networks_of_rings() {
     for seed in seeds("networks of rings", 0..100) {
         let fabric = random_rings(seed);
+        let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         agree::rings(seed, &fabric, ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30));
     }
 }
@@ -150,6 +151,7 @@ fn networks_of_rings() {
 fn networks_of_rings_with_faults() {
     for seed in seeds("networks of rings with faults", 100..200) {
         let fabric = random_rings(seed);
+        let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         let until = ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30);
         agree::rings(seed, &with_ring_faults(&fabric, seed, until), until);
     }
@@ -174,6 +176,7 @@ fn programs_on_rings() {
     let mut seen = Seen::default();
     for seed in seeds("programs on rings", 0..100) {
         let mut fabric = random_rings(seed);
+        fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         store(&mut fabric, seed);
         if fabric.terminals >= 2 {
             let (fabric, until) = (random_programs(&fabric, seed), ring_time_for(&fabric, 40));

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from fabriloom.scenario.fields import Section
+from fabriloom.topology import MOST_PORTS
+
+Replicate = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_PORTS)] | None,
+    AfterValidator(lambda count: None if count == 1 else count),
+    Field(
+        description="Number of equal networks, in each of which every terminal has a port, see [ports]; "
+        "1 if not given"
+    ),
+]
 
 
 class Ports(Section):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import FileName, Section, Sha256
+from fabriloom.scenario.sections.ports import Replicate
 from fabriloom.topology.family import kind_of
 
 Buses = Annotated[int, Field(ge=1, le=4)]
@@ -36,9 +37,17 @@ class SciRings(Section):
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
     )
+    replicate: Replicate = None
 
 
 def is_ring(topology: object) -> bool:
-    """Whether a topology, or its table in a file, is a network of rings."""
-    kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
+    """Whether a topology, or its table in a file, is a network of rings, or of planes and one of these is."""
+    kind = _of(topology, "kind")
+    if kind == "planes":
+        planes = _of(topology, "planes")
+        return isinstance(planes, list) and any(is_ring(_of(plane, "network")) for plane in planes)
     return isinstance(kind, str) and kind_of(kind) == "rings"
+
+
+def _of(table: object, name: str) -> object:
+    return table.get(name) if isinstance(table, dict) else getattr(table, name, None)

@@ -10,22 +10,13 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import Field, create_model
 
 from fabriloom.scenario.fields import Count, FileName, RateBitsPerS, Section, Sha256
-from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
+from fabriloom.scenario.sections.ports import Replicate
+from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
 from fabriloom.topology.family import Family
-
-Replicate = Annotated[
-    Annotated[int, Field(ge=1, le=MOST_PORTS)] | None,
-    AfterValidator(lambda count: None if count == 1 else count),
-    Field(
-        description="Number of equal networks, in each of which every terminal has a port, see [ports]; "
-        "1 if not given"
-    ),
-]
-
 
 PlaneName = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -54,8 +45,7 @@ def table_of(family: Family) -> type[Section]:
     for name, parameter in inspect.signature(family.build).parameters.items():
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints[name], default)
-    if not is_ring({"kind": family.name}):
-        fields["replicate"] = (Replicate, None)
+    fields["replicate"] = (Replicate, None)
     words = family.name.replace("_", "-").split("-")
     title = "".join(word.capitalize() for word in words)
     return create_model(title, __base__=Section, __doc__=family.about, **fields)
@@ -72,15 +62,16 @@ if TYPE_CHECKING:
 else:
     _OWN = {"file": GraphFile, "sci-rings": SciRings}
     _TABLES = [_OWN.get(kind) or table_of(FAMILIES[kind]) for kind in KINDS if kind != "planes"]
-    _OF_LINKS = [table for kind, table in zip(KINDS, _TABLES, strict=False) if not is_ring({"kind": kind})]
-    Network = Annotated[reduce(or_, _OF_LINKS), Field(discriminator="kind")]
+    Network = Annotated[reduce(or_, _TABLES), Field(discriminator="kind")]
 
 
 class PlaneTable(Section):
     """One of several networks; terminals have a port in each."""
 
     name: PlaneName = Field(description="Name of the plane, and prefix of its switches and links")
-    network: Network = Field(description="A network, as under `[topology]`, but not of rings")
+    network: Network = Field(
+        description="A network, as under `[topology]`; all are of links, or all of rings"
+    )
     terminals: list[PlaneName] | None = Field(
         default=None,
         description="Names of its terminals, in order; the same name in several planes means the same "

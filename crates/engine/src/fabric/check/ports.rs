@@ -27,6 +27,9 @@ pub fn check(f: &Fabric) -> Checked {
     }
     ascending("terminal_ports", &f.terminal_ports, ports)?;
     known("terminal_choice", &f.terminal_choice, port_choice::LAST)?;
+    if f.planes as usize > ports {
+        return fail("planes", 0, f.planes, "at most the number of ports");
+    }
     below("port_plane", &f.port_plane, f.planes as usize, "a plane")?;
     let of = |terminal: usize| f.terminal_ports[terminal + 1] - f.terminal_ports[terminal];
     if let Some(terminal) = (0..terminals).find(|&terminal| !(1..=MOST_PORTS).contains(&of(terminal))) {

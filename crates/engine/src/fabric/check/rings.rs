@@ -25,7 +25,7 @@ pub fn check(f: &Fabric) -> Checked {
 
 /// Returns the shapes of the columns that only ring networks have.
 pub fn shapes(f: &Fabric) -> Shapes {
-    let (switches, terminals, stations) = (f.switches as usize, f.terminals as usize, f.links());
+    let (switches, terminals, stations) = (f.switches as usize, f.ports() as usize, f.links());
     let ports = f.port_station.len();
     vec![
         ("station_next", f.station_next.len(), stations),

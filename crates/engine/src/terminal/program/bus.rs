@@ -14,8 +14,8 @@ pub(super) enum Transfer {
     Store { number: u32 },
     /// A packet from the link.
     In { number: u32 },
-    /// An arrived packet on a ring, by the number that it has there.
-    Held { held: u32 },
+    /// A packet that arrived at a port on a ring, by the number that it has there.
+    Held { port: u32, held: u32 },
 }
 
 /// A host's bus.
@@ -66,7 +66,7 @@ impl Programs {
             }
             Transfer::Store { number } => self.stored(terminal, number),
             Transfer::In { number } => self.arrived(terminal, number),
-            Transfer::Held { held } => self.off_bus.push((terminal, held)),
+            Transfer::Held { port, held } => self.off_bus.push((port, held)),
         }
     }
 }

@@ -210,7 +210,8 @@ impl Programs {
     fn is_sent_again(&self, flight: u32) -> bool {
         let Some(flights) = &self.flights else { return false };
         let Flight { over, message, .. } = flights.all[flight];
-        self.settings.rings && (!over || self.messages[message].failed || self.is_of_the_past(flight))
+        let checked = self.settings.rings && self.settings.check > 0;
+        checked && (!over || self.messages[message].failed || self.is_of_the_past(flight))
     }
 
     /// Records that a part of a message will never arrive.

@@ -80,7 +80,7 @@ enum News {
     /// The loss of a packet that has its own number; for any terminal.
     Lost { mark: u32 },
     /// A packet on a ring that requests the host's bus.
-    AtBus { held: u32, bytes: u32 },
+    AtBus { port: u32, held: u32, bytes: u32 },
 }
 
 /// An operation without a valid peer: the terminal and the index in its program.
@@ -115,7 +115,7 @@ pub struct Programs {
     touched: Vec<u32>,
     /// An empty list with allocated memory.
     spare: Vec<u32>,
-    /// Arrived packets on rings that have crossed the bus, with their terminals.
+    /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
     wheel: Wheel,
     due: Vec<u32>,
@@ -209,24 +209,25 @@ impl Programs {
         self.news.push((target, News::Head { mark }));
     }
 
-    /// Reports the end of a packet's transaction in this tick, in time or given up.
+    /// Reports the end of the transaction of a port's packet in this tick, in time or given up.
     #[inline]
     pub fn completed(&mut self, source: u32, mark: u32, in_time: bool) {
+        let source = self.ways.terminal(source);
         if in_time {
             self.news.push((source, News::Over { mark }));
-        } else if self.flights.is_some() {
+        } else if self.flights.is_some() && self.settings.check > 0 {
             self.news.push((source, News::TimedOut { mark }));
         }
     }
 
-    /// On rings: reports that a packet has arrived at a terminal and requests the bus of its host. When it has crossed
+    /// On rings: reports that a packet has arrived at a port and requests the bus of its host. When it has crossed
     /// the bus, [`Programs::off_bus`] returns the number by which it is held.
     #[inline]
-    pub fn ask_bus(&mut self, terminal: u32, held: u32, bytes: u32) {
-        self.news.push((terminal, News::AtBus { held, bytes }));
+    pub fn ask_bus(&mut self, port: u32, held: u32, bytes: u32) {
+        self.news.push((self.ways.terminal(port), News::AtBus { port, held, bytes }));
     }
 
-    /// Takes the packets that crossed buses in the last turn: terminals, and the numbers by which they are held.
+    /// Takes the packets that crossed buses in the last turn: ports, and the numbers by which they are held.
     #[inline]
     pub fn off_bus(&mut self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.off_bus.drain(..)
@@ -259,8 +260,8 @@ impl Programs {
                 News::Lost { mark } => self.crash(mark),
                 News::Over { mark } => self.over(mark),
                 News::TimedOut { mark } => self.timed_out(mark),
-                News::AtBus { held, bytes } => {
-                    self.use_bus(terminal, Transfer::Held { held }, self.settings.bus.of(bytes));
+                News::AtBus { port, held, bytes } => {
+                    self.use_bus(terminal, Transfer::Held { port, held }, self.settings.bus.of(bytes));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Terminals with several ports, made from random fabrics of terminals with one port.
 
-use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE, check, port_choice};
+use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE, PASS, ROUTE_BLOCK, check, port_choice};
 
 use super::random::{Draw, draw_for};
 
@@ -20,7 +20,11 @@ pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
         rails(&mut f, draw);
     } else {
         let planes = draw.between(2, 4);
-        planes_alike(&mut f, planes);
+        if f.has_rings() {
+            rings_alike(&mut f, planes);
+        } else {
+            planes_alike(&mut f, planes);
+        }
         if f.via_switch.is_empty() && draw.chance(60) {
             lead_nowhere(&mut f, draw);
         }
@@ -42,6 +46,12 @@ fn lead_nowhere(f: &mut Fabric, draw: &mut Draw) {
             f.planes += 1;
         }
     }
+    let mut used = f.port_plane.clone();
+    used.sort_unstable();
+    used.dedup();
+    f.planes = used.len() as u32;
+    let number = |plane: &u32| used.binary_search(plane).expect("it is one of them") as u32;
+    f.port_plane = f.port_plane.iter().map(number).collect();
 }
 
 /// Combines neighbouring terminals into one, with a port for each.
@@ -122,4 +132,66 @@ fn planes_alike(f: &mut Fabric, planes: u32) {
     f.planes = planes;
     f.port_plane = (0..one.terminals).flat_map(|_| 0..planes).collect();
     f.terminal_ports = (0..=one.terminals).map(|terminal| terminal * planes).collect();
+}
+
+/// Gives every terminal a port in each of several equal networks of rings.
+fn rings_alike(f: &mut Fabric, planes: u32) {
+    let one = f.clone();
+    let links = one.links() as u32;
+    macro_rules! again {
+        ($($column:ident),*) => { $(f.$column = one.$column.repeat(planes as usize);)* };
+    }
+    again!(link_character_ticks, link_arrival_ticks, station_decode_ticks, station_bypass_ticks);
+    again!(station_receive_ticks, station_transmit_ticks, station_requests_out, station_responses_out);
+    again!(station_requests_in, station_responses_in, station_in_flight, station_rejected, bus_count);
+    again!(bus_setup_ticks, bus_cycle_ticks, bus_width_bytes, bus_encapsulation_bytes);
+    let shifted = |column: &[u32], by: u32| -> Vec<u32> {
+        (0..planes).flat_map(|plane| column.iter().map(move |entry| plane * by + entry)).collect()
+    };
+    f.station_next = shifted(&one.station_next, links);
+    f.station_ring = shifted(&one.station_ring, links);
+    f.port_station = shifted(&one.port_station, links);
+    f.port_start = shifted(&one.port_start[..one.switches as usize], one.port_station.len() as u32);
+    f.port_start.push(one.port_station.len() as u32 * planes);
+    f.switches = one.switches * planes;
+    let vertex = |plane: u32, vertex: u32| match vertex.checked_sub(one.switches) {
+        Some(terminal) => one.switches * planes + terminal * planes + plane,
+        None => plane * one.switches + vertex,
+    };
+    let ends = |column: &[u32]| -> Vec<u32> {
+        (0..planes).flat_map(|plane| column.iter().map(move |&end| vertex(plane, end))).collect()
+    };
+    (f.link_source, f.link_target) = (ends(&one.link_source), ends(&one.link_target));
+    let per_port = |column: &[u32], by: u32| -> Vec<u32> {
+        column.iter().flat_map(|entry| (0..planes).map(move |plane| plane * by + entry)).collect()
+    };
+    f.terminal_out_link = per_port(&one.terminal_out_link, links);
+    f.terminal_in_link = per_port(&one.terminal_in_link, links);
+    f.terminal_access_ticks = per_port(&one.terminal_access_ticks, 0);
+    f.terminal_block_ticks = per_port(&one.terminal_block_ticks, 0);
+    f.terminal_host_ticks = per_port(&one.terminal_host_ticks, 0);
+    f.terminal_transactions = per_port(&one.terminal_transactions, 0);
+    f.terminal_transaction =
+        one.terminal_transaction.iter().flat_map(|&kind| (0..planes).map(move |_| kind)).collect();
+    f.planes = planes;
+    f.port_plane = (0..one.terminals).flat_map(|_| 0..planes).collect();
+    f.terminal_ports = (0..=one.terminals).map(|terminal| terminal * planes).collect();
+    (f.port_exit, f.port_route) = (Vec::new(), Vec::new());
+    for turn in 0..one.ring_turns {
+        for plane in 0..planes {
+            (0..one.port_station.len() as u32).for_each(|port| exits(f, &one, (turn, plane, port)));
+        }
+    }
+}
+
+/// Appends the row of a port in one of several equal networks: it takes packets for ports of its own network.
+fn exits(f: &mut Fabric, one: &Fabric, (turn, plane, port): (u32, u32, u32)) {
+    let first = f.port_exit.len();
+    let blocks = f.ports().div_ceil(ROUTE_BLOCK as u32);
+    f.port_route.extend((0..blocks).map(|block| (first / ROUTE_BLOCK) as u32 + block));
+    f.port_exit.resize(first + blocks as usize * ROUTE_BLOCK, PASS);
+    for terminal in 0..one.terminals {
+        let number = terminal * f.planes + plane;
+        f.port_exit[first + number as usize] = one.exit(turn, port, terminal);
+    }
 }

@@ -1,0 +1,72 @@
+"""The packets per pair of ports, from those per pair of terminals with several ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compile import Parts
+from ..compile.several import port_pairs
+from ..topology import Graph
+
+Ints = NDArray[np.int64]
+Loads = NDArray[np.float64]
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+_PAIRS_AT_ONCE = 1 << 20
+
+
+def are_alike(parts: Parts, choice: str) -> bool:
+    """Return whether all planes are equal, and a rule of choice gives them equal shares of all packets."""
+    alike = len({id(plane) for plane, _ in parts.planes}) == 1 and len(parts.planes) > 1
+    return alike and parts.classes.places is None and choice not in ("destination", "nominal")
+
+
+def by_ports(parts: Parts, choice: str, pairs: Pairs, even: np.ndarray) -> Iterator[tuple[Ints, Ints, Loads]]:
+    """Yield sending ports, receiving ports and packets: of pairs of terminals, and of those that each
+    terminal sends evenly to all others, some at a time.
+
+    ``destination`` gives each port the packets for its own destinations; ``nominal`` gives all packets to the
+    first port. The other rules share packets among the ports that lead to the target: ``round-robin``
+    evenly, the rules that depend on queues in proportion to the link rates, as they do when ports are full.
+    """
+    weight = np.ones(parts.graph.ports) if choice == "round-robin" else _rates(parts)
+    for some in (pairs, *_even_pairs(parts.graph, even)):
+        source, target, rate = (np.asarray(column) for column in some)
+        pair, port, to = port_pairs(parts, choice, source, target)
+        whole = np.bincount(pair, weights=weight[port], minlength=len(source))
+        yield port, to, rate[pair] * weight[port] / whole[pair]
+
+
+def in_planes(graph: Graph, ports: tuple[Ints, Ints, Loads]) -> Iterator[tuple[int, Pairs]]:
+    """Yield, per plane with packets, its number and its pairs, as terminals of the plane's own graph."""
+    source, target, rate = ports
+    for number, plane in enumerate(graph.planes):
+        place = np.full(graph.ports, -1)
+        place[plane.port] = np.arange(len(plane.port))
+        own = place[source] >= 0
+        if own.any():
+            yield number, (place[source[own]], place[target[own]], rate[own])
+
+
+def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
+    """Yield the pairs of terminals with even traffic, some senders at a time."""
+    senders = np.flatnonzero(even)
+    step = max(1, _PAIRS_AT_ONCE // graph.terminals)
+    for first in range(0, len(senders), step):
+        some = senders[first : first + step]
+        source, target = np.repeat(some, graph.terminals), np.tile(np.arange(graph.terminals), len(some))
+        apart = source != target
+        yield source[apart], target[apart], even[source[apart]] / max(1, graph.terminals - 1)
+
+
+def _rates(parts: Parts) -> Loads:
+    """Return the rate of the outgoing link of each port."""
+    usual = float(parts.technology.link_rate_bits_per_s)
+    rates = parts.graph.attributes.get("rate_bits_per_s")
+    if rates is None:
+        return np.full(parts.graph.ports, usual)
+    own = np.asarray(rates, np.float64)[parts.graph.terminal_out_links]
+    return np.where(np.isnan(own), usual, own)
