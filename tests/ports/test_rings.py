@@ -173,6 +173,30 @@ def test_planes_of_rings_have_buses_of_one_kind() -> None:
         topology.build("planes", planes=planes)
 
 
+def test_a_traffic_class_has_its_rings() -> None:
+    """What the first terminal sends goes by the second plane alone, what is sent to it by the others."""
+    classes = [{"from": ["t0"], "ports": ["p1"]}, {"to": ["t0"], "ports": [0, 2]}]
+    for routing in ({}, {"kind": "fewest-buses", "by_transaction": True}):
+        data = scenario(3).resolve()
+        data["routing"] = {**routing, "traffic_class": classes}
+        given = Scenario.from_dict(data)
+        assert given.resolve()["routing"]["kind"] == "fewest-buses"
+        assert Scenario.from_dict(given.resolve()).sha256 == given.sha256
+        found = compare(given, 10_000_000)
+        assert found.identical
+        assert found.packets > 20
+    for ends, used in (((0, 4), [1]), ((4, 0), [0, 2]), ((3, 4), [0, 1, 2])):
+        flow = {"source": ends[0], "target": ends[1], "rate": "20 MB/s"}
+        data["traffic"] = {"length": "64 B", "pattern": {"kind": "flows", "flows": [flow]}}
+        data["routing"]["traffic_class"] = [one for one in classes if ends[0 if "from" in one else 1] == 0]
+        if not data["routing"]["traffic_class"]:
+            del data["routing"]["traffic_class"]
+        given = Scenario.from_dict(data)
+        assert np.flatnonzero(fabriloom.run(given).planes["packets"].to_numpy()).tolist() == used
+        bounds = [plane["busiest_link"] for plane in inspect(given)["planes"]]
+        assert [at for at, link in enumerate(bounds) if link is not None] == used
+
+
 def test_routes_by_transaction_are_taken_in_turn_by_each_port() -> None:
     given = scenario(2)
     data = given.resolve()
@@ -240,6 +264,22 @@ def test_programs_agree(per: str, choice: str) -> None:
     assert compare(given, 100_000_000).identical
     messages = fabriloom.run(given).summary["messages"]
     assert messages["received"] == messages["made"] == 60
+
+
+@pytest.mark.parametrize("choice", ["nominal", "round-robin", "first-free"])
+def test_a_message_that_failed_is_sent_again_by_the_other_ring(choice: str) -> None:
+    """The first ring fails for good: what was under way times out, and then goes by the second one."""
+    data = programs(2, choice=choice, check_time="1 us").resolve()
+    data["technology"]["timeout"] = "50 us"
+    data["topology"] = {"kind": "sci-ring", "terminals": 6, "replicate": 2}
+    data["fault"] = [{"cable": "p0/t0>t1", "at": "40 us"}]
+    given = Scenario.from_dict(data)
+    assert compare(given, 150_000_000).identical
+    results = fabriloom.run(given)
+    messages = results.summary["messages"]
+    assert messages["received"] == 60
+    assert messages["repeated"] == 3
+    assert results.planes["packets"][1] > results.planes["packets"][0] > 0
 
 
 def test_programs_share_the_bus_of_their_host() -> None:

@@ -19,7 +19,7 @@ from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
-from .traffic_classes import no_classes
+from .traffic_classes import TrafficClasses, class_columns, classes_of
 
 _TRANSACTIONS = {
     "nwrite": TRANSACTION.WRITE,
@@ -40,8 +40,6 @@ class RingParts:
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
-        self.classes = no_classes(graph)
-        """Traffic classes: there are none on rings."""
         if graph.rings is None:
             message = f"{scenario.topology.kind} is not a network of rings"
             raise scenario.error(message, ("topology", "kind"), "choose another topology")
@@ -52,6 +50,8 @@ class RingParts:
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
         self.technology: RingTechnology = tech.carrying(transaction)
+        self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
+        """Traffic classes, which have ports of their own."""
         check_rates(scenario, graph, self.technology)
         parameters = scenario.parameters("routing")
         own = parameters.get("path")
@@ -117,6 +117,7 @@ class RingParts:
             **self._stations(tech, tick),
             **self._buses(tech, tick),
             **self._terminals(tech, tick),
+            **class_columns(self.classes, self.graph, 0),
         }
 
     def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import units
 from ..faults import FaultError, vertices_of
-from ..technology import Technology
+from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
 from .columns import Arrays, u32
 
@@ -84,7 +84,7 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
     return TrafficClasses(none, none, [list(range(lanes))], [0], None)
 
 
-def classes_of(scenario: Scenario, graph: Graph, technology: Technology) -> TrafficClasses:
+def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> TrafficClasses:
     """Return the classes of a scenario. Raises ScenarioError."""
     given = _given(scenario)
     if not given:

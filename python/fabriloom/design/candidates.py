@@ -195,7 +195,7 @@ def check_networks(requirements: Requirements) -> None:
         raise requirements.error(message, ("terminal_ports",), f"{hint} ports")
     if several and of_rings(requirements):
         path = ("networks",) if max(requirements.networks) > 1 else ("terminal_ports",)
-        message = "a terminal has one port in a network of rings, and is on one such network"
+        message = "of rings design looks at one network, in which each terminal has one port"
         raise requirements.error(message, path, "remove it", key=True)
     fails = of_rings(requirements) and requirements.require.after_failure is not None
     if fails and not getattr(requirements.technology, "timeout_ps", None):

@@ -58,15 +58,21 @@ def _of_rings(scenario: Scenario) -> None:
         )
         hint = f"choose {', '.join(get_args(RingLinks.model_fields['preset'].annotation))}, or leave it out"
         raise scenario.error(message, _PRESET, hint)
-    if not (isinstance(routing, FewestBuses | Table) or routing == Auto()):
+    is_usual = isinstance(routing, Auto) and routing.model_copy(update={"traffic_class": None}) == Auto()
+    if not (isinstance(routing, FewestBuses | Table) or is_usual):
         message = (
             f"{topology.kind} has no other routing than over the fewest buses, or by a table of your own"
         )
         raise scenario.error(message, ("routing",), "remove the section")
     if isinstance(routing, Table):
-        for name in sorted(set(AnyRouting.model_fields) & set(scenario.raw["routing"])):
+        for name in sorted((set(AnyRouting.model_fields) - {"traffic_class"}) & set(scenario.raw["routing"])):
             message = f"routing.{name} is not for rings: a table says one way to each terminal"
             raise scenario.error(message, ("routing", name), "remove it", key=True)
+    for place, one in enumerate(routing.traffic_class or []):
+        if one.lanes is not None:
+            message = "links of rings have no lanes; a traffic class has ports of its own there"
+            path = ("routing", "traffic_class", place, "lanes")
+            raise scenario.error(message, path, "write for example ports = [0]", key=True)
     if getattr(scenario.traffic.pattern, "include_self", None):
         message = f"no packet of a {topology.kind} goes to its own sender"
         raise scenario.error(message, ("traffic", "pattern", "include_self"), "remove it")

@@ -195,10 +195,10 @@ def _routing(scenario: Scenario) -> None:
     if isinstance(routing, DimensionOrder) and routing.variant and topology not in ("torus", "ring", "file"):
         message = f"routing.variant is for a torus or a ring, not for {topology}"
         raise scenario.error(message, ("routing", "variant"), "remove it")
+    for place, one in enumerate(getattr(routing, "traffic_class", None) or []):
+        _traffic_class(scenario, ("routing", "traffic_class", place), one)
     if not isinstance(routing, AnyRouting):
         return
-    for place, one in enumerate(routing.traffic_class or []):
-        _traffic_class(scenario, ("routing", "traffic_class", place), one)
     if routing.after_fault is not None:
         _after_fault(scenario, routing, routing.after_fault)
 

@@ -129,7 +129,7 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
         kept = "" if without is None else f" but {_names(seen, field['oneOf'][without])}"
         lines += ["", f"With every {tag}{kept}:", "", *property_table(_opened(common, definitions), [])]
     for option, model in zip(field["oneOf"], models, strict=True):
-        properties = {k: v for k, v in model["properties"].items() if k != tag and k not in common}
+        properties = {k: v for k, v in model["properties"].items() if k != tag and common.get(k) != v}
         lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
         if properties:
             lines += ["", *property_table(_opened(properties, definitions), model.get("required", []))]

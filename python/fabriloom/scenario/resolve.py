@@ -171,10 +171,11 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
 
 def fill_ring_routing(routing: dict[str, Any]) -> None:
     """Replace ``auto`` by the routing of rings: over the fewest buses, unless the user gives a table."""
-    kept = {name: routing[name] for name in ("path", "sha256") if name in routing}
+    own = {name: routing[name] for name in ("path", "sha256") if name in routing}
     fewest = {"kind": "fewest-buses", "by_transaction": routing.get("by_transaction", False)}
+    classes = {name: routing[name] for name in ("traffic_class",) if name in routing}
     routing.clear()
-    routing.update({"kind": "table", **kept} if kept else fewest)
+    routing.update(({"kind": "table", **own} if own else fewest) | classes)
 
 
 def _whole_floats(value: Any) -> Any:

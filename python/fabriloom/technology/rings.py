@@ -102,6 +102,7 @@ class RingTechnology:
     # A character is a byte here, and its payload is all that is counted, as for character links.
     character_bytes = 1
     end_carries_data = False
+    lanes = 1
     flow_control = "ignored"
     """Links are one-way, so there is no flow control for an opposite direction."""
     reverse_load = Fraction(0)

@@ -206,6 +206,23 @@ fn several_ports_on_rings_agree() {
     assert!(delivered > 20 * runs && overtaken > 0, "{delivered} in {runs} runs, {overtaken} late");
 }
 
+/// Traffic classes with their own ports, of sources and of programs.
+#[test]
+fn ports_by_traffic_class_on_rings_agree() {
+    let (mut delivered, mut runs, mut seen) = (0, 0, Seen::default());
+    for seed in seeds("ports by traffic class on rings", 0..40) {
+        let mut fabric = with_class_ports(&with_ports(&random_rings(seed), seed), seed);
+        let until = ring_time_for(&fabric, 20);
+        if seed % 3 == 0 {
+            store(&mut fabric, seed);
+            seen.compare(seed, &random_programs(&fabric, seed), until);
+        } else if let Some(twin) = agree::rings(seed, &fabric, until) {
+            (delivered, runs) = (delivered + twin.deliveries.len(), runs + 1);
+        }
+    }
+    assert!(delivered > 20 * runs && seen.received > 50, "{delivered} in {runs} runs, {seen:?}");
+}
+
 #[test]
 fn programs_on_several_ports_on_rings_agree() {
     let mut seen = Seen::default();

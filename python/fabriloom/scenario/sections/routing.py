@@ -58,6 +58,9 @@ class TrafficClass(Section):
     )
 
 
+TrafficClasses = Annotated[list[TrafficClass], Field(min_length=1, max_length=16)] | None
+
+
 class AfterFault(Section):
     """Routing tables that replace those of a network after links between switches fail or run again."""
 
@@ -110,7 +113,7 @@ class AnyRouting(Section):
         description="Terminals whose packets are served first wherever several wait for the same output. "
         "A packet that is being sent is not interrupted",
     )
-    traffic_class: Annotated[list[TrafficClass], Field(min_length=1, max_length=16)] | None = Field(
+    traffic_class: TrafficClasses = Field(
         default=None,
         description="Traffic classes: packets from some terminals, or to some, have lanes of their own, and "
         "other packets the remaining ones; or they leave by ports of their own. lane_choice then selects "
@@ -213,6 +216,10 @@ class FewestBuses(Section):
         default=False,
         description="true: the transactions of a terminal take equally good paths in turn; false: each "
         "destination has a fixed path",
+    )
+    traffic_class: TrafficClasses = Field(
+        default=None,
+        description="Traffic classes: packets from some terminals, or to some, leave by ports of their own",
     )
 
 

@@ -20,6 +20,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     let rings = fabric.has_rings();
     ports::check(fabric)?;
     rows(&shapes(fabric), true)?;
+    rows(&ports::class_shapes(fabric), true)?;
     rows(&programs::shapes(fabric), true)?;
     rows(&faults::shapes(fabric), true)?;
     rows(&codes::shapes(fabric), true)?;

@@ -1,6 +1,6 @@
 //! Checks of terminals with several ports.
 
-use super::{Checked, ascending, below, fail, known};
+use super::{Checked, Shapes, ascending, below, fail, known};
 use crate::fabric::{Fabric, FabricError, MOST_PORTS, NO_PORT, port_choice};
 
 /// Returns the number of ports of all terminals, from the column with which all others must agree.
@@ -41,9 +41,15 @@ pub fn check(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Returns the number of rows of `class_port`.
-pub fn class_places(f: &Fabric) -> usize {
-    if f.has_ports() { f.terminals as usize * f.class_headers.len() * MOST_PORTS as usize } else { 0 }
+/// Returns the shapes of the columns of traffic classes.
+pub fn class_shapes(f: &Fabric) -> Shapes {
+    let ports = if f.class_headers.is_empty() { 0 } else { count(f) };
+    let optional = if f.class_port.is_empty() || !f.has_ports() { 0 } else { f.terminals as usize };
+    vec![
+        ("port_class_from", f.port_class_from.len(), ports),
+        ("port_class_to", f.port_class_to.len(), ports),
+        ("class_port", f.class_port.len(), optional * f.class_headers.len() * MOST_PORTS as usize),
+    ]
 }
 
 /// Refuses ports of one terminal with different traffic classes, and ports that a terminal does not have.

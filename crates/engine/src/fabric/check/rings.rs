@@ -16,6 +16,7 @@ const MOST_DELAY_TICKS: u64 = 1 << 40;
 /// Refuses arrays that do not describe a network of rings.
 pub fn check(f: &Fabric) -> Checked {
     protocol(f)?;
+    between("class_headers", &f.class_headers, 0, 0, "0 in ring networks")?;
     durations(f)?;
     capacities(f)?;
     rings(f)?;

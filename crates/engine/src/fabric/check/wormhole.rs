@@ -1,6 +1,5 @@
 //! Checks of wormhole networks: switches, groups and routes.
 
-use super::ports::class_places;
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, MOST_LANES, NONE, arbiter, choice, length, sharing};
 
@@ -46,10 +45,6 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("route", f.route.len(), switches * f.classes as usize),
         ("terminal_class", f.terminal_class.len(), ports + f.distributions() as usize),
         ("port_priority", f.port_priority.len(), if f.port_priority.is_empty() { 0 } else { ports }),
-        ("port_class_from", f.port_class_from.len(), if f.class_headers.is_empty() { 0 } else { ports }),
-        ("port_class_to", f.port_class_to.len(), if f.class_headers.is_empty() { 0 } else { ports }),
-        ("class_headers", f.class_headers.len(), f.class_headers.len()),
-        ("class_port", f.class_port.len(), if f.class_port.is_empty() { 0 } else { class_places(f) }),
         ("via_class", f.via_class.len(), f.via_switch.len()),
     ]
 }

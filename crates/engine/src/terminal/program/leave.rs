@@ -42,16 +42,12 @@ impl Programs {
 
     /// Returns the message made first, among the first of each traffic class, that can leave.
     fn next_to_leave(&self, terminal: u32) -> Result<Option<Leaving>, NoPlane> {
-        let per_packet = self.settings.per_packet;
         let host = &self.hosts[terminal as usize];
-        let ports = &self.interfaces[self.ways.first(terminal) as usize..];
-        let queued = |place: usize| ports[place].unsent as usize;
-        let is_free = |place: usize| if per_packet { ports[place].waits == 0 } else { queued(place) == 0 };
         let mut found: Option<Leaving> = None;
         for (class, queue) in host.leaving.iter().enumerate() {
             let Some(&message) = queue.front() else { continue };
             let Message { target, made, number, .. } = self.messages[message];
-            let place = self.ways.choose(terminal, target, host.chosen[class], self.now, queued, is_free)?;
+            let place = self.choose(terminal, target, class)?;
             let before = |other: &Leaving| {
                 let other = &self.messages[other.message];
                 (other.made, other.number) < (made, number)
@@ -64,6 +60,30 @@ impl Programs {
             }
         }
         Ok(found)
+    }
+
+    /// Returns the index of the port to a terminal for messages of a class, if there is one now.
+    fn choose(&self, terminal: u32, target: u32, class: usize) -> Result<Option<usize>, NoPlane> {
+        let per_packet = self.settings.per_packet;
+        let ports = &self.interfaces[self.ways.first(terminal) as usize..];
+        let queued = |place: usize| ports[place].unsent as usize;
+        let is_free = |place: usize| if per_packet { ports[place].waits == 0 } else { queued(place) == 0 };
+        let last = self.hosts[terminal as usize].chosen[class];
+        self.ways.choose(terminal, target, last, self.now, queued, is_free)
+    }
+
+    /// Sends a message again, after its check, by another port if one is chosen now; returns whether it does.
+    pub(super) fn leaves_by_another(&mut self, message: u32, channel: u32) -> bool {
+        let Message { source, target, .. } = self.messages[message];
+        let class = self.ways.class(source, target);
+        let own = (self.channels[channel].source - self.ways.first(source)) as usize;
+        let chosen = self.choose(source, target, class).ok().flatten();
+        let Some(place) = chosen.filter(|&place| place != own) else { return false };
+        self.take_off(message, channel);
+        self.hosts[source as usize].leaving[class].push_front(message);
+        self.leave_as(source, &Leaving { message, class, place });
+        self.leave(source);
+        true
     }
 
     /// Puts the next packet of a message, or all of its packets, on their channel.

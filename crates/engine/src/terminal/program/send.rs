@@ -361,10 +361,22 @@ impl Programs {
             one.due += u64::from(one.packets);
         }
         (one.bad, one.failed) = (bad, false);
+        let packets = one.packets;
+        if self.ways.are_several() && self.leaves_by_another(message, channel) {
+            return;
+        }
         let first = self.channels[channel].first;
-        self.parts[first].left = one.packets;
+        self.parts[first].left = packets;
         self.list(channel);
         self.touch(terminal);
+    }
+
+    /// Takes a message from its channel, to send it again on another one.
+    pub(super) fn take_off(&mut self, message: u32, channel: u32) {
+        self.interface(channel).unsent -= 1;
+        self.next_part(channel);
+        self.close_channel(channel);
+        self.messages[message].placed = 0;
     }
 
     /// Ends a message at its sender: the protocol has nothing more to do for it.
