@@ -219,6 +219,30 @@ def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> 
     assert [one["verdict"] for one in found["requirements"]].count("guaranteed") == 2
 
 
+def test_the_command_explains_the_guarantee_with_the_least_margin(tmp_path: Path) -> None:
+    """Its parts add up to the guarantee; flows go by their name as well."""
+    lines = "name,source,target,length,period,requirement\n"
+    lines += "slow,0,3,1 kB,1 ms,10 ms\nshort,1,3,16 B,1 ms,100 us\nfree,2,3,16 B,1 ms,\n"
+    (tmp_path / "flows.csv").write_text(lines)
+    text = '[topology]\nkind = "crossbar"\nterminals = 4\n[technology]\npreset = "spacewire-200"\n'
+    (tmp_path / "net.toml").write_text(f'{text}[traffic.pattern]\nkind = "flows"\npath = "flows.csv"\n')
+
+    def told(*options: str) -> str:
+        found = CliRunner().invoke(app, ["bound", str(tmp_path / "net.toml"), "--tries", "0", *options])
+        return found.output.partition("What the ")[2] or found.output
+
+    assert told().startswith("guarantee of short, ")
+    assert told("--flow", "slow").startswith("guarantee of slow, ")
+    assert told("--flow", "t.2:t.3").startswith("smaller bound of t.2 -> t.3")
+    assert told("--flow", "free") == told("--flow", "t.2:t.3")
+    assert "there are slow, short, free, t.0:t.3" in told("--flow", "qqq")
+    assert "did you mean t.0:t.3?" in told("--flow", "t.3:t.0")
+    document = json.loads(told("--json"))
+    guaranteed = next(one["bound_ns"] for one in document["requirements"] if one["flow"] == "short")
+    parts = [line["ns"] for line in document["largest"]["lines"] if line["depth"] == 0]
+    assert sum(parts) == pytest.approx(guaranteed)
+
+
 def test_a_file_of_flows_has_names_and_requirements(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text(
         "name,source,target,length,period,requirement\ncommands,0,3,64 B,1 ms,100 us\n,1,3,64 B,1 ms,\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures
@@ -11,21 +11,25 @@ from . import bars, exits, promised, show
 from .exits import Mistake
 
 if TYPE_CHECKING:
-    from ..bounds import Bounds
+    from ..bounds import Bounds, Line, Promise
     from ..bounds.blocking import Part
     from ..scenario import Scenario
 
 ROWS = 20
 """Most flows that are printed; ``--json`` has all."""
+NAMED = 8
+"""Most flows that a message names."""
 
 
 def bound(scenario: Scenario, tries: int, flow: str | None, json: bool, strict: bool) -> int:
-    """Print the bounds of all flows, and the parts of one: of ``flow``, or of the largest."""
+    """Print the bounds of all flows, and the parts of one: of ``flow``, of the requirement with the least
+    margin, or of the largest bound.
+    """
     from ..bounds import bound as worst_case
 
     with bars.bar("bound") as bar:
         found = worst_case(scenario, tries, lambda done, of: bar.steps(done, of, "looking for late packets"))
-    which = found.order()[0] if flow is None else _named(found, flow)
+    which = _worst(found) if flow is None else _named(found, flow)
     code = exits.DISAGREES if strict and not promised.are_guaranteed(found.promises) else exits.OK
     if json:
         show.line(jsonlib.dumps(_document(found, which), indent=2, ensure_ascii=False))
@@ -33,22 +37,57 @@ def bound(scenario: Scenario, tries: int, flow: str | None, json: bool, strict: 
     _print_table(found)
     if found.promises:
         promised.of_bounds(found)
-    show.line(f"\nWhat the smallest bound of {found.named(which)} consists of:")
-    show.pairs(("  " * line.depth + _us(line.time_ns), line.words) for line in found.tree(which))
+    show.line(f"\n{_heading(found, which)}:")
+    show.pairs(("  " * line.depth + _us(line.time_ns), line.words) for line in _lines(found, which))
     return code
 
 
-def _named(found: Bounds, flow: str) -> int:
-    source, _, target = flow.partition(":")
-    try:
-        return found.flow(source, target)
-    except KeyError:
-        import difflib
+def _worst(found: Bounds) -> Promise | int:
+    """Return the requirement whose guarantee leaves the least margin; without any, the flow with the largest
+    bound.
+    """
+    known = [one for one in found.promises if one.bound_ns is not None]
+    if not known:
+        return found.order()[0]
+    return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns)
 
-        known = [found.named(number).replace(" -> ", ":") for number in found.order()]
-        near = difflib.get_close_matches(flow, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"such as {known[0]}"
-        raise Mistake(f"--flow {flow}: there is no such flow; {hint}") from None
+
+def _named(found: Bounds, flow: str) -> Promise | int:
+    """Return the requirement or the flow of a name, or of "source:target"."""
+    kept = [one for one in found.promises if flow in (one.flow, f"{one.source}:{one.target}")]
+    known = [one for one in kept if one.bound_ns is not None]
+    if known:
+        return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns)
+    names = list(found.compiled.sources["flow_name"]) if found.flow_of else []
+    if flow in names:
+        return found.flow_of[names.index(flow)]
+    pairs = [found.named(number).replace(" -> ", ":") for number in found.order()]
+    if flow in pairs:
+        return found.order()[pairs.index(flow)]
+    raise Mistake(f"--flow {flow}: there is no such flow; {_offer(flow, [*names, *pairs])}")
+
+
+def _offer(flow: str, known: list[str]) -> str:
+    """Say which flow may be meant."""
+    import difflib
+
+    turned = ":".join(reversed(flow.split(":")))
+    near = [turned] if turned in known else difflib.get_close_matches(flow, known, 1)
+    if near:
+        return f"did you mean {near[0]}?"
+    first = list(dict.fromkeys(known))
+    return f"there are {', '.join(first[:NAMED])}{', …' if len(first) > NAMED else ''}"
+
+
+def _heading(found: Bounds, which: Promise | int) -> str:
+    if isinstance(which, int):
+        return f"What the smaller bound of {found.named(which)} consists of"
+    whole = f"{which.flow}, {_us(which.bound_ns)} from creation to delivery"
+    return f"What the guarantee of {whole}, consists of"
+
+
+def _lines(found: Bounds, which: Promise | int) -> Sequence[Line]:
+    return found.tree(which) if isinstance(which, int) else found.blocked(which).lines
 
 
 def _print_table(found: Bounds) -> None:
@@ -85,17 +124,19 @@ def _us(value_ns: float | None) -> str:
     return f"{figures(value_ns / 1e3)} µs"
 
 
-def _document(found: Bounds, which: int) -> dict[str, Any]:
+def _document(found: Bounds, which: Promise | int) -> dict[str, Any]:
+    flow = which if isinstance(which, int) else found.flow_of[which.row]
     return {
         "name": found.compiled.scenario.name,
         "scenario_sha256": found.compiled.scenario.sha256,
         "flows": found.table.to_dicts(),
         "requirements": promised.document(found.promises),
         "largest": {
-            "flow": found.named(which),
-            "parts": [] if found.doubt else [_part(found, part) for part in found.blocking(which)],
+            "flow": found.named(flow),
+            "parts": [] if found.doubt else [_part(found, part) for part in found.blocking(flow)],
             "lines": [
-                {"ns": line.time_ns, "depth": line.depth, "words": line.words} for line in found.tree(which)
+                {"ns": line.time_ns, "depth": line.depth, "words": line.words}
+                for line in _lines(found, which)
             ],
         },
     }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..topology import Graph
 
 MOST_BARS = 60
-_ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 470, 220
+_ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 410, 280
 _SHOWN = 1.25
 """End of the axis, as a multiple of the requirement."""
 _BOUND, _SEEN, _LATE = "#d3dce1", "#2f6f8f", "#cd4d45"
@@ -37,10 +37,18 @@ def requirements(table: pl.DataFrame, blocking: Blocking | None, graph: Graph | 
     found: list[Any] = [Drawing("Requirements", _bars(shown), note), _table(rows)]
     if blocking is None:
         return found
-    return [*found, *_where(blocking, graph), _tree(blocking.flow, blocking.lines)]
+    others = _left_out(sum(row["bound_ns"] is None for row in rows))
+    return [*found, *_where(blocking, graph, others), _tree(blocking.flow, blocking.lines, others)]
 
 
-def _where(blocking: Blocking, graph: Graph | None) -> list[Drawing]:
+def _left_out(count: int) -> str:
+    """Return a sentence on flows without a bound: any of them may be worse off than all others."""
+    if not count:
+        return ""
+    return f" {count} {'flow has' if count == 1 else 'flows have'} no guarantee and may be later."
+
+
+def _where(blocking: Blocking, graph: Graph | None, others: str) -> list[Drawing]:
     """Return the network with the links on which a flow waits."""
     if graph is None or graph.switches > MOST_DRAWN_SWITCHES:
         return []
@@ -48,6 +56,7 @@ def _where(blocking: Blocking, graph: Graph | None) -> list[Drawing]:
 
     svg = fabric_svg(graph, blocking.links, blocking.about)
     note = "The flow with the smallest guaranteed margin: its links, by what can be in its way there."
+    note += others
     return [Drawing(f"The path of {blocking.flow} in the worst case", svg, note)]
 
 
@@ -89,7 +98,8 @@ def _bar(row: Mapping[str, Any], top: float) -> list[str]:
     beyond = max((share for share in (bound, longest) if share is not None), default=0.0)
     if beyond > _SHOWN:
         words += f", {'seen' if longest is not None and longest > _SHOWN else 'bound'} {beyond:.3g} ×"
-    parts.append(label(words, _NAMES + _BAR + 8, middle + 4, 12, "start", _LATE if late else INK))
+    doubtful = late or (bound is not None and bound > 1)
+    parts.append(label(words, _NAMES + _BAR + 8, middle + 4, 12, "start", _LATE if doubtful else INK))
     return [f"<g>{title(_said(row))}", *parts, "</g>"]
 
 
@@ -167,10 +177,12 @@ def _time(value_ns: float | None) -> Cell:
 
 
 def _margin(share: float | None) -> Cell:
-    return Cell("–", None, -1e9) if share is None else Cell(in_percent(share), None, share)
+    if share is None:
+        return Cell("–", None, -1e9)
+    return Cell(in_percent(share), None, share, "bad" if share < 0 else "")
 
 
-def _tree(flow: str, lines: Sequence[Line]) -> Text:
+def _tree(flow: str, lines: Sequence[Line], others: str) -> Text:
     """Return who blocks whom, as an indented list."""
     times = [typeset(line.time_ns / 1e3) for line in lines]
     width = max((len(time) for time in times), default=0)
@@ -180,6 +192,6 @@ def _tree(flow: str, lines: Sequence[Line]) -> Text:
     )
     note = (
         "The flow that is guaranteed least of its requirement. Lines that are set in say what the packet "
-        "above them waits for itself."
+        f"above them waits for itself.{others}"
     )
     return Text(f"Who delays {flow} in the worst case", text, note)
