@@ -284,3 +284,16 @@ def test_ports_and_logical_addresses_of_a_file_are_written(tmp_path: Path) -> No
         assert {"camera · 40", "memory"} <= set(texts)
         assert "from port 7 to port 9" in svg
     assert not re.search(r">[3579]</text>", fabric_svg(topology.star(5, 3, 2)))
+
+
+@pytest.mark.parametrize("terminals", [4, 5, 8])
+def test_units_of_small_networks_of_files_are_named(tmp_path: Path, terminals: int) -> None:
+    """With their addresses, also where one router has many of them, and each with several cables."""
+    lines = [f"terminal,unit-{unit},a,{unit + 1},{40 + unit}\n" for unit in range(terminals)]
+    lines += [f"cable,unit-{unit},b,{unit + 1},{140 + unit}\n" for unit in range(terminals)]
+    text = f"kind,source,target,target_port,address\n{''.join(lines)}cable,a,b,{terminals + 1},\n"
+    (tmp_path / "cables.csv").write_text(text)
+    [plane] = topology.file(tmp_path / "cables.csv").planes
+    written = {element.text for element in parsed(fabric_svg(plane.graph)).iter(f"{SVG}text")}
+    for unit in range(terminals):
+        assert {f"unit-{unit}/0 · {40 + unit}", f"unit-{unit}/1 · {140 + unit}", str(unit + 1)} <= written

@@ -96,7 +96,10 @@ def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
     )
     pair, port, to = port_pairs(parts, choice, source, target)
     if len(pair) > len(flows):
-        message = f'with choice "{choice}" packets of one flow go by several ports: there is no bound'
+        default = ", which is the default," if compiled.scenario.ports is None else ""
+        message = (
+            f'with choice "{choice}"{default} packets of one flow go by several ports: there is no bound'
+        )
         path = ("topology",) if compiled.scenario.ports is None else ("ports", "choice")
         hint = 'write [ports] choice = "destination" or "nominal", or give each traffic class one port'
         raise compiled.scenario.error(message, path, hint)

@@ -23,7 +23,7 @@ def export(scenario: Scenario, folder: Output | None) -> int:
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )
     if len(compiled.graph.planes) > 1 and folder is None:
-        raise Mistake("each of the planes has routing tables of its own: write them with --out DIR")
+        raise Mistake("each plane has routing tables of its own: write --out DIR")
     files = _files(compiled)
     if folder is None:
         show.line(files["routing.csv"].rstrip("\n"))

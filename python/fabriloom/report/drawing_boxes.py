@@ -7,7 +7,7 @@ import numpy as np
 from .drawing_layout import Points
 from .drawing_links import draw_stroke
 from .drawing_names import write_names
-from .drawing_plan import Plan, dot_columns, dots_room, name_height
+from .drawing_plan import MAX_NAMED, Plan, beyond_four, dot_columns, dots_room, name_height
 from .drawing_ports import with_address
 from .drawing_style import (
     BOX,
@@ -120,7 +120,7 @@ def draw_outside_terminals(plan: Plan) -> None:
             x, y = float(place[0]), float(place[1])
             plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]
             plan.over.append(_dot(plan, terminal, x, y, 4.0))
-            if graph.terminals <= 40:
+            if graph.terminals <= MAX_NAMED:
                 away = place - plan.places[switch]
                 if len(ends) == 2:
                     away = np.array([-1.0 if place is ends[0] else 1.0, 0.0])
@@ -168,7 +168,8 @@ def _terminal_places(plan: Plan) -> dict[int, list[Points]]:
                 found[terminal] = [plan.places[switch] + corner * way]
             continue
         middle, gap = _widest_gap(plan, switch)
-        reach = 0.5 * max(plan.box) + (22 if graph.switches > 1 else 34 + 1.6 * len(terminals))
+        alone = 34 + 1.6 * len(terminals)
+        reach = 0.5 * max(plan.box) + (22 + beyond_four(len(terminals)) if graph.switches > 1 else alone)
         step = min(0.85 * gap / max(len(terminals), 1), 24 / reach + 0.12)
         for index, terminal in enumerate(terminals):
             angle = middle + (index - (len(terminals) - 1) / 2) * step

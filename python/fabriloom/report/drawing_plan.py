@@ -20,6 +20,10 @@ MAX_STROKES = 3000
 """If the drawing has more strokes than this, parallel ones become one."""
 MAX_OUTSIDE = 96
 """Up to this many terminals are drawn around their switches; more are drawn within the boxes."""
+MAX_NAMED = 40
+"""Up to this many terminals around switches have their names written."""
+_MOST_AT_ONE = 8
+"""Most named terminals around one of several switches."""
 WIDTH_PX = 940.0
 _THINNEST, _WIDEST = 0.45, 1.6
 
@@ -91,11 +95,13 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
     one_way = bool((graph.link_reverse[graph.terminal_out_links] < 0).any())
     # Only a two-dimensional lattice leaves the corners of a switch free.
     lattice = len(graph.layout.get("shape", []))
+    # A network of a file that is small enough for names gets the room that its terminals need.
+    few = graph.family == "file" and graph.terminals <= MAX_NAMED and most <= _MOST_AT_ONE
     outside = graph.terminals <= MAX_OUTSIDE and (
-        one_way or graph.switches == 1 or (most <= 4 and lattice < 3)
+        one_way or graph.switches == 1 or few or (most <= 4 and lattice < 3)
     )
-    room = max(float(extent.max()), 1.0)
-    pitch = float(np.clip(WIDTH_PX / room, 17, 150 if outside else 112))
+    room, widest = max(float(extent.max()), 1.0), 150 if outside else 112
+    pitch = float(np.clip(WIDTH_PX / room, 17, widest + (beyond_four(most) * 3 if few else 0)))
     box, font = _box_size(graph, pitch, outside)
     room_for_dots = not outside and most > 0 and min(dots_room(box, font)) > 3
     rates = graph.attributes.get("rate_bits_per_s", np.zeros(0)).astype(np.float64)
@@ -120,6 +126,11 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
         rates=rates,
         fastest=float(np.nanmax(rates, initial=1.0)),
     )
+
+
+def beyond_four(terminals: int) -> float:
+    """Return how much farther from their switch more than four terminals stand, so that all have room."""
+    return 7.0 * max(0, terminals - 4)
 
 
 def _box_size(graph: Graph, pitch: float, outside: bool) -> tuple[tuple[float, float], float]:

@@ -141,6 +141,8 @@ def _toml_mistake(source: SourceMap, line: int, column: int, length: int, reason
         return ScenarioError(f'"{_short(word)}" is given twice', None, "keep one of the two", place)
     if reason.startswith("unclosed") and (closing := re.search(r"expected `(.)`", reason)):
         hint = f'add "{closing[1]}"'
+    if "inline table" in reason:
+        hint = "a table in braces is complete in its line: write it as a section, such as [traffic.pattern]"
     if "must be quoted" in reason:
         reason, hint = "a string without quotes, or values without a comma between", _HINTS["TOML"]
     return ScenarioError(f"not TOML: {reason}", None, hint, source.stretch(line, column, length))

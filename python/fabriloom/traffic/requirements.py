@@ -13,6 +13,8 @@ from fabriloom.traffic.names import Targets
 if TYPE_CHECKING:
     from fabriloom.traffic.flows import Flow
 
+_LISTED = 8
+"""Most flows that a message lists."""
 MOST = 4096
 """Most flows with a requirement: all delays of each are kept."""
 
@@ -56,7 +58,10 @@ def _places(flows: Sequence[Flow], terminals: Targets, in_scenario: bool) -> dic
 
 
 def _hint(key: str, known: list[str]) -> str:
-    near = units.nearest(key, known[:20_000])
+    turned = ":".join(reversed(key.split(":")))
+    near = turned if turned in known else units.nearest(key, known[:20_000])
     if near:
         return f'did you mean "{near}"?'
-    return f'flows go by their name, or by source:target such as "{known[0]}"'
+    listed = ", ".join(f'"{name[:60]}"' for name in known[:_LISTED])
+    more = ", …" if len(known) > _LISTED else ""
+    return f"flows go by their name, or by source:target; there are {listed}{more}"
