@@ -13,56 +13,66 @@ use crate::fabric::NONE;
 /// Returns input links whose head packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
 pub fn deadlock(network: &Network) -> Vec<u32> {
     let count = network.links.len();
-    let mut waits = vec![Vec::new(); count];
     let mut moving: Vec<u32> = Vec::new();
     let mut moves = vec![false; count];
-    let mut awaited_by = vec![Vec::new(); count];
+    // Who waits for each buffer: lists in one column, because a search visits every link of a network.
+    let mut waiting = vec![NONE; count];
+    let mut waits: Vec<Wait> = Vec::new();
+    let mut others = Vec::new();
     for link in 0..count as u32 {
-        match network.waits_for(link) {
-            Some(others) => {
-                for &other in &others {
-                    awaited_by[other as usize].push(link);
-                }
-                waits[link as usize] = others;
+        others.clear();
+        if network.waits_for(link, &mut others) {
+            for &other in &others {
+                let next = std::mem::replace(&mut waiting[other as usize], waits.len() as u32);
+                waits.push(Wait { link, next });
             }
-            None => {
-                moves[link as usize] = true;
-                moving.push(link);
-            }
+        } else {
+            moves[link as usize] = true;
+            moving.push(link);
         }
     }
     while let Some(link) = moving.pop() {
-        for &waiting in &awaited_by[link as usize] {
-            if !std::mem::replace(&mut moves[waiting as usize], true) {
-                moving.push(waiting);
+        let mut next = waiting[link as usize];
+        while let Some(wait) = waits.get(next as usize) {
+            if !std::mem::replace(&mut moves[wait.link as usize], true) {
+                moving.push(wait.link);
             }
+            next = wait.next;
         }
     }
     match (0..count).find(|&link| !moves[link]) {
-        Some(start) => cycle(start as u32, &waits),
+        Some(start) => cycle(network, start as u32),
         None => Vec::new(),
     }
 }
 
+/// A buffer that waits for another one, and the next entry in the list of those.
+struct Wait {
+    link: u32,
+    next: u32,
+}
+
 /// Follows the first wait of each buffer until one repeats.
-fn cycle(start: u32, waits: &[Vec<u32>]) -> Vec<u32> {
-    let mut seen = vec![usize::MAX; waits.len()];
-    let mut path = Vec::new();
+fn cycle(network: &Network, start: u32) -> Vec<u32> {
+    let mut seen = vec![usize::MAX; network.links.len()];
+    let (mut path, mut others) = (Vec::new(), Vec::new());
     let mut link = start;
     while seen[link as usize] == usize::MAX {
         seen[link as usize] = path.len();
         path.push(link);
-        link = waits[link as usize][0];
+        others.clear();
+        network.waits_for(link, &mut others);
+        link = others[0];
     }
     path.split_off(seen[link as usize])
 }
 
 impl Network {
-    /// Returns the input buffers of which one must move before the head of this one can; None if it can move now.
-    fn waits_for(&self, link: u32) -> Option<Vec<u32>> {
+    /// Adds the input buffers of which one must move before the head of this one can; false if it can move now.
+    fn waits_for(&self, link: u32, others: &mut Vec<u32>) -> bool {
         let at = &self.links[link as usize];
-        if self.kind(at).to_terminal || at.head() == NONE {
-            return None;
+        if at.leads_to_terminal() || at.head() == NONE {
+            return false;
         }
         if at.input.output() != NONE {
             let to = &self.links[at.input.output() as usize];
@@ -72,17 +82,21 @@ impl Network {
             // A link that was left behind has sent more than is stored.
             let full = (at.credit.waits() || at.due.is_behind()) && at.sending() == at.head()
                 || ahead(at.wire.known(), next) > 0;
+            others.push(at.input.output());
             // The actions of a link that waits for its horizon are not known yet.
-            let waits = full && !to.leads_to_terminal() && !to.has_horizon();
-            return waits.then(|| vec![at.input.output()]);
+            return full && !to.leads_to_terminal() && !to.has_horizon();
         }
-        let group = self.links[link as usize].port.awaits();
+        let group = at.port.awaits();
         if group == NONE {
-            return None;
+            return false;
         }
-        let links = self.fabric.group(group);
-        let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].output.holder()).collect();
-        let held = links.iter().all(|&to| self.links[to as usize].port.free_at() == UNKNOWN);
-        held.then_some(holders)
+        for &to in self.fabric.group(group) {
+            let to = &self.links[to as usize];
+            if to.port.free_at() != UNKNOWN {
+                return false;
+            }
+            others.push(to.output.holder());
+        }
+        true
     }
 }
