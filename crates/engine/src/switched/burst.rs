@@ -14,7 +14,6 @@ use super::model;
 use super::queue::{ALWAYS, Run, follow};
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
-use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// What is known before a link sends.
@@ -45,6 +44,8 @@ pub(super) struct View<'a> {
     pub entered: Option<Run>,
     /// The link granted to its own head packet, and the places in the output buffer there.
     pub to: Option<(&'a Link, Places<'a>)>,
+    /// Whether more credit than it has is known to return, for a packet that begins.
+    pub returns: bool,
     /// For a link of any kind.
     pub network: Option<&'a Network>,
 }
@@ -163,7 +164,7 @@ impl View<'_> {
                 credit = Taken { characters, next_quantum, own };
             }
             // Credit may have to be taken for some, if there is any.
-            FIRST if at.input.output() != NONE && at.credit.characters() <= most => return None,
+            FIRST if self.returns && at.credit.characters() <= most => return None,
             FIRST | SUPPLY => {}
             _ => {
                 if credit.characters < most && !at.credit.is_kept() {

@@ -83,6 +83,14 @@ impl Credit {
         self.keeps = true;
     }
 
+    /// Takes quanta whose credit is in time for whatever is sent next, the last of them this number of characters after
+    /// the first.
+    #[inline(always)]
+    pub fn take_early(&mut self, kind: &Kind, apart: u32) {
+        self.next_quantum += apart + kind.quantum;
+        self.characters += apart + kind.quantum;
+    }
+
     /// Takes stored credit for the next of `most` characters, of which the first can start at a tick, and all credit
     /// that is in time for the following ones; returns when the first can start.
     #[inline(always)]

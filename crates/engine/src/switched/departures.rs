@@ -255,11 +255,11 @@ impl Network {
 #[derive(Clone, Copy)]
 pub(super) struct Turns {
     /// Difference between the number of a character and that of the one whose place is before it.
-    shift: Number,
+    pub shift: Number,
     /// One after the last character of the packet in the input buffer.
     pub end: Number,
     /// One after the last character whose place is known to become free.
-    stop: Number,
+    pub stop: Number,
 }
 
 /// When there are places in the output buffer of a link.
@@ -270,7 +270,7 @@ pub(super) struct Places<'a> {
     line: &'a Timeline,
     late: u32,
     /// Ticks between two characters that cross to them.
-    crossbar: u32,
+    pub crossbar: u32,
 }
 
 impl Link {
@@ -280,7 +280,7 @@ impl Link {
         kind.arrival(self.worm(self.head(), crowd).time - Time::from(kind.end))
     }
 
-    /// Stores when the credit for the rest of the departing head packet of a plain link is usable; returns when its end
+    /// Takes or stores the credit for the rest of the departing head packet of a plain link; returns when its end
     /// leaves.
     #[inline(always)]
     pub fn end_leaves<const PACED: bool>(
@@ -289,19 +289,23 @@ impl Link {
         room: Option<&Timeline>,
         kinds: &[Kind],
         crowd: &Crowd,
+        now: Time,
     ) -> Time {
         let kind = &kinds[self.kind as usize];
         let crossbar = if PACED { kind.crossbar } else { 0 };
-        let places = to.places(&kinds[to.kind as usize], room, crossbar);
+        let next = &kinds[to.kind as usize];
+        let places = to.places(next, room, crossbar);
         let last = places.turns.end - Wrapping(1);
         let place = match places.last_leaving(self, self.credit.next_quantum()) {
             Some(run) => {
-                self.credit.keep(kind, &run, true);
+                if !self.takes_run(kind, &run, crowd, now) {
+                    self.credit.keep(kind, &run, true);
+                }
                 run.at(run.count - 1)
             }
             None => {
                 if ahead(last, self.credit.next_quantum()) >= 0 {
-                    self.keep_rest(kind, &places);
+                    self.take_or_keep_rest(kind, next, &places, crowd, now);
                 }
                 places.free_at(last)
             }
@@ -309,9 +313,13 @@ impl Link {
         model::departure(self.last_arrival(kind, crowd), self.input.crosses_at(last, crossbar), place)
     }
 
-    /// Stores when the credit for the rest of the head packet of a plain link is usable, run by run.
+    /// Takes the credit for the rest of the head packet of a plain link if it is in time, or stores when it is usable,
+    /// run by run.
     #[inline(never)]
-    fn keep_rest(&mut self, kind: &Kind, places: &Places) {
+    fn take_or_keep_rest(&mut self, kind: &Kind, next: &Kind, places: &Places, crowd: &Crowd, now: Time) {
+        if self.takes_until(places.turns.end, kind, next, places, crowd, now) {
+            return;
+        }
         while ahead(places.turns.end, self.credit.next_quantum()) > 0 {
             let run = places.crossing(self, self.credit.next_quantum());
             self.credit.keep(kind, &run, true);
@@ -433,7 +441,7 @@ impl Places<'_> {
 
     /// Returns when the place of a character is free.
     #[inline(always)]
-    fn free_at(&self, number: Number) -> Time {
+    pub fn free_at(&self, number: Number) -> Time {
         self.freed(number - self.turns.shift).time
     }
 

@@ -13,7 +13,8 @@ use super::sent::Sent;
 use super::timeline::START;
 use super::wire::Wire;
 use super::worm::{Order, Rows};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
 
 /// The state of a link. Fields that are read together are adjacent, because the links of a network exceed the cache;
 /// the fields that neighbours read come first.
@@ -53,6 +54,8 @@ pub(super) struct Link {
 pub(super) struct Kind {
     pub character: u32,
     pub end: u32,
+    /// Minimum number of characters of a packet.
+    pub shortest: u32,
     pub arrival: u32,
     pub credit_delay: u32,
     pub output_buffer: u32,
@@ -86,10 +89,10 @@ pub(super) struct Kind {
 
 /// Returns all links in their initial state, and their kinds.
 pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>) {
-    let stepwise = stepwise_switches(fabric);
+    let (stepwise, shortest) = (stepwise_switches(fabric), shortest_packet(fabric));
     let (mut kinds, mut rows) = (Vec::new(), HashMap::new());
     let links = ports.into_iter().enumerate().map(|(link, port)| {
-        let kind = Kind::new(fabric, link, &stepwise);
+        let kind = Kind::new(fabric, link, &stepwise, shortest);
         let row = *rows.entry(kind.clone()).or_insert_with(|| {
             kinds.push(kind.clone());
             kinds.len() as u32 - 1
@@ -162,7 +165,7 @@ impl Link {
 }
 
 impl Kind {
-    fn new(fabric: &Fabric, link: usize, stepwise: &[bool]) -> Self {
+    fn new(fabric: &Fabric, link: usize, stepwise: &[bool], shortest: u32) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
@@ -176,6 +179,7 @@ impl Kind {
         Self {
             character,
             end,
+            shortest,
             arrival,
             credit_delay,
             output_buffer: fabric.link_output_buffer[link],
@@ -196,6 +200,18 @@ impl Kind {
         }
     }
 
+    /// Returns the ticks that a number of characters in turn take less than at the pace of the link, at the most, if the
+    /// next end of packet is that many characters away: an end may be shorter than other characters.
+    #[inline(always)]
+    pub fn most_gain(&self, characters: u32, next_end: u32) -> Time {
+        if characters < next_end {
+            return 0;
+        }
+        cold_path();
+        let ends = 1 + (characters - next_end) / self.shortest;
+        Time::from(ends) * Time::from(self.character.saturating_sub(self.end))
+    }
+
     /// Returns the number of quanta that a number of characters touches, if the first begins one.
     #[inline(always)]
     pub fn quanta(&self, characters: u32) -> u32 {
@@ -208,6 +224,16 @@ impl Kind {
         }
         1 + (beyond >> self.quantum_shift)
     }
+}
+
+/// Returns the minimum number of characters of a packet on a link: without a header where headers are deleted.
+fn shortest_packet(fabric: &Fabric) -> u32 {
+    let strips = |&entry: &u32| entry != NONE && entry & 1 == 1;
+    let deletes = fabric.link_deletes_header.contains(&1) || fabric.route.iter().any(strips);
+    let header = if deletes { 0 } else { fabric.header_chars };
+    let listed = fabric.list_length.iter().chain(&fabric.flow_length).chain(&fabric.length_values);
+    let payload = fabric.length_min.iter().chain(listed).copied().min();
+    header + 1 + payload.filter(|_| !fabric.has_programs()).unwrap_or(0)
 }
 
 /// Returns the switches where the departures from input buffers have to be computed in order, because the crossbar is
@@ -237,4 +263,17 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
 #[inline(always)]
 pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
     links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_gain_a_little_at_each_end_of_a_packet() {
+        let kind = Kind { character: 10, end: 4, shortest: 5, ..Kind::default() };
+        assert_eq!([2, 3, 7, 8, 13].map(|characters| kind.most_gain(characters, 3)), [0, 6, 6, 12, 18]);
+        let slow_end = Kind { end: 12, ..kind };
+        assert_eq!(slow_end.most_gain(8, 3), 0);
+    }
 }

@@ -26,8 +26,8 @@
 //! | file | what it does | who may write its state |
 //! |---|---|---|
 //! | [`link`] | a link: the rows of state, each with private fields, and its constants | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `hold_until` by [`departures`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `hold_until` by [`departures`] and [`early`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`] |
 //! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
 //! | [`burst`] | how far a link can send: reads only | |
@@ -36,6 +36,7 @@
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake`, `set_woken` by [`transmit`], [`fast`] and [`packet_path`]; `leave_behind` by [`demand`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
+//! | [`early`] | credit that is in time whatever is sent next, taken at once | |
 //! | [`stepwise`] | the same, stored, for the few switches where it has to be computed in order | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `serve` |
@@ -69,6 +70,7 @@ mod deadlock;
 mod demand;
 mod departures;
 mod due;
+mod early;
 mod fast;
 mod horizon;
 mod link;

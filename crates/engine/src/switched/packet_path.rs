@@ -64,14 +64,18 @@ impl Network {
             self.make_room(link);
         }
         let links = self.links_of_source(headers + packet.length + 1);
+        let returns = self.returns_late::<PACED>(link, headers + packet.length + 1);
         let at = &mut self.links[link as usize];
         let (first, end) = at.output.dispatch(headers + packet.length + 1);
         let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
         let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
         let begins = at.is_common() && at.has_sent_all();
         let asking = asking_chars(&self.fabric, header);
-        let begun =
-            if begins { at.begin(&self.kinds[at.kind as usize], &mut worm, asking, None) } else { None };
+        let begun = if begins {
+            at.begin(&self.kinds[at.kind as usize], &mut worm, asking, None, returns)
+        } else {
+            None
+        };
         *at.append(&mut self.crowd) = worm;
         match begun {
             Some(begun) => self.begun::<PACED, false>(NONE, link, &begun),
@@ -85,6 +89,9 @@ impl Network {
         if !self.links[output as usize].wire.has_room() {
             self.make_room(output);
         }
+        let at = &self.links[input as usize];
+        let known = (at.wire.known() - at.worm(at.head(), &self.crowd).first).0;
+        let returns = self.returns_late::<PACED>(output, known);
         let [at, to] = two(&mut self.links, input, output);
         let waited = at.port.granted(now);
         let old = at.worm(at.head(), &self.crowd);
@@ -103,7 +110,13 @@ impl Network {
         let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
         let begins = to.is_common() && to.has_sent_all();
         let begun = if begins {
-            to.begin(&self.kinds[to.kind as usize], &mut worm, asking_chars(&self.fabric, header), Some(at))
+            to.begin(
+                &self.kinds[to.kind as usize],
+                &mut worm,
+                asking_chars(&self.fabric, header),
+                Some(at),
+                returns,
+            )
         } else {
             None
         };
@@ -265,17 +278,20 @@ impl Network {
             Some(leaves) => leaves,
             None => {
                 let room = if PACED { self.rooms.get(output as usize) } else { None };
-                at.end_leaves::<PACED>(to, room, &self.kinds, &self.crowd)
+                at.end_leaves::<PACED>(to, room, &self.kinds, &self.crowd, self.wheel.now())
             }
         };
         let kind = &self.kinds[at.kind as usize];
         at.input.leave(kind.at_front(leaves));
         let free = kind.release(leaves);
         at.take_head(&mut self.crowd);
-        // Without an output there is no credit except stored credit.
-        if (at.credit.waits() | at.due.is_behind()) && at.credit.is_kept() && at.due.wake() {
+        if at.credit.waits() | at.due.is_behind() {
             cold_path();
-            self.work.push(link);
+            // Without an output there is no credit except this.
+            let credited = at.credit.is_kept() | (at.credit.waits() & (at.credit.characters() > 0));
+            if credited && at.due.wake() {
+                self.work.push(link);
+            }
         }
         to.output.release();
         if self.ports.unhold(&mut to.port, free) {

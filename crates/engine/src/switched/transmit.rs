@@ -138,7 +138,8 @@ impl Network {
         });
         let entered = if CASE == ANY && worm.bound { at.output.entered() } else { None };
         let network = if CASE == ANY { Some(self) } else { None };
-        View { at, kind, time: worm.time, end: worm.end, from, supply, entered, to, network }
+        let returns = false;
+        View { at, kind, time: worm.time, end: worm.end, from, supply, entered, to, returns, network }
     }
 
     /// Stores a burst and handles its consequences; returns a link that sends next, or [`NONE`].
@@ -149,7 +150,7 @@ impl Network {
             (at.sending(), at.output.holder(), at.input.output(), at.wire.known());
         let kind = &self.kinds[at.kind as usize];
         let to_terminal = CASE != CREDIT && at.leads_to_terminal();
-        let ends = to_terminal | (CASE != SUPPLY && kind.from_terminal);
+        let ends = to_terminal | kind.from_terminal;
         let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
         let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
         if sends {
@@ -203,7 +204,10 @@ impl Network {
     ) -> u32 {
         if matches!(CASE, PLAIN | CREDIT) {
             if burst.supplies {
-                self.pass_on::<PACED>(output);
+                let next = self.pass_on::<PACED>(output);
+                if next != NONE {
+                    self.work.push(next);
+                }
             } else if burst.leaves {
                 self.leave_plain::<PACED>(link, output);
             }
@@ -214,9 +218,6 @@ impl Network {
             let from = &mut self.links[holder as usize];
             if behind {
                 cold_path();
-            } else if CASE == SUPPLY {
-                // That is the link which is sending now.
-                self.wake(holder);
             } else if from.due.wake() {
                 next = holder;
             }

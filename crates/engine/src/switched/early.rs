@@ -1,0 +1,131 @@
+//! Credit that is taken as soon as it is known when it returns, because it is in time for whatever the link sends next.
+//!
+//! Most credit returns long before it is used: a packet leaves its input buffer while the next one is still to be
+//! granted. Then the times of the quanta need not be stored and looked up again.
+//!
+//! * Equation: `S_o(m)` by the wire alone; `R_l(n)` by the place alone for the characters between two quanta.
+//! * Conditions: no earlier credit is stored, and credit for the first and the last quantum is in time. The link sends
+//!   nothing before its wire is free, nor in the past if no packet waits for it, and then no faster than at its pace,
+//!   ends of packets among the characters. Between the two quanta credit returns at equal intervals; or all of it
+//!   depends on the same packet on a link that is no faster, where no character follows another one faster than that.
+//! * Otherwise the times of the credit are stored, and looked up when the link sends.
+//! * Gain: 2061 to 1995 with the C104, 2795 to 2722 with SpaceWire (1024 terminals).
+
+use std::hint::cold_path;
+use std::num::Wrapping;
+
+use super::departures::Places;
+use super::link::{Kind, Link, two};
+use super::queue::Run;
+use super::state::Network;
+use super::timeline::{Number, ahead};
+use super::worm::Crowd;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// When two quanta of credit can be used.
+struct Quanta {
+    first: Time,
+    last: Time,
+    /// How many characters the last one returns after the first.
+    apart: u32,
+}
+
+impl Network {
+    /// Whether a link without the credit for a number of characters gets more from a packet in its input buffer that
+    /// may be late. Takes all that is in time.
+    #[inline(always)]
+    pub(super) fn returns_late<const PACED: bool>(&mut self, link: u32, characters: u32) -> bool {
+        let at = &self.links[link as usize];
+        at.credit.characters() <= characters && at.input.output() != NONE && !self.takes_known::<PACED>(link)
+    }
+
+    /// Takes the credit that is known to return from a packet in the input buffer of a link; false if that may be late.
+    #[inline(never)]
+    fn takes_known<const PACED: bool>(&mut self, link: u32) -> bool {
+        let output = self.links[link as usize].input.output();
+        let [at, to] = two(&mut self.links, link, output);
+        let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
+        let room = if PACED { self.rooms.get(output as usize) } else { None };
+        let places = to.places(next, room, if PACED { kind.crossbar } else { 0 });
+        if !at.is_plain() {
+            return false;
+        }
+        !places.turns.beyond(at, at.credit.next_quantum())
+            || at.takes_until(places.turns.stop, kind, next, &places, &self.crowd, self.wheel.now())
+    }
+}
+
+impl Link {
+    /// Takes the credit for characters that leave in a straight run, the first one returning a quantum, if it is in
+    /// time.
+    #[inline(always)]
+    pub fn takes_run(&mut self, kind: &Kind, run: &Run, crowd: &Crowd, now: Time) -> bool {
+        let apart = (kind.quanta(run.count) - 1) * kind.quantum;
+        let quanta = Quanta { first: kind.credit(run.time), last: kind.credit(run.at(apart)), apart };
+        self.takes(kind, &quanta, crowd, now)
+    }
+
+    /// Takes the credit for the characters of the head packet before one, whose places are known, if it is in time.
+    #[inline(always)]
+    pub fn takes_until(
+        &mut self,
+        stop: Number,
+        kind: &Kind,
+        next: &Kind,
+        places: &Places,
+        crowd: &Crowd,
+        now: Time,
+    ) -> bool {
+        let first = self.credit.next_quantum();
+        let rest = ahead(stop, first);
+        if (rest <= 0) | (ahead(first, self.input.deleted()) < 0) {
+            return false;
+        }
+        let apart = (kind.quanta(rest as u32) - 1) * kind.quantum;
+        // Places of earlier packets may become free at other intervals.
+        let after_it = ahead(first, self.input.deleted() + Wrapping(next.output_buffer)) >= 0;
+        let alike = after_it & (next.character >= kind.character);
+        if !alike & (apart > kind.quantum) {
+            return false;
+        }
+        let leaves =
+            |number: Number| places.free_at(number).max(self.input.crosses_at(number, places.crossbar));
+        let last = kind.credit(leaves(first + Wrapping(apart)));
+        let exact = !alike | self.credit.waits() | (places.crossbar > 0);
+        let pace = Time::from(kind.character);
+        let first = if exact { kind.credit(leaves(first)) } else { last - Time::from(apart) * pace };
+        self.takes(kind, &Quanta { first, last, apart }, crowd, now)
+    }
+
+    /// Takes the credit of some quanta if it is in time; false if it may not be.
+    #[inline(always)]
+    fn takes(&mut self, kind: &Kind, quanta: &Quanta, crowd: &Crowd, now: Time) -> bool {
+        let (pace, had) = (Time::from(kind.character), self.credit.characters());
+        let (mut free, next_end) = if self.has_sent_all() {
+            (self.wire.free().max(now), kind.shortest)
+        } else {
+            (self.wire.free(), (self.worm(self.sending(), crowd).end - self.wire.known()).0)
+        };
+        let gain = kind.most_gain(had + quanta.apart, next_end);
+        if self.credit.waits() & (had == 0) {
+            cold_path();
+            // The next character waits for the first of them.
+            free = free.max(quanta.first);
+            if gain > 0 && quanta.apart > kind.quantum {
+                return false;
+            }
+        } else if quanta.first > free + Time::from(had) * pace - gain {
+            return false;
+        }
+        let late = quanta.last > free + Time::from(had + quanta.apart) * pace - gain;
+        if late | self.credit.is_kept() | self.due.is_behind() {
+            return false;
+        }
+        if !self.has_sent_all() {
+            self.wire.hold_until(free);
+        }
+        self.credit.take_early(kind, quanta.apart);
+        true
+    }
+}
