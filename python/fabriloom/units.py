@@ -265,6 +265,9 @@ def _amount(value: object, what: str, units: dict[str, Fraction], example: str, 
     return amount * units[unit]
 
 
+_BITS = {"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9}
+
+
 def _wrong_unit(
     value: str, number: str, unit: str, what: str, units: dict[str, Fraction], example: str
 ) -> UnitError:
@@ -285,6 +288,11 @@ def _wrong_unit(
             message,
             f'write "{bits}" for the same rate, "{number} {unit.replace("B", "bit")}" if bits were meant',
         )
+    if "B" in units and unit in _BITS:
+        size = Fraction(number) * _BITS[unit] / 8
+        same = f'"{size} B" for the same size, ' if size.denominator == 1 else ""
+        offer = f'write {same}"{number} {unit.replace("bit", "B")}" if bytes were meant'
+        return UnitError(f"{_quote(value)} is in bits; expected {what}", offer)
     near = _ALIKE.get(unit)
     near = near if near in units else nearest(unit, list(units))
     offer = f'did you mean "{number} {near}"? ' if near else ""

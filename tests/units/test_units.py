@@ -70,6 +70,7 @@ REFUSED = [
     (units.parse_time_ps, None, "expected a time"),
     (units.parse_time_ps, True, "expected a time"),
     (units.parse_bytes, "64 b", 'did you mean "64 B"?'),
+    (units.parse_bytes, "32 kbit", 'write "4000 B" for the same size, "32 kB" if bytes were meant'),
     (units.parse_bytes, "64 MBit", 'did you mean "64 MB"?'),
     (units.parse_bytes, "-1 B", "negative"),
     (units.parse_length_m, "2 ns", "expected a length"),

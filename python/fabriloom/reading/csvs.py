@@ -121,7 +121,7 @@ def named_rows(
             continue
         if len(cells) > len(names) or any(name not in optional for name in names[len(cells) :]):
             message = f"{len(cells)} values for {len(names)} columns"
-            hint = "put names that contain a comma into double quotes"
+            hint = "put names and numbers that contain a comma into double quotes"
             raise ReadError(message, hint, line_of(text, line, file))
         yield (
             line,

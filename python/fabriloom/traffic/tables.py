@@ -229,7 +229,7 @@ def _ragged(file: Path, text: str) -> None:
         width = width or len(cells)
         if len(cells) > width:
             message = f"{len(cells)} fields, but {width} columns"
-            hint = "put names that contain a comma into double quotes"
+            hint = "put names and numbers that contain a comma into double quotes"
             raise ReadError(message, hint, reading.line_of(text, line, str(file)))
     for _ in reading.records(text, str(file), strict=True):
         pass
