@@ -59,6 +59,12 @@ def test_a_light_load_is_carried() -> None:
     assert "nearest to its limit is" in summary["verdict"]
 
 
+def test_a_short_run_says_that_it_cannot_tell() -> None:
+    summary = run(scenario(CROSSBAR, 0.6).with_settings({"run.duration": "200 us"})).summary
+    assert summary["keeps_up"] is None
+    assert "the run is too short to tell whether queues stay bounded" in summary["verdict"]
+
+
 @pytest.mark.parametrize(
     ("arrivals", "begins"),
     [("backlog", "Accepts"), ({"kind": "random-wait"}, "Accepts")],

@@ -72,7 +72,7 @@ def test_the_bound_is_where_runs_themselves_begin_to_pile_up(name: str) -> None:
     for share, sustained in ((0.97, True), (1.03, False)):
         load = share * judge.bound
         summary = simulate.run(scenario(name, "constant", 10_000, load)).summary
-        assert Judge(1.0, judge.sources).sustained(load, summary) is sustained, (name, share)
+        assert Judge(1.0).sustained(load, summary) is sustained, (name, share)
 
 
 def test_rates_are_raised_by_their_scale() -> None:

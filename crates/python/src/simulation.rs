@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::lanes::Losses;
-use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, Rows, Spread, cells};
+use fabriloom_engine::measure::{
+    Delays, Delivery, Hop, LinkCounts, Measure, Planes, Rows, Spread, Trend, cells,
+};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
@@ -183,6 +185,13 @@ impl Simulation {
         };
         let balance = run.balance().map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         out.set_item("end_reason", reason)?;
+        out.set_item("ended_at_look", run.run.ended_at_look)?;
+        let backlog = match run.backlog() {
+            Trend::Grows => "grows",
+            Trend::Bounded => "bounded",
+            Trend::Unknown => "unknown",
+        };
+        out.set_item("backlog", backlog)?;
         out.set_item("end_time_ticks", run.now())?;
         out.set_item("deadlock_links", run.cycle().to_vec().into_pyarray(out.py()))?;
         let standstill =

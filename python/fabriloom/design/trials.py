@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.ends import STUCK
 from ..results.figures import figures
+from ..results.limit import seems_to_keep_up
 from ..results.statistics import mean_of_runs
 from ..studies.points import Advance, Point, run_points
 from ..studies.store import Store
@@ -158,7 +159,7 @@ class Trials:
 def carried(summary: Mapping[str, Any]) -> bool:
     """Return whether no queue grew."""
     if "events" not in summary:
-        return bool(summary["keeps_up"])
+        return seems_to_keep_up(summary)
     events = summary["events"]
     if summary["end"]["reason"] in STUCK or not events["achieved_per_s"]:
         return False

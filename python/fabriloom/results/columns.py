@@ -146,7 +146,7 @@ SUMMARY = Table(
         Column(
             "keeps_up",
             "true or false",
-            "Whether what was offered was delivered, except for at most 1 % that was lost and what is always under way; null for programs.",
+            "Whether queues stay bounded and at most 1 % was lost; null if the run is too short to tell, and for programs.",
         ),
         Column(
             "limit.what",

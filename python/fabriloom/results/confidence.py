@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,9 @@ ALIKE = 2.5758
 """Independent batches exceed this value of von Neumann's test once in 200 times (one-sided)."""
 TRENDING = 2.8070
 """Independent batches exceed this value of Kendall's test once in 200 times (two-sided)."""
+WIDENED = 1.25
+"""Half-widths of runs that ended because they were narrow are this much wider: the engine uses the same
+number."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,16 @@ class Watched:
         return statistics.trend(self.ratios)
 
 
+def estimate(
+    native: Mapping[str, Any], above: statistics.Floats, below: statistics.Floats
+) -> statistics.Estimate:
+    """Return Σ above / Σ below over the batches of a run; if it ended because its intervals were narrow, they
+    are widened for that.
+    """
+    found = statistics.ratio(above, below)
+    return replace(found, ci95=WIDENED * found.ci95) if native.get("ended_at_look") else found
+
+
 def watched(native: Mapping[str, Any], tick_ns: float) -> list[Watched]:
     """Return accepted throughput, network latency and total latency: the means that ``precision`` watches."""
     inside, starts, ends = tables.batch_bounds(native)
@@ -53,8 +66,8 @@ def watched(native: Mapping[str, Any], tick_ns: float) -> list[Watched]:
     found = []
     for what, (name, below) in sums.items():
         above = tables.column(native, name)[inside].astype(np.float64)
-        estimate = statistics.ratio(above, below)
-        share = estimate.ci95 / estimate.mean if estimate.mean > 0 else math.nan
+        mean = estimate(native, above, below)
+        share = mean.ci95 / mean.mean if mean.mean > 0 else math.nan
         found.append(Watched(what, statistics.merged_ratios(above, below), share))
     return found
 

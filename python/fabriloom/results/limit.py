@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,39 +20,42 @@ FULL = 0.95
 """A wire or bus that is in use for this share of the time is full: with random traffic its queue grows."""
 RETRIED = 0.25
 """If retries use more than this share of a full ring link, the limit is the queue that rejects them."""
-CHANCE = 4
-"""Packets per source that may be in flight by chance when a run ends; the engine uses the same number."""
+LOST = 0.01
+"""A run that loses more than this share of its packets is past saturation."""
+MARGIN = 0.01
+"""In a search, a run that is behind by at most this share of its packets keeps up."""
 
 Limit = dict[str, Any]
 """``what`` (``link``, ``bus``, ``queue``, ``blocking`` or ``host``), its ``name``, the ``share`` of the time
 in which it is in use, whether it is ``reached``, and the same as ``text``."""
 
 
-def keeps_up(summary: Mapping[str, Any], sources: int) -> bool:
-    """Whether queues stayed bounded in a run in which ``sources`` terminals sent.
-
-    Packets that were offered and neither lost nor accepted are in flight. If the network keeps up, their
-    number is, by Little's law, the packet rate times the mean total latency, apart from a few packets per
-    source by chance, because a run begins and ends between packets. If queues grow, the mean latency is half
-    that of the last packet, so that half of the queue is unexplained. Losses of more than 1 % end a run as
-    saturated.
+def keeps_up(native: Mapping[str, Any]) -> bool | None:
+    """Whether queues stayed bounded, by the engine's tests of the backlog of the sources; None if the run is
+    too short to tell. Losses of more than :data:`LOST` end a run as saturated.
     """
-    if summary["end"]["reason"] in ("saturated", *STUCK):
+    reason, lost = str(native["end_reason"]), int(native["measured_refused"])
+    if reason in ("saturated", *STUCK) or not int(native["measured_packets"]):
         return False
+    if lost > LOST * int(native["measured_offered"]):
+        return False
+    if reason == "drained":
+        return True
+    return {"grows": False, "bounded": True}.get(native.get("backlog", "unknown"))
+
+
+def seems_to_keep_up(summary: Mapping[str, Any]) -> bool:
+    """Whether queues more likely stayed bounded than not, for searches, which must decide.
+
+    If no test can tell, of the packets that were offered at most 1 %, or two standard deviations of a number
+    of random arrivals, may be neither lost nor accepted.
+    """
+    if summary["keeps_up"] is not None:
+        return bool(summary["keeps_up"])
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
-    mean_ns, packets = summary["total_latency_ns"]["mean"], summary["packets"]["measured"]
-    if not offered or not accepted or mean_ns is None:
-        return False
-    under_way = packets * mean_ns / summary["measured_ns"] + CHANCE * sources
-    return offered - summary["lost_mbytes_per_s"] - accepted <= accepted * under_way / packets
-
-
-def senders(native: Mapping[str, Any], graph: Graph) -> int:
-    """Count the terminals whose link carried a packet; in rings, where packets of others pass, all
-    terminals.
-    """
-    packets = tables.column(native, "link_packets")
-    return int(np.count_nonzero(packets[np.asarray(graph.terminal_out_links)])) if len(packets) else 0
+    packets = summary["packets"]["measured"] * offered / accepted
+    behind = 1 - (summary["lost_mbytes_per_s"] + accepted) / offered
+    return bool(behind <= max(MARGIN, 2 / math.sqrt(packets)))
 
 
 def limit(
@@ -161,6 +165,9 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
         return f"Accepts {rate} from sources that wait for the network{held}"
     if summary["keeps_up"]:
         return f"Carries all that is offered, {rate}{held}"
+    if summary["keeps_up"] is None:
+        offer = f"{rate} of the {figures(offered)} MB/s offered"
+        return f"Accepts {offer}; the run is too short to tell whether queues stay bounded{held}"
     return f"Past saturation: accepts {figures(accepted)} of the {figures(offered)} MB/s offered{held}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import columns, confidence, ends, faults, planes, statistics, tables
 from .kinds import KINDS, Kind
-from .limit import keeps_up, limit, of_program, senders, verdict
+from .limit import keeps_up, limit, of_program, verdict
 from .programs import ProgramRun
 from .provenance import Provenance
 from .rows import FaultRows, RingRows
@@ -44,7 +44,8 @@ def _number(value: float) -> float | None:
 def latency(native: Mapping[str, Any], which: str, tick_ns: float, kind: Kind) -> dict[str, Any]:
     """Return the keys of one latency; ``which``: ``latency`` or ``total``, as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
-    estimate = statistics.ratio(
+    estimate = confidence.estimate(
+        native,
         tables.column(native, f"batch_{which}_sum_ticks")[inside].astype(np.float64) * tick_ns,
         tables.column(native, "batch_packets")[inside].astype(np.float64),
     )
@@ -72,8 +73,8 @@ def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dic
     inside, starts, ends = tables.batch_bounds(native)
     time_ns = (ends - starts).astype(np.float64) * tick_ns
     window_ns = tables.window_ticks(native) * tick_ns
-    estimate = statistics.ratio(
-        tables.column(native, "batch_bytes")[inside].astype(np.float64) * 1e3, time_ns
+    estimate = confidence.estimate(
+        native, tables.column(native, "batch_bytes")[inside].astype(np.float64) * 1e3, time_ns
     )
     offered, lost, accepted = (
         int(native[f"measured_{what}_bytes"]) * 1e3 / window_ns if window_ns > 0 else None
@@ -154,7 +155,7 @@ def summary(
         resolved = provenance.resolved
         spreads = resolved.get("ports", {}).get("per") == "packet"
         planes.add(found, native, graph, "program" in resolved, spreads)
-    found["keeps_up"] = keeps_up(found, senders(native, graph))
+    found["keeps_up"] = keeps_up(native)
     found["limit"] = limit(native, graph, kind.limit)
     found["verdict"] = verdict(found, provenance.resolved)
     return found

@@ -101,7 +101,7 @@ def _between(line: list[Point], path: str, wanted: int) -> list[Settings]:
     loads = [float(point.settings[path]) for point in line]
     rates = [point.summary["accepted_mbytes_per_s"] or 0.0 for point in line]
     summaries = [point.summary for point in line]
-    late = [one["total_latency_ns"]["mean"] if one["keeps_up"] else None for one in summaries]
+    late = [one["total_latency_ns"]["mean"] if one["keeps_up"] is not False else None for one in summaries]
     most = min(AT_A_TIME, wanted - len(line))
     if most <= 0 or len(line) < 2:
         return []

@@ -66,15 +66,14 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     return [("program", f"{program['terminals']:,} terminals, {sent} on average{events}{channels}")]
 
 
-def load_bound(scenario: Scenario) -> tuple[float, int]:
-    """Return the offered load (at most 1), or the scale of rates, at which a link, bus or memory is full, and
-    the number of sending terminals. Above it, not all traffic can be accepted. Raises ScenarioError.
+def load_bound(scenario: Scenario) -> float:
+    """Return the offered load (at most 1), or the scale of rates, at which a link, bus or memory is full.
+    Above it, not all traffic can be accepted. Raises ScenarioError.
     """
     compiled = compile(scenario)
     asked = demanded.demanded(compiled)
     found = inspection_of(compiled).full_first() if asked is None else {"load_bound": asked["scale_bound"]}
-    bound = 1.0 if found["load_bound"] is None else float(found["load_bound"])
-    return bound, int(np.count_nonzero(compiled.arrays["source_arrival"]))
+    return 1.0 if found["load_bound"] is None else float(found["load_bound"])
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures, measured
-from ..results.limit import WAITS, arrivals, held_by, keeps_up
+from ..results.limit import WAITS, arrivals, held_by, seems_to_keep_up
 from . import inspection
 from .points import Point
 
@@ -24,19 +24,17 @@ class Judge:
 
     bound: float
     """The load at which a link, bus or memory is full."""
-    sources: int
-    """Terminals that send."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> Judge:
         """Make the judge of a scenario from its form at load 1. Raises ScenarioError."""
-        return cls(*inspection.load_bound(scenario))
+        return cls(inspection.load_bound(scenario))
 
     def sustained(self, load: float, summary: dict[str, Any]) -> bool:
         """Whether a run at this load kept up and the load is within the bound: a run may be too short to show
         that it is not.
         """
-        return load <= self.bound * (1 + 1e-9) and keeps_up(summary, self.sources)
+        return load <= self.bound * (1 + 1e-9) and seems_to_keep_up(summary)
 
 
 def waits_for_its_packets(scenario: Scenario) -> bool:

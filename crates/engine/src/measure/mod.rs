@@ -1,5 +1,6 @@
 //! The measurements of a run: batches, latency histograms, flows, packet traces.
 
+mod backlog;
 mod batches;
 mod codes;
 mod flows;
@@ -14,12 +15,13 @@ use hdrhistogram::Histogram;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
+pub use backlog::{Backlog, Trend};
 pub use batches::{Batch, Batches, warmup_end};
 pub use codes::{Code, CodeCounts, Codes};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
 pub use planes::{Order, Planes};
-pub use precision::{Known, Precision, precision};
+pub use precision::{Known, Precision, is_look, precision};
 pub use shares::{Rows, Share, Shares};
 pub use watched::{Delays, Watched};
 

@@ -13,10 +13,22 @@ const ONE_IN_TEN: f64 = 1.281_551_565_5;
 /// Half-width of a 95 % interval in standard errors, for very many batches.
 const Z95: f64 = 1.959_963_984_5;
 
+/// Repeated looks need intervals this much wider: S. J. Pocock's constant for six looks, 2.453, in standard errors.
+const WIDENED: f64 = 1.25;
+
+/// The numbers of batches after which a run looks at its precision. Batches double at 128 and are 64 again, so each look
+/// is at 1.33 or 1.5 times the time of the one before.
+const LOOKS: [usize; 2] = [64, 96];
+
+/// Whether a run looks at its precision after this number of batches.
+pub fn is_look(batches: usize) -> bool {
+    LOOKS.contains(&batches)
+}
+
 /// The precision of one mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
-    /// Its relative 95 % half-width.
+    /// Its relative 95 % half-width, widened for repeated looks.
     pub half_width: f64,
     /// Whether neighbouring batches look independent, so that the half-width is valid.
     pub independent: bool,
@@ -64,7 +76,7 @@ fn known(top: &[f64], bottom: &[f64]) -> Option<Known> {
     let count = top.len() as f64;
     let mean = above / below;
     let squares: f64 = top.iter().zip(&bottom).map(|(n, d)| (n - mean * d).powi(2)).sum();
-    let half_width = student_t95(count - 1.0) * (squares / (count - 1.0) * count).sqrt() / above;
+    let half_width = WIDENED * student_t95(count - 1.0) * (squares / (count - 1.0) * count).sqrt() / above;
     let ratios: Vec<f64> = top.iter().zip(&bottom).filter(|(_, d)| **d > 0.0).map(|(n, d)| n / d).collect();
     Some(Known { half_width, independent: hang_together(&ratios) <= ONE_IN_TEN })
 }

@@ -6,7 +6,7 @@ mod run_loop;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::Network as Lanes;
-use crate::measure::{Hop, Hops, Rows};
+use crate::measure::{Hop, Hops, Rows, Trend};
 use crate::ring::Rings;
 use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
@@ -302,6 +302,11 @@ impl Simulation {
     /// Returns packets offered and refused since measuring began, and their payload characters.
     pub fn measured(&self) -> Totals {
         self.run.measured(self.any().fabric())
+    }
+
+    /// Returns whether the backlog of the sources grows.
+    pub fn backlog(&self) -> Trend {
+        self.run.backlog(self.any().fabric())
     }
 
     /// Returns the number of packet hops: heads granted at switches, or send packets put on the links of rings.

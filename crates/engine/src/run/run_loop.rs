@@ -8,7 +8,7 @@ use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::{Codes, Delivery, Flows, Measure, Order, Planes, Trace, Watched};
+use crate::measure::{Backlog, Codes, Delivery, Flows, Measure, Order, Planes, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
 use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
@@ -18,6 +18,9 @@ const MOST_BETWEEN_SEARCHES: Time = 64;
 
 /// About this many arrivals that may be refused are drawn at a time.
 const ARRIVALS: f64 = 65_536.0;
+
+/// Samples of the backlog in one of the first batches.
+const SAMPLES: Time = 8;
 
 /// A run without its network.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub struct Run {
     /// Number of delivered packets so far.
     pub delivered: u64,
     pub(super) end: Option<End>,
+    /// Whether the run ended because its means were narrow enough when it looked.
+    pub ended_at_look: bool,
     pub(super) cycle: Vec<u32>,
     pub(super) standstill: Option<Standstill>,
 }
@@ -65,8 +70,8 @@ pub struct Run {
 struct Watch {
     /// Whether the warm-up is over.
     measuring: bool,
-    /// Per terminal: how far behind its source was when measuring began.
-    lags: Vec<Time>,
+    /// Packets that wait at open sources or are under way since measuring began.
+    backlog: Backlog,
     /// Next tick with a check.
     next: Time,
     /// Next tick with a search for deadlock.
@@ -107,7 +112,7 @@ impl Run {
             now: -1,
             watch: Watch {
                 measuring,
-                lags: vec![0; terminals],
+                backlog: Backlog::new(0, options.batch / SAMPLES),
                 next: 0,
                 next_deadlock: look,
                 deadlock_ticks: look,
@@ -125,6 +130,7 @@ impl Run {
             events: 0,
             delivered: 0,
             end: None,
+            ended_at_look: false,
             cycle: Vec::new(),
             standstill: None,
             options,
@@ -356,6 +362,7 @@ impl Run {
             }
             self.plan_search(network, next);
         }
+        self.sample_backlog(network, next);
         let warmup_is_set = self.options.warmup.is_some() && !self.watch.measuring;
         while next >= self.measure.batches.end_of_open() && self.end.is_none() {
             let edge = self.measure.batches.end_of_open();
@@ -382,6 +389,7 @@ impl Run {
     /// Returns the first tick at which [`Self::look`] has something to do.
     fn next_look(&self) -> Time {
         let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
+        let next = if self.watch.measuring { next.min(self.watch.backlog.due()) } else { next };
         let warmup = self.options.warmup.filter(|_| !self.watch.measuring);
         warmup.map_or(next, |warmup| next.min(warmup))
     }
@@ -389,7 +397,7 @@ impl Run {
     /// Resets the counts at the end of the warm-up.
     fn begin_measuring<N: Network>(&mut self, network: &mut N, start: Time) {
         self.watch.measuring = true;
-        self.watch.lags = (0..self.newest.len()).map(|terminal| self.lag(terminal, start)).collect();
+        self.watch.backlog = Backlog::new(start, self.options.batch / SAMPLES);
         self.watch.offered = self.totals(network.fabric(), start);
         let terminals = network.fabric().terminals;
         let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));

@@ -3,12 +3,9 @@
 use super::{Network, Run};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::measure::{precision, warmup_end};
+use crate::measure::{Trend, is_look, precision, warmup_end};
 use crate::run::End;
 use crate::terminal::Sources;
-
-/// A source that is behind by at most this many of its intervals may be so by chance.
-const CHANCE: f64 = 4.0;
 
 impl Run {
     /// Begins measuring if the run has settled, at the latest after half of its time.
@@ -27,13 +24,14 @@ impl Run {
     /// grow without bound.
     pub(super) fn judge<N: Network>(&mut self, network: &N, edge: Time) {
         let (wanted, done) = (self.options.precision, &self.measure.batches.done);
-        if wanted <= 0.0 || done.len() < 32 || done.len() % 8 != 0 {
+        if wanted <= 0.0 || !is_look(done.len()) {
             return;
         }
         let Some(known) = precision(done).filter(|known| known.throughput.within(wanted)) else { return };
         let saturated = self.is_saturated(network.fabric(), edge);
         if saturated || known.latency.within(wanted) && known.total.within(wanted) {
             self.now = edge;
+            self.ended_at_look = true;
             self.end = Some(if saturated { End::Saturated } else { End::Precision });
         }
     }
@@ -48,25 +46,35 @@ impl Run {
         if waits { now - self.newest[terminal] } else { 0 }
     }
 
-    /// Returns by how much open sources have fallen behind since measuring began, on average. A few packets more or
-    /// less are chance and count as zero.
-    fn growth(&self, fabric: &Fabric, now: Time) -> f64 {
-        let (mut sum, mut sources) = (0.0, 0u32);
-        for (terminal, &then) in self.watch.lags.iter().enumerate() {
-            if Sources::is_open(fabric, terminal) {
-                let growth = (self.lag(terminal, now) - then) as f64;
-                let counts = growth.abs() > CHANCE * Sources::interval_ticks(fabric, terminal);
-                sum += if counts { growth } else { 0.0 };
-                sources += 1;
-            }
+    /// Samples the backlog up to a tick: the packets under way, and those that wait at open sources, by the ages of the
+    /// newest that have left.
+    pub(super) fn sample_backlog<N: Network>(&mut self, network: &N, next: Time) {
+        let fabric = network.fabric();
+        while self.watch.measuring && next >= self.watch.backlog.due() {
+            let due = self.watch.backlog.due();
+            let behind =
+                |terminal| self.lag(terminal, due) as f64 / Sources::interval_ticks(fabric, terminal);
+            let waiting: f64 = self.open(fabric).map(behind).sum();
+            self.watch.backlog.add(waiting + network.in_flight() as f64);
         }
-        sum / f64::from(sources.max(1))
     }
 
-    /// Whether more than 1 % more is offered than accepted: by the growing age of dispatched packets, or by refusals.
+    /// Returns the terminals whose sources create packets whatever the network accepts.
+    fn open<'a>(&self, fabric: &'a Fabric) -> impl Iterator<Item = usize> + use<'a> {
+        let is_timed =
+            |&at: &usize| Sources::is_open(fabric, at) && Sources::interval_ticks(fabric, at) > 0.0;
+        (0..self.newest.len()).filter(is_timed)
+    }
+
+    /// Returns whether the backlog of open sources grows.
+    pub(in crate::run) fn backlog(&self, fabric: &Fabric) -> Trend {
+        let rate = self.open(fabric).map(|terminal| Sources::interval_ticks(fabric, terminal).recip()).sum();
+        self.watch.backlog.trend(self.open(fabric).count(), rate)
+    }
+
+    /// Whether more is offered than accepted: the backlog grows, or packets are refused.
     pub(super) fn is_saturated(&self, fabric: &Fabric, now: Time) -> bool {
-        let window = (now - self.measure.start) as f64;
-        window > 0.0 && self.growth(fabric, now) / window > 0.01 || self.refuses(fabric, now)
+        self.backlog(fabric) == Trend::Grows || self.refuses(fabric, now)
     }
 
     /// Whether sources with short or no queues refuse more than 1 % of their packets.
