@@ -47,7 +47,7 @@ def keeps_up(native: Mapping[str, Any]) -> bool | None:
 def seems_to_keep_up(summary: Mapping[str, Any]) -> bool:
     """Whether queues more likely stayed bounded than not, for searches, which must decide.
 
-    If no test can tell, of the packets that were offered at most 1 %, or two standard deviations of a number
+    If no test can tell, of the packets that were offered at most 1 %, or the standard deviation of a number
     of random arrivals, may be neither lost nor accepted.
     """
     if summary["keeps_up"] is not None:
@@ -55,7 +55,7 @@ def seems_to_keep_up(summary: Mapping[str, Any]) -> bool:
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
     packets = summary["packets"]["measured"] * offered / accepted
     behind = 1 - (summary["lost_mbytes_per_s"] + accepted) / offered
-    return bool(behind <= max(MARGIN, 2 / math.sqrt(packets)))
+    return bool(behind <= max(MARGIN, 1 / math.sqrt(packets)))
 
 
 def limit(
