@@ -92,8 +92,8 @@ def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) 
         sizes.append((width, height + _NAME_PX))
     places, (wide, tall) = _in_rows(sizes)
     parts = []
-    for plane, svg, (x, y) in zip(graph.planes, shapes, places, strict=True):
-        parts.append(label(f"Plane {plane.name}", x + 14, y + 18, 13, "start"))
+    for plane, svg, (x, y), (width, _) in zip(graph.planes, shapes, places, sizes, strict=True):
+        parts.append(label(f"Plane {plane.name}", x + width / 2, y + 18, 13, "middle"))
         parts.append(svg.replace("<svg ", f'<svg x="{number(x)}" y="{number(y + _NAME_PX)}" ', 1))
     return "\n".join(
         [

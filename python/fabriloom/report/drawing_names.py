@@ -10,6 +10,8 @@ from .drawing_style import SOFT, label, text_width
 NAME_PX = 9.5
 _ASIDE_PX = 8.0
 _ROW_PX = 11.0
+_GAP_PX = 3.0
+"""Between two names in a row."""
 _ROWS = (0, -1, 1, -2, 2, -3, 3)
 """Rows above and below that are tried."""
 
@@ -64,4 +66,4 @@ def _places(name: str, x: float, y: float, across: float, down: float) -> list[_
 
 def _place(x: float, y: float, anchor: str, wide: float) -> _Place:
     before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * wide
-    return x, y, anchor, (x - before, y - 8.0, x - before + wide, y + 3.0)
+    return x, y, anchor, (x - before - _GAP_PX, y - 8.0, x - before + wide + _GAP_PX, y + 3.0)
