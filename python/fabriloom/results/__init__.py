@@ -93,10 +93,20 @@ class Results(Tabled):
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
         """Return warnings about the results; none for programs, which need not be steady."""
         stood = standstill(summary, self.provenance.resolved.get("technology", {}))
-        stood += planes.doubts(summary) + broken(self.flows, self.requirements)
+        stood += planes.doubts(summary) + broken(self._beside_bounds())
         if self.program is not None:
             return stood
         return [*stood, *confidence.doubts(self._means)]
+
+    def _beside_bounds(self) -> list[tuple[float | None, float | None]]:
+        """Return the longest delay and its bound, by pair of terminals and by flow with a requirement."""
+        rows = FlowRows(*self._numbers, bounds_ns=self.bounds_ns)
+        asked = seen(self.native, self.promises, self.tick_ps / 1000)
+        longest = (rows.own("latency_max_ticks") * rows.tick_ns).tolist()
+        return [
+            *zip(longest, rows.bound_ns, strict=True),
+            *((one.longest_ns, one.of.bound_ns) for one in asked),
+        ]
 
     @cached_property
     def _means(self) -> list[confidence.Watched]:
