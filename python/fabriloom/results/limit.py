@@ -34,10 +34,10 @@ def keeps_up(native: Mapping[str, Any]) -> bool | None:
     """Whether queues stayed bounded, by the engine's tests of the backlog of the sources; None if the run is
     too short to tell. Losses of more than :data:`LOST` end a run as saturated.
     """
-    reason, lost = str(native["end_reason"]), int(native["measured_refused"])
+    reason, lost = str(native["end_reason"]), int(native["measured_refused_bytes"])
     if reason in ("saturated", *STUCK) or not int(native["measured_packets"]):
         return False
-    if lost > LOST * int(native["measured_offered"]):
+    if lost > LOST * int(native["measured_offered_bytes"]):
         return False
     if reason == "drained":
         return True
