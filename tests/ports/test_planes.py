@@ -122,7 +122,7 @@ def test_each_plane_is_exported_by_itself(tmp_path: Path) -> None:
     runner = CliRunner()
     refused = runner.invoke(app, asked)
     assert refused.exit_code == 2
-    assert "with --out DIR" in refused.stderr
+    assert "write --out DIR" in refused.stderr
     assert runner.invoke(app, [*asked, "--out", str(tmp_path / "out")]).exit_code == 0
     for name, switches in (("data", 1), ("command", 4)):
         graph = topology.file(tmp_path / "out" / f"{name}-network.csv")

@@ -51,10 +51,13 @@ static number now(void)
     return (number)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* A launcher that ends all processes at once may not have read the message yet: it gets half a second. */
 static void refuse(const char *what)
 {
+    struct timespec to_read = {0, 500000000};
     fprintf(stderr, "FABRILOOM-REFUSED %s\n", what);
     fflush(stderr);
+    nanosleep(&to_read, NULL);
     MPI_Abort(MPI_COMM_WORLD, REFUSED);
     _exit(REFUSED);
 }

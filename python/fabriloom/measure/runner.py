@@ -24,13 +24,18 @@ ANY, SENDER, TAGGED = -1, -2, -3
 SAME, SENDER_NUMBER = -2, -3
 SEND, RECEIVE, WAIT, UNTIL, REPEAT, END, BARRIER, MARK, _READ, FLUSH = range(10)
 STUCK, REFUSED, PINGS, WINDOW = 87, 88, 64, 4096
+TO_READ_S = 0.5
 
 now = time.monotonic_ns
 
 
 def refuse(what: str) -> NoReturn:
-    """End all processes with a message."""
+    """End all processes with a message.
+
+    A launcher that ends them at once may not have read the message yet: it gets time for it.
+    """
     os.write(2, f"FABRILOOM-REFUSED {what}\n".encode())
+    time.sleep(TO_READ_S)
     MPI.COMM_WORLD.Abort(REFUSED)
     raise SystemExit(REFUSED)
 
