@@ -1,16 +1,15 @@
-//! Events and their total order: (time, phase, id), where the id is the event and its place.
+//! Events and their total order: the tick, the kind of event as listed here, its place.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use fabriloom_engine::kernel::Time;
 
 use crate::parts::Code;
 
-/// The events, in the order of the phases of a tick: faults, effects, arbitration, distribution, crossbars in two
-/// steps, wires.
+/// The events, in the order in which those of one tick happen: faults, effects, arbitration, distribution, crossbars
+/// in two steps, wires.
 ///
-/// No event creates another one for an earlier phase of the same tick, so a tick ends with its last event.
+/// No event creates another one for an earlier of these phases of the same tick, so a tick ends with its last event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// The link runs again.
@@ -66,25 +65,12 @@ pub enum What {
     Wire { link: u32 },
 }
 
-impl What {
-    fn phase(self) -> u8 {
-        match self {
-            What::Up { .. } | What::Down { .. } | What::Table { .. } => 0,
-            What::Arbitrate { .. } => 2,
-            What::Distribute { .. } => 3,
-            What::Cross { .. } => 4,
-            What::Take { .. } => 5,
-            What::Wire { .. } => 6,
-            _ => 1,
-        }
-    }
-}
-
 /// All future events: those of the present tick in order, those of each later tick in a list of their own.
 #[derive(Debug, Default)]
 pub struct Agenda {
     tick: Time,
-    present: BinaryHeap<Reverse<(u8, What)>>,
+    /// Sorted, the next one last.
+    present: Vec<What>,
     later: BTreeMap<Time, Vec<What>>,
     /// Empty lists, to be used again.
     spare: Vec<Vec<What>>,
@@ -94,7 +80,8 @@ impl Agenda {
     /// Adds an event.
     pub fn add(&mut self, time: Time, what: What) {
         if time == self.tick {
-            self.present.push(Reverse((what.phase(), what)));
+            let place = self.present.partition_point(|other| *other > what);
+            self.present.insert(place, what);
         } else {
             assert!(time > self.tick, "time runs backwards at {what:?}");
             let spare = &mut self.spare;
@@ -106,12 +93,12 @@ impl Agenda {
     pub fn next(&mut self, until: Time) -> Option<(Time, What)> {
         if self.present.is_empty() {
             let first = self.later.first_entry().filter(|first| *first.key() <= until)?;
-            let (tick, mut events) = first.remove_entry();
+            let (tick, events) = first.remove_entry();
             self.tick = tick;
-            self.present.extend(events.drain(..).map(|what| Reverse((what.phase(), what))));
-            self.spare.push(events);
+            self.spare.push(std::mem::replace(&mut self.present, events));
+            self.present.sort_unstable_by(|one, other| other.cmp(one));
         }
-        self.present.pop().map(|Reverse((_, what))| (self.tick, what))
+        self.present.pop().map(|what| (self.tick, what))
     }
 
     /// Whether there are no more events.
