@@ -16,6 +16,7 @@ from ..routing.own_ports import own_ports
 from ..routing.rings import PortRoute, ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
+from ..technology.rings import PORT_PLACES
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
@@ -173,9 +174,14 @@ class RingParts:
 
     def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
         count, rings = self.rings.stations, self.rings
-        requests_out = fill(count, tech.requests_out)
-        if tech.port_requests_out is not None:
-            requests_out[rings.port_station] = tech.port_requests_out
+        places = {
+            name: fill(count, getattr(tech, name))
+            for name in ("requests_out", "responses_out", "requests_in", "responses_in")
+        }
+        for name in PORT_PLACES:
+            of_port = getattr(tech, name)
+            if of_port is not None:
+                places[name.removeprefix("port_")][rings.port_station] = of_port
         return {
             "station_next": u32(rings.station_next),
             "station_ring": u32(rings.station_ring),
@@ -183,10 +189,7 @@ class RingParts:
             "station_bypass_ticks": fill(count, tech.bypass_latency_ps // tick),
             "station_receive_ticks": fill(count, tech.receive_ps // tick),
             "station_transmit_ticks": fill(count, tech.transmit_ps // tick),
-            "station_requests_out": requests_out,
-            "station_responses_out": fill(count, tech.responses_out),
-            "station_requests_in": fill(count, tech.requests_in),
-            "station_responses_in": fill(count, tech.responses_in),
+            **{f"station_{name}": column for name, column in places.items()},
             "station_in_flight": fill(count, tech.in_flight),
             "station_rejected": fill(count, tech.rejected),
         }

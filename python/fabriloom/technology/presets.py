@@ -12,7 +12,7 @@ from typing import Any
 from fabriloom import units
 from fabriloom.technology import clocks
 from fabriloom.technology.model import Technology, TechnologyError
-from fabriloom.technology.rings import RingTechnology
+from fabriloom.technology.rings import PORT_PLACES, RingTechnology
 
 KINDS = ("given", "counted", "calibrated", "assumed")
 
@@ -228,7 +228,7 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
     if "credit_quantum_bytes" in values:
         values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START)), **values}
     elif is_ring(preset):
-        values = {"port_requests_out": None, **values}
+        values = {**dict.fromkeys(PORT_PLACES), **values}
     for name, value in (overrides or {}).items():
         if name not in values:
             near = units.nearest(name, list(values))

@@ -31,6 +31,8 @@ PAYLOADS_BYTES: Final = {
 }
 """Legal payloads by transaction (IEEE 1596-1992)."""
 
+PORT_PLACES: Final = ("port_requests_out", "port_responses_out", "port_requests_in")
+"""Settings of a switch port; each replaces the setting of every station whose name it continues."""
 _PS_PER_S = 10**12
 _MOST_BYTES = 1024
 """Largest header, idle and bus width that the engine supports."""
@@ -95,7 +97,9 @@ class RingTechnology:
     memory_block_ps: int
     """Memory time for every started 64 B, in ps."""
     port_requests_out: int | None = None
-    """``requests_out`` of a switch port; None: the same."""
+    """``requests_out`` of a switch port, as the next two for their queues; None: the same."""
+    port_responses_out: int | None = None
+    port_requests_in: int | None = None
     transaction: Transaction = "nwrite"
     """Transaction of the terminals' packets; it determines their sizes on the link."""
 
@@ -115,8 +119,9 @@ class RingTechnology:
         """Refuse values with which the rules of the ring cannot work."""
         for name in ("requests_out", "responses_out", "requests_in", "responses_in", "in_flight", "rejected"):
             _at_least(name, getattr(self, name), 1)
-        if self.port_requests_out is not None:
-            _at_least("port_requests_out", self.port_requests_out, 1)
+        for name in PORT_PLACES:
+            if getattr(self, name) is not None:
+                _at_least(name, getattr(self, name), 1)
         _at_least("transactions", self.transactions, 1)
         _at_least("bus.width", self.bus_width_bytes, 1)
         for name in ("request_header", "response_header", "echo", "send_idle", "echo_idle"):

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
+from ...topology.sci_module import USER_BITS_PER_S
 from ..lab import Effort, Findings, Lab, Scenario
 from ..rows import near, row, series
-from . import port
+from . import hosts, port
 
 SWITCH = {"kind": "sci-switch-16", "terminals_per_ring": 2}
 PAIRS = 11
 PORTS = 8
 """Ports of two modules: those of the senders, or of the receivers."""
 NEAR = 0.10
-CALIBRATED = "usable-inside-module-one-way"
+CALIBRATED = {"usable-inside-module-one-way": "bus.setup", "ring-payload-one-way": "send_idle, echo_idle"}
+"""Rows that were used to set a parameter, and its name."""
 MODULE = {"kind": "sci-module", "terminals_per_ring": 4}
 RAW = {"preset": "raw", "acknowledge": "response", "packets_at_once": 16, "messages_at_once": 2}
 """Data as fast as the rings accept them, without PC hosts."""
@@ -48,6 +50,7 @@ ACROSS = {f"t{4 * number}": f"t{4 * (number + 2)}" for number in range(2)}
 """From two ports of a module to the other two."""
 
 
+ONE_WAY = "the same number as one way: it counts requests alone"
 BOTH_WAYS = "whether it counts both directions together or each is not told; ours is both together"
 
 
@@ -66,7 +69,6 @@ def _rings(effort: Effort) -> dict[str, list[Scenario]]:
 def _raws(effort: Effort) -> dict[str, Scenario]:
     half = {f"t{2 * at}": f"t{2 * (PORTS + at)}" for at in range(PORTS)}
     ways = {
-        "user-port": ({"t0": "t4"}, MODULE),
         "inside-module": (ACROSS, MODULE),
         "between-modules": (half, SWITCH),
     }
@@ -98,19 +100,17 @@ def findings(lab: Lab) -> Findings:
     for key, runs in _rings(lab.effort).items():
         ways = 2 if key.endswith("both-ways") else 1
         most = max(one.accepted_mbytes_per_s for one in lab.measure(runs))
-        rows.append(_predicted(printed[key], most / ways))
+        rows.append(_told(printed[key], most / ways))
+    one, both = (printed[f"usable-user-port-{ways}"] for ways in ("one-way", "both-ways"))
+    rows.append(_predicted(one, _link_mbytes_per_s()))
+    rows.append(row("atlas-sci", both, _link_mbytes_per_s(), kind="reported", note=ONE_WAY))
     raws = _raws(lab.effort)
     for key, found in zip(raws, lab.measure(raws.values()), strict=True):
         ours = found.accepted_mbytes_per_s
         if key.endswith("both-ways"):
             rows.append(row("atlas-sci", printed[key], ours, kind="reported", note=BOTH_WAYS))
-        elif key == CALIBRATED:
-            limits = near(printed[key], NEAR)
-            rows.append(
-                row("atlas-sci", printed[key], ours, kind="calibrated", tolerance=limits, note="bus.setup")
-            )
         else:
-            rows.append(_predicted(printed[key], ours))
+            rows.append(_told(printed[key], ours))
     return Findings(rows=rows, series=_figure(counts, achieved))
 
 
@@ -124,8 +124,30 @@ def _pairs(printed: dict[str, Number], alone: float, all_pairs: float) -> list[d
     ]
 
 
+def _link_mbytes_per_s() -> float:
+    """Return the payload of requests that a user port's link carries if there is nothing else on it.
+
+    The note prints the same number for one way and for both, so it counts neither responses nor echoes; the
+    bus's number inside a module counts requests alone, too.
+    """
+    from ...technology import ring_technology
+
+    tech = ring_technology("sci-lc2")
+    request = int(tech.request_bytes(hosts.TRANSACTION_BYTES)) + tech.send_idle_bytes
+    return USER_BITS_PER_S / 8e6 * hosts.TRANSACTION_BYTES / request
+
+
 def _predicted(number: Number, ours: float) -> dict[str, Any]:
     return row("atlas-sci", number, ours, kind="predicted", tolerance=near(number, NEAR))
+
+
+def _told(number: Number, ours: float) -> dict[str, Any]:
+    """Return the row of a number that may have set a parameter."""
+    parameter = CALIBRATED.get(number["id"])
+    if parameter is None:
+        return _predicted(number, ours)
+    limits = near(number, NEAR)
+    return row("atlas-sci", number, ours, kind="calibrated", tolerance=limits, note=parameter)
 
 
 def _figure(counts: list[int], achieved: list[float]) -> list[dict[str, Any]]:

@@ -138,8 +138,14 @@ class RingLinks(Section):
     responses_out: Places | None = Field(
         default=None, description="Size of a station's output queue for responses, in packets"
     )
+    port_responses_out: Places | None = Field(
+        default=None, description="The same for a switch port; if not given, responses_out"
+    )
     requests_in: Places | None = Field(
         default=None, description="Size of a station's input queue for requests, in packets"
+    )
+    port_requests_in: Places | None = Field(
+        default=None, description="The same for a switch port; if not given, requests_in"
     )
     responses_in: Places | None = Field(
         default=None, description="Size of a station's input queue for responses, in packets"
