@@ -61,9 +61,8 @@ def test_without_periods_or_with_too_much_there_is_none() -> None:
     [
         {"technology": {**SPACEWIRE, "arbiter": "fixed"}},
         {"routing": {"high_priority": [1]}},
-        {"time_code": [{"master": 0, "every": "50 us"}]},
     ],
-    ids=["arbiter", "priorities", "time-codes"],
+    ids=["arbiter", "priorities"],
 )
 def test_what_the_recursion_leaves_open_has_a_bound_with_periods(more: Table) -> None:
     found = bound(scenario([flow(0, 3, "1 ms", requirement="1 ms"), flow(1, 3, "1 ms")], **more))
@@ -72,17 +71,6 @@ def test_what_the_recursion_leaves_open_has_a_bound_with_periods(more: Table) ->
     assert [one.bound_ns for one in found.promises] == [ticks(found, 0) * found.tick_ns]
     with pytest.raises(ScenarioError, match="without periods"):
         bound(scenario([{"source": 0, "target": 3, "length": "64 B", "rate": "1 Mbit/s"}], **more))
-
-
-def test_time_codes_add_what_they_occupy() -> None:
-    flows = [flow(0, 3, "1 ms")]
-    plain = bound(scenario(flows))
-    coded = bound(scenario(flows, time_code=[{"master": 1, "every": "50 us"}]))
-    more = ticks(coded, 0) * coded.tick_ns - ticks(plain, 0) * plain.tick_ns
-    code_ns = 14 / 0.2
-    # Of two links, and of the codes of one period and those on their way.
-    assert more == pytest.approx(2 * code_ns * round(more / (2 * code_ns)))
-    assert 1 <= more / (2 * code_ns) <= 3
 
 
 def drawn(seed: int) -> Scenario:

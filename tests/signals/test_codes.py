@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 from fabriloom import Results, Scenario, run
-from fabriloom.bounds import bound
 from fabriloom.report.pages import for_run
 from fabriloom.results import columns
-from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
 
 EVERY = {"master": 0, "every": "10 us"}
@@ -161,8 +159,3 @@ def test_a_program_ends_its_run_beside_time_codes() -> None:
     assert found.end_reason == "drained"
     assert found.summary["simulated_ns"] < 1e6
     assert found.summary["codes"]["taken"] > 0
-
-
-def test_no_delay_is_guaranteed_beside_codes() -> None:
-    with pytest.raises(ScenarioError, match="there is no bound without periods"):
-        bound(scenario())

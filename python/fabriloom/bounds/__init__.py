@@ -156,6 +156,8 @@ class Bounds:
             waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
             first = [Line(0, waits_ns, "waits at its source behind packets made before")]
             for part in self.blocking(flow, 1):
+                if part.kind == "codes":  # on all links
+                    continue
                 numbers[part.link] = numbers.get(part.link, 0.0) + part.ticks * self.tick_ns / 1e3
             lines = [*(first if waits_ns > 0 else []), *self._lines(self.blocking(flow, 2), 0)]
             about = "µs in the worst case"
@@ -186,7 +188,7 @@ class Bounds:
             whose = "itself and those before it" if share.row == row else str(names[share.row])
             found.append(Line(0, share.ticks * self.tick_ns, f"{whose}: {count}"))
         codes_ns = self.periods.codes[row] * self.tick_ns
-        return [*found, *([Line(0, codes_ns, "time-codes and interrupts")] if codes_ns else [])]
+        return [*found, *([Line(0, codes_ns, WORDS["codes"])] if codes_ns else [])]
 
     def _lines(self, parts: list[Part], depth: int) -> Iterator[Line]:
         names = self.compiled.graph.link_names

@@ -15,7 +15,7 @@ class Part:
     kind: str
     """``ahead``: packets already in the buffers of the link; ``other``: a packet of another input goes first;
     ``wait``: for one of several links; ``passing``: the delays of the link itself; ``own``: the packet's
-    characters."""
+    characters; ``codes``: time-codes and interrupts, on all links."""
     link: int
     ticks: int
     flow: int = NONE
@@ -33,6 +33,7 @@ WORDS = {
     "wait": "until one of {packets} links such as {link} is free",
     "passing": "delays of {link}",
     "own": "its own characters",
+    "codes": "time-codes and interrupts",
 }
 
 
@@ -59,8 +60,10 @@ class Blocking:
 
 def parts(worst: Worst, flow: int, depth: int) -> list[Part]:
     """Return the parts of the bound of a flow, in the order of its path."""
-    first = worst.network.out_link[worst.flows[flow].first]
-    return [*_ahead(worst, first), *_service(worst, first, flow, depth)]
+    first = worst.first(flow)
+    codes = worst.delay(flow) - worst.granted(first, flow)
+    last = [Part("codes", first, codes)] if codes else []
+    return [*_ahead(worst, first), *_service(worst, first, flow, depth), *last]
 
 
 def links_of(worst: Worst, flow: int) -> set[int]:

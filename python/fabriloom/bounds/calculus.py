@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..routing import NONE
 from .flows import MOST_STATES, Flow, Network, Way
+from .signals import Signals
 
 
 @dataclass
@@ -34,11 +37,20 @@ class Worst:
     """P: per link, what is left of a packet whose end stands in its buffers, at most, and of which flow."""
     competing: dict[int, dict[int, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
     """M: per link and the link before: the longest service behind it of what comes that way, and its flow."""
+    signals: Signals | None = None
+    """Time-codes and interrupts; None without."""
 
     def delay(self, flow: int) -> int:
         """Return the bound of a flow, in ticks from dispatch to delivery."""
-        first = self.network.out_link[self.flows[flow].first]
-        return self.granted(first, flow)
+        first = self.first(flow)
+        alone = self.granted(first, flow)
+        if self.signals is None:
+            return alone
+        return int(self.signals.prolonged(np.array([float(alone)]), self.signals.apiece(first))[0])
+
+    def first(self, flow: int) -> int:
+        """Return the first link of a flow."""
+        return self.network.out_link[self.flows[flow].first]
 
     def order(self) -> list[int]:
         """Return the numbers of the flows by descending delay."""
@@ -99,7 +111,19 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     found.backwards = _backwards(network, ways)
     for link in found.backwards:
         _work_out(found, link, before[link])
+    if len(network.compiled.arrays["code_port"]):
+        found.signals = _signals(found)
     return found
+
+
+def _signals(found: Worst) -> Signals:
+    """Return the codes beside the packets. Raises ScenarioError if no delay is guaranteed beside them."""
+    compiled = found.network.compiled
+    signals = Signals(compiled.arrays, found.hops, found.backwards)
+    refused = signals.refused(sorted({found.first(flow) for flow in range(len(found.flows))}))
+    if refused is None:
+        return signals
+    raise compiled.scenario.error(refused.message, (refused.section,), refused.hint)
 
 
 def _ways(network: Network, flows: list[Flow]) -> list[Way]:

@@ -177,8 +177,7 @@ class Network:
 def doubted(network: Network) -> ScenarioError | None:
     """Return why the recursion does not hold, or an empty string; raises ScenarioError if no bound holds.
 
-    The recursion requires that an input waits for every other input at most once, and that only packets are
-    sent.
+    The recursion requires that an input waits for every other input at most once.
     """
     compiled = network.compiled
     refused, tech = compiled.scenario.error, compiled.technology
@@ -192,10 +191,6 @@ def doubted(network: Network) -> ScenarioError | None:
     if compiled.parts.via:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise refused(message, ("routing", "universal"), "leave it out")
-    if len(compiled.arrays["code_port"]):
-        message = "beside time-codes and interrupts, which go before characters of packets, there is no bound"
-        path = ("time_code",) if compiled.scenario.time_code else ("interrupt",)
-        return refused(f"{message} {_WITHOUT}", path, _PERIODS)
     if tech.arbiter not in ("fifo", "round-robin"):
         message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound {_WITHOUT}'
         return refused(message, ("technology", "arbiter"), f'choose "round-robin" or "fifo", or {_PERIODS}')

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ..codes import ARRIVAL
 from .blocking import links_of
 from .calculus import Worst
 from .flows import flow_of_rows
+from .signals import Reals
 
 if TYPE_CHECKING:
     from ..compile import Compiled
@@ -28,7 +29,6 @@ _MOST_PERIODS = 1000
 _RANDOM = "a flow that can be in its way makes packets at random"
 _NONE = "in the worst case more is made than can leave"
 
-Reals = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 
 
@@ -87,7 +87,9 @@ class _Rows:
         self.together = own[:, None] == own[None, :]
         work = np.stack([self._work(worst, reached, flow) for flow in range(len(worst.flows))], axis=1)
         self.work = work[np.ix_(self.flow, self.flow)]
-        self.codes = _Codes(arrays, reached[self.flow])
+        self.signals = worst.signals
+        if self.signals is not None:
+            self.apiece = np.stack([self.signals.apiece(worst.first(flow)) for flow in self.flow])
 
     def _work(self, worst: Worst, reached: Marks, flow: int) -> Reals:
         """Return the largest delay that one packet of a flow adds to each other flow."""
@@ -112,6 +114,12 @@ class _Rows:
         later = np.where(self.together & self.in_order, 0.0, delay[:, None])
         return before + later
 
+    def codes(self, delay: Reals) -> Reals:
+        """Return what time-codes and interrupts add to each delay."""
+        if self.signals is None:
+            return np.zeros(len(delay))
+        return self.signals.work(np.where(np.isinf(delay), 0.0, delay), self.apiece)
+
     def solved(self, known: list[float]) -> Periods:
         """Return the smallest consistent delays (a fixed point)."""
         limit = _MOST_PERIODS * float(self.period.max())
@@ -124,7 +132,7 @@ class _Rows:
             held = np.minimum(found, least)
             endless = (meets & np.isinf(held)[None, :]).any(axis=1) | drawn
             window = self.window(np.where(np.isinf(held), 0.0, held))
-            sums = (self.made(window) * self.work).sum(axis=1) + self.codes.work(held)
+            sums = (self.made(window) * self.work).sum(axis=1) + self.codes(held)
             new = np.where(endless | (sums > limit), np.inf, sums)
             if np.array_equal(new, found):
                 return self._periods(found, least, drawn)
@@ -136,7 +144,7 @@ class _Rows:
         made = self.made(self.window(held))
         totals: list[float | str] = []
         shares: dict[int, list[Share]] = {}
-        codes = self.codes.work(held)
+        codes = self.codes(held)
         for row, total in enumerate(found.tolist()):
             totals.append((_RANDOM if drawn[row] else _NONE) if np.isinf(total) else total)
             if not np.isinf(total):
@@ -146,27 +154,6 @@ class _Rows:
                 ]
                 shares[row] = sorted(each, key=lambda share: (-share.ticks, share.row))
         return Periods(totals, shares, dict(enumerate(codes.tolist())))
-
-
-class _Codes:
-    """Time-codes and interrupts, of which each occupies every link once."""
-
-    def __init__(self, arrays: dict[str, Any], reached: Marks) -> None:
-        self.period = arrays["code_period_ticks"].astype(np.float64)
-        if not len(self.period):
-            return
-        wire = arrays["link_code_ticks"].astype(np.float64)
-        self.apiece = reached @ wire
-        hop = len(self.period) * wire.max() + arrays["link_code_arrival_ticks"].max()
-        hop += arrays["switch_code_ticks"].max(initial=0) + arrays["link_character_ticks"].max()
-        self.on_their_way = float((int(arrays["switches"]) + 1) * hop)
-
-    def work(self, delay: Reals) -> Reals:
-        """Return their contribution to each delay."""
-        if not len(self.period):
-            return np.zeros(len(delay))
-        window = np.where(np.isinf(delay), 0.0, delay) + self.on_their_way
-        return (np.floor(window[:, None] / self.period[None, :]) + 1).sum(axis=1) * self.apiece
 
 
 def _longest(worst: Worst, flow: int, link: int, apiece: int, known: dict[int, int]) -> int:

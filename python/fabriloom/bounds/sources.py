@@ -13,6 +13,7 @@ import numpy as np
 from ..codes import ARRIVAL
 from .calculus import Worst
 from .flows import flow_of_rows
+from .signals import Reals
 
 if TYPE_CHECKING:
     from ..compile import Compiled
@@ -61,40 +62,59 @@ def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
         drawn = any(random[row] for row in rows_of)
         for link in sorted({first[row] for row in rows_of}):
             own = [row for row in rows_of if first[row] == link]
-            waits = _of_source([trains[row] for row in own], drawn, int(arrays["source_queue"][source]) > 0)
+            refuses = int(arrays["source_queue"][source]) > 0
+            waits = _of_source([trains[row] for row in own], drawn, refuses, _Codes(worst, link))
             for row, wait in zip(own, waits, strict=True):
                 found[row] = wait
     return found
 
 
-def _of_source(trains: list[Train], random: bool, refuses: bool) -> list[int | str]:
+class _Codes:
+    """The codes that packets of a source can meet."""
+
+    def __init__(self, worst: Worst, first: int) -> None:
+        self.signals = worst.signals
+        self.first = first
+        self.busy = 0.0 if worst.signals is None else worst.signals.busy(first)
+
+    def prolong(self, times: Reals) -> Reals:
+        """Return times with the codes in them."""
+        if self.signals is None:
+            return times
+        return self.signals.prolonged(times, self.signals.apiece(self.first))
+
+
+def _of_source(trains: list[Train], random: bool, refuses: bool, codes: _Codes) -> list[int | str]:
     """Return the bounds of the flows of one port of a source, whose packets share a queue."""
     if random:
         return ["its source makes packets at random, so no wait is the longest"] * len(trains)
     if refuses:
         return ["its source refuses packets that find the queue full"] * len(trains)
-    busy = sum(train.packets * train.service / train.period for train in trains)
+    busy = codes.busy + sum(train.packets * train.service / train.period for train in trains)
     if busy >= 1:
         message = "in the worst case its packets leave more slowly than its source creates them"
         return [message] * len(trains)
-    length = _longest_busy(trains)
+    length = _longest_busy(trains, codes)
     if length is None:
         return ["in the worst case its source hardly ever pauses"] * len(trains)
-    return [_slowest(train, trains, length) for train in trains]
+    return [_slowest(train, trains, length, codes) for train in trains]
 
 
-def _longest_busy(trains: list[Train]) -> float | None:
+def _longest_busy(trains: list[Train], codes: _Codes) -> float | None:
     """Return the longest busy time of a source: it ends when all packets created up to then are served."""
     time = 0.0
     for _ in range(_MOST_STEPS):
-        done = float(sum(train.work(np.array([time]))[0] for train in trains))
+        work = sum((train.work(np.array([time])) for train in trains), np.zeros(1))
+        done = float(codes.prolong(work)[0])
         if done <= time:
             return time
+        if np.isinf(done):
+            return None
         time = done
     return None
 
 
-def _slowest(train: Train, trains: list[Train], length: float) -> int | str:
+def _slowest(train: Train, trains: list[Train], length: float, codes: _Codes) -> int | str:
     """Return the largest wait plus service of a packet of this flow in a busy time of its source: all packets
     created before it are served first.
     """
@@ -103,4 +123,4 @@ def _slowest(train: Train, trains: list[Train], length: float) -> int | str:
         return f"in the worst case its source has no pause for {count:,} packets"
     moments = np.maximum(0.0, np.arange(count) * train.period - train.jitter)
     work = sum((one.work(moments) for one in trains), np.zeros(count))
-    return int(np.ceil((work - moments).max()))
+    return int(np.ceil((codes.prolong(work) - moments).max()))
