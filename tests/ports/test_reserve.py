@@ -11,6 +11,7 @@ import pytest
 from fabriloom import Scenario, bound, load
 from fabriloom.compile import compile
 from fabriloom.simulate import compare
+from fabriloom.studies import inspection
 from fabriloom.studies.failures import look
 
 SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "nominal-and-redundant.toml"
@@ -96,6 +97,13 @@ def test_what_single_failures_leave_is_what_runs_lose() -> None:
     ]
     packets = fabriloom.run(scenario("round-robin", [fails])).summary["packets"]
     assert packets["lost"] / packets["offered"] == pytest.approx(1 - row["delivered_share"], abs=0.03)
+
+
+def test_check_says_which_port_a_packet_takes() -> None:
+    for choice, words in (("nominal", "leaves by the first port"), ("round-robin", "each port in turn")):
+        told = dict(inspection.lines(inspection.inspect(scenario(choice))))
+        assert words in told["terminals"]
+        assert f"(choice {choice})" in told["terminals"]
 
 
 def test_with_nominal_ports_bounds_are_those_of_the_nominal_network() -> None:

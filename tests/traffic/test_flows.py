@@ -273,6 +273,11 @@ def test_check_says_which_link_is_asked_for_too_much() -> None:
     tech = technology("ds-link-c104")
     busy = 50e6 / 512 * tech.packet_ps(64) + 60e6 / 8000 * tech.packet_ps(1000)
     assert found["busiest_share"] == pytest.approx(busy / 1e12)
+    [link] = found["over"]
+    assert link["asked_mbytes_per_s"] == pytest.approx(110 / 8)
+    assert link["possible_mbytes_per_s"] == pytest.approx(110 / 8 / link["share"])
+    most = [(one["source"], one["mbytes_per_s"]) for one in link["most"]]
+    assert most == [("t(0,1).0", pytest.approx(60 / 8)), ("t(0,0).0", pytest.approx(50 / 8))]
     ring = inspect(scenario({"rate": "100 MB/s"}, topology=RING))["demanded"]
     assert ring["offered_mbytes_per_s"] == pytest.approx(400)
     half = inspect(scenario({"rate": "100 MB/s", "scale": 0.5}, topology=RING))["demanded"]

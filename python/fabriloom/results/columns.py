@@ -348,7 +348,9 @@ RATE_CHECK = Table(
         Column(
             "demanded.over",
             "list",
-            "All that are overloaded, the worst first, at most ten: `what` and `share`.",
+            "All that are overloaded, the worst first, at most ten: `what` and `share`. Of a link also "
+            "`asked_mbytes_per_s`, `possible_mbytes_per_s` in the same packets, and `most`: the pairs of "
+            "terminals that ask most.",
         ),
         Column("demanded.over_count", "count", "How many there are."),
     ),

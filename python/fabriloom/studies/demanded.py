@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,12 @@ from ..compile import Compiled
 from ..results.figures import figures, in_percent
 from ..traffic import Demand
 from .kinds import inspection_of
+from .link_inspection import LinkInspection
 
 _SHOWN = 10
+_PRINTED = 3
+_WORTH = 0.01
+"""Part of what is asked of a link from which a pair of terminals is printed."""
 _PS_PER_S = 1e12
 
 
@@ -37,6 +42,33 @@ def demanded(compiled: Compiled) -> dict[str, Any] | None:
         "over": over[:_SHOWN],
         "over_count": len(over),
     }
+
+
+def explained(compiled: Compiled, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the result with what is asked of each overloaded link, what it can carry, and who asks."""
+    demand, kind = compiled.demand(), inspection_of(compiled)
+    if not found["over"] or not isinstance(kind, LinkInspection):
+        return found
+    asked = kind.asked(_payload(compiled, demand), [link["what"] for link in found["over"]])
+    over = []
+    for link, one in zip(found["over"], asked, strict=True):
+        possible = one["asked_mbytes_per_s"] / link["share"]
+        over.append({**link, **one, "possible_mbytes_per_s": possible})
+    return {**found, "over": over}
+
+
+def _payload(compiled: Compiled, demand: Demand) -> Demand:
+    """Return MB/s instead of packets."""
+    tech, scale = compiled.technology, _per_s(compiled, demand) / 1e6
+    assert demand.chars is not None
+    none, one = tech.payload_bytes(0), tech.payload_bytes(1)
+    apiece, even = none + (one - none) * demand.chars, none + (one - none) * demand.even_chars
+    spread = None
+    if demand.spread and demand.spread.chars is not None:
+        spread = _payload(compiled, replace(demand.spread, per_grain=demand.per_grain))
+    return replace(
+        demand, packets=demand.packets * apiece * scale, even=demand.even * even * scale, spread=spread
+    )
 
 
 def _offered_mbytes_per_s(compiled: Compiled, demand: Demand) -> float:
@@ -70,7 +102,20 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         bound = f"at most {figures(rate / share)} MB/s in these proportions, at scale {scale}"
         told.insert(0, ("throughput", f"{bound}: {found['busiest']} is full first"))
     if found["over"]:
-        shown = ", ".join(f"{link['what']} by {in_percent(link['share'] - 1)}" for link in found["over"][:4])
-        more = found["over_count"] - min(4, len(found["over"]))
-        told.append(("too much for", f"{shown}{f' and {more} more' if more else ''}"))
+        told += [("too much for", _over_text(link)) for link in found["over"][:_PRINTED]]
+        more = found["over_count"] - _PRINTED
+        told += [("", f"and {more} more")] if more > 0 else []
     return told
+
+
+def _over_text(link: dict[str, Any]) -> str:
+    text = f"{link['what']} by {in_percent(link['share'] - 1)}"
+    if "asked_mbytes_per_s" not in link:
+        return text
+    asked, possible = (figures(link[f"{name}_mbytes_per_s"]) for name in ("asked", "possible"))
+    who = ", ".join(
+        f"{one['source']} -> {one['target']} {figures(one['mbytes_per_s'])}"
+        for one in link["most"]
+        if one["mbytes_per_s"] > _WORTH * link["asked_mbytes_per_s"]
+    )
+    return f"{text}: {asked} MB/s asked, {possible} possible{f'; most by {who}' if who else ''}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compile import compile
+from ..compile import Compiled, compile
 from ..programs import Programs
 from ..results.figures import figures
 from ..topology import kind_of
@@ -31,14 +31,20 @@ def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
         "name": scenario.name,
         "scenario_sha256": scenario.sha256,
         **kind.network(),
+        **({} if compiled.graph.several is None else {"port_choice": scenario.port_choice}),
         **({} if compiled.programs is None else {"program": _program(compiled.programs)}),
-        **({} if (asked := demanded.demanded(compiled)) is None else {"demanded": asked}),
+        **_demanded(compiled),
         **({"effective_bisection": kind.effective_bisection(pairings)} if pairings else {}),
         "zero_load_latency_ns": zero_load_latency(compiled),
         "deadlock": {"free": not cycle, "cycle": cycle},
         "warnings": list(compiled.warnings),
         "resolved": scenario.resolve(),
     }
+
+
+def _demanded(compiled: Compiled) -> dict[str, Any]:
+    asked = demanded.demanded(compiled)
+    return {} if asked is None else {"demanded": demanded.explained(compiled, asked)}
 
 
 def _program(programs: Programs) -> dict[str, Any]:

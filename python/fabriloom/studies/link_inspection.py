@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ Reals = NDArray[np.float64]
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""
+
+
+_MOST_PAIRS = 2_000
+"""Most pairs whose share of a link is computed: a second."""
+_LARGEST = 3
 
 
 class LinkInspection:
@@ -72,6 +78,39 @@ class LinkInspection:
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
         busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])
         return dict(zip(parts.graph.link_names, busy.tolist(), strict=True))
+
+    def asked(self, payload: Demand, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the payload over some links, and the pairs of terminals whose payload is the largest part.
+
+        With very many pairs none are named.
+        """
+        parts, choice = self.parts, self.compiled.scenario.port_choice
+        whole = link_loads.loads(parts, choice, payload.pairs, payload.even)
+        if payload.spread:
+            whole = whole + link_loads.spread_loads(parts, payload.spread.pairs)
+        at = [parts.graph.link_names.index(name) for name in names]
+        pairs, place = np.unique(np.stack(payload.pairs[:2]), axis=1, return_inverse=True)
+        rate = np.bincount(place.ravel(), weights=payload.packets, minlength=pairs.shape[1])
+        shares, none = np.zeros((0, len(at))), np.zeros(len(payload.even))
+        if pairs.shape[1] <= _MOST_PAIRS:
+            each = ((*pairs[:, [one]], rate[[one]]) for one in range(pairs.shape[1]))
+            shares = np.array([link_loads.loads(parts, choice, pair, none)[at] for pair in each])
+        return [
+            {"asked_mbytes_per_s": float(whole[link]), "most": self._largest(pairs, shares[:, column])}
+            for column, link in enumerate(at)
+        ]
+
+    def _largest(self, pairs: Ints, shares: Reals) -> list[dict[str, Any]]:
+        names = self.parts.graph.terminal_names
+        order = [at for at in np.argsort(-shares, kind="stable")[:_LARGEST].tolist() if shares[at] > 0]
+        return [
+            {
+                "source": names[pairs[0, at]],
+                "target": names[pairs[1, at]],
+                "mbytes_per_s": float(shares[at]),
+            }
+            for at in order
+        ]
 
     def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
         """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""

@@ -6,6 +6,14 @@ from typing import Any
 
 from ..results.figures import figures
 
+_CHOICES = {
+    "round-robin": "each port in turn (choice round-robin)",
+    "destination": "the port with the number of its destination (choice destination)",
+    "shortest-queue": "the port with the fewest packets (choice shortest-queue)",
+    "first-free": "the port that is free first (choice first-free)",
+    "nominal": "the first port that leads there, the others are in reserve (choice nominal)",
+}
+
 
 def plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return lines about the ports of terminals and the capacity of each plane."""
@@ -18,7 +26,11 @@ def plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         if plane["busiest_link"] is not None
     ]
     return [
-        ("terminals", f"{several(network['ports'], 'port')} in {several(network['planes'], 'plane')}"),
+        (
+            "terminals",
+            f"{several(network['ports'], 'port')} in {several(network['planes'], 'plane')}; "
+            f"a packet leaves by {_CHOICES[found['port_choice']]}",
+        ),
         ("planes", "; ".join(bounds)),
     ]
 
