@@ -162,9 +162,9 @@ def atlas_rings(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
 
 def atlas_300(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
     """Latency and losses against the load."""
-    rows: Rows = [["network", "MB/s a source", "accepted MB/s", "lost MB/s", "mean us", "99 % us"]]
+    rows: Rows = [["network", "MB/s a source", "accepted MB/s", "refused MB/s", "mean us", "99 % us"]]
     for row in table.iter_rows(named=True):
-        cells = [row["offered_mbytes_per_s"] / 320, row["accepted_mbytes_per_s"], row["lost_mbytes_per_s"]]
+        cells = [row["offered_mbytes_per_s"] / 320, row["accepted_mbytes_per_s"], row["refused_mbytes_per_s"]]
         late = [(row[f"total_latency_ns_{name}"] or 0.0) / 1e3 for name in ("mean", "p99")]
         rows.append([row["scenario"], *(figures(one, 3) for one in [*cells, *late])])
     return rows, []

@@ -529,5 +529,6 @@ def test_seeds(file: Path, tmp_path: Path) -> None:
     assert "mean over seeds" in done.stdout
     assert "± is half of a 95 % interval over seeds" in done.stdout
     assert pl.read_parquet(out / "points.parquet")["seed"].to_list() == [1, 2, 3]
+    assert "refused" not in done.stdout, "a row of zeros"
     assert "Throughput, seed by seed" in (out / "report.html").read_text(encoding="utf-8")
     assert "choose one" in command("run", file, "--seeds", 3, "--twin").stderr

@@ -125,7 +125,9 @@ def session(port: int) -> Iterator[tuple[str, Listener]]:
     ],
 )
 def test_only_our_own_page_is_served(server: int, headers: dict[str, str], status: int) -> None:
-    found, _, answer = ask(server, "POST", "/api/session", b"{}", **headers)
+    # A server that has closed the connection of a request without Host answers what comes later by a reset.
+    body = None if status == 400 else b"{}"
+    found, _, answer = ask(server, "POST", "/api/session", body, **headers)
     assert found == status
     assert status == 400 or answer["error"]
 

@@ -59,7 +59,9 @@ def test_loads_of_rings_add_up() -> None:
     assert rings["mbytes_per_s_max"].max() == results.summary["sci"]["link_mbytes_per_s_max"]
     summary = results.summary
     size = 64 * 1e3 / summary["measured_ns"]
-    left = summary["offered_mbytes_per_s"] - summary["lost_mbytes_per_s"] - summary["accepted_mbytes_per_s"]
+    left = (
+        summary["offered_mbytes_per_s"] - summary["refused_mbytes_per_s"] - summary["accepted_mbytes_per_s"]
+    )
     assert abs(left) <= size * 100, "what is neither lost nor accepted is under way"
 
 

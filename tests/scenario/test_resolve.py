@@ -37,6 +37,14 @@ def test_resolving_twice_changes_nothing(path: Path) -> None:
     assert again.parameters("traffic") == scenario.parameters("traffic")
 
 
+@pytest.mark.parametrize("more", [{}, {"fault": [{"terminal": 1, "at": "1 ms"}]}])
+def test_a_program_has_a_second_with_or_without_faults(more: dict[str, Any]) -> None:
+    program = {"kind": "all-to-all", "size": "1 kB"}
+    given = {"topology": {"kind": "crossbar", "terminals": 4}, "program": program, **more}
+    run = Scenario.from_dict(given).resolve()["run"]
+    assert (run["duration"], run["warmup"], run["precision"]) == ("1 s", "0 ps", 0.0)
+
+
 def test_one_scenario_in_three_formats() -> None:
     folder = ROOT / "cases" / "valid"
     sums = {

@@ -92,6 +92,27 @@ def test_a_run_loses_what_was_foretold(fault: dict[str, str]) -> None:
     assert share == pytest.approx(row["delivered_share"], abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("topology", "pairs"),
+    [
+        (GRID, [[0, 9], [0, 11]]),
+        ({"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}, [[0, 4], [0, 6]]),
+    ],
+)
+def test_only_pairs_that_send_are_counted(topology: dict[str, Any], pairs: list[list[int]]) -> None:
+    """Two flows from terminal 0: only its own cable or ring stops both."""
+    flows = [
+        {"source": source, "target": target, "length": "64 B", "rate": "1 MB/s"} for source, target in pairs
+    ]
+    compiled = compile(
+        Scenario.from_dict({"topology": topology, "traffic": {"pattern": {"kind": "flows", "flows": flows}}})
+    )
+    rows = failures.look(compiled, "cables")["failures"]
+    assert {row["cut_off_pairs"] for row in rows} == {0, 1, 2}
+    for row in rows:
+        assert row["delivered_share"] == 1 - row["cut_off_pairs"] / 2
+
+
 SWITCH = {"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}
 
 

@@ -157,8 +157,8 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         return
     means = [point.summary["latency_ns"]["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
-    lost, retried, failed = (_any(found, what) for what in ("lost", "retried", "failed"))
-    taken = sum(len(path) + 3 for path in varied) + 15 * (lost + retried + failed)
+    refused, retried, lost = (_any(found, what) for what in ("refused", "retried", "lost"))
+    taken = sum(len(path) + 3 for path in varied) + 15 * (refused + retried + lost)
     percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
@@ -172,11 +172,11 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
             {
                 **{path: setting(point.settings.get(path, "-")) for path in varied},
                 "offered MB/s": measured(summary["offered_mbytes_per_s"]),
-                **({"lost MB/s": measured(summary["lost_mbytes_per_s"])} if lost else {}),
+                **({"refused MB/s": measured(summary["refused_mbytes_per_s"])} if refused else {}),
                 "accepted MB/s": _believed(
                     summary, measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
                 ),
-                **({"lost by faults": measured(summary["packets"].get("lost", 0))} if failed else {}),
+                **({"lost by faults": measured(summary["packets"].get("lost", 0))} if lost else {}),
                 **({"retries MB/s": measured(sci.get("retry_mbytes_per_s_mean"))} if retried else {}),
                 f"latency {unit}": time(divisor, latency["mean"], latency["mean_ci95"]),
                 **{label: time(divisor, latency[key]) for key, label in percentiles.items()},
@@ -199,11 +199,11 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
 
 
 def _any(found: Sequence[Any], what: str) -> bool:
-    """Whether any point lost packets at its sources or by faults, or repeated some."""
-    if what == "failed":
-        return any(point.summary["packets"].get("lost") for point in found)
+    """Whether sources refused packets at any point, faults lost some, or rings repeated some."""
     if what == "lost":
-        return any(point.summary["lost_mbytes_per_s"] for point in found)
+        return any(point.summary["packets"].get("lost") for point in found)
+    if what == "refused":
+        return any(point.summary["refused_mbytes_per_s"] for point in found)
     return any(point.summary.get("sci", {}).get("retry_mbytes_per_s_mean") for point in found)
 
 
@@ -219,8 +219,9 @@ def seeds(study: Repetition) -> None:
     line()
     rows = []
     for row in study.means.iter_rows(named=True):
-        if row["quantity"] in SEEDS_SHOWN and row["mean"] is not None:
-            name, unit, divisor = _quantity(row["quantity"], row["mean"])
+        quantity, mean = row["quantity"], row["mean"]
+        if quantity in SEEDS_SHOWN and mean is not None and (mean or quantity not in SELDOM):
+            name, unit, divisor = _quantity(quantity, mean)
             values = [time(divisor, row[key]) for key in ("spread", "least", "greatest")]
             held = "-" if row["holding"] is None else f"{row['holding']} of {row['runs']}"
             rows.append([name, unit, time(divisor, row["mean"], row["ci95"]), *values, held])
@@ -237,7 +238,8 @@ def seeds(study: Repetition) -> None:
 
 SEEDS_SHOWN = {
     "offered_mbytes_per_s": "offered",
-    "lost_mbytes_per_s": "lost",
+    "refused_mbytes_per_s": "refused",
+    "packets_lost": "lost by faults",
     "accepted_mbytes_per_s": "accepted",
     "retry_mbytes_per_s_mean": "retries",
     "latency_ns_mean": "latency, mean",
@@ -253,12 +255,16 @@ SEEDS_SHOWN = {
 }
 """Quantities whose means over seeds are printed; the files have all."""
 
+SELDOM = {"refused_mbytes_per_s", "packets_lost", "retry_mbytes_per_s_mean"}
+"""Those of them that are not printed where they are zero in all runs."""
+
 
 def _quantity(name: str, mean: float) -> tuple[str, str, float]:
     """Return the name of a quantity, the unit to print, and how many of its own units make one."""
     if "_ns_" in name:
         return SEEDS_SHOWN[name], *html.time_unit(mean)
-    return SEEDS_SHOWN[name], "MB/s" if "mbytes" in name else "1/s", 1.0
+    unit = "MB/s" if "mbytes" in name else "packets" if name == "packets_lost" else "1/s"
+    return SEEDS_SHOWN[name], unit, 1.0
 
 
 def setting(value: Any) -> str:

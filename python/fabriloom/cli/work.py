@@ -329,7 +329,9 @@ def _check_failures(scenario: Scenario, json: bool, kinds: str) -> int:
     else:
         show.line(f"{failures.verdict(found)}.\n")
         show.table(failures.HEAD, failures.table(found), [False, True, True, True, True, False])
-        show.line("Pairs are of a sender and a receiver. Routing tables stay; groups shrink to what is left.")
+        show.line(
+            "A pair is a sender and one of its receivers. Routing tables stay; groups shrink to what is left."
+        )
     return exits.OK if found["deadlock_free"] else exits.DEADLOCK
 
 

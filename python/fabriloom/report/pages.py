@@ -75,7 +75,7 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             f"{accepted} MB/s",
             f"{each} MB/s a terminal",
         ),
-        ("Offered", f"{offered} MB/s", f"{number(summary['lost_mbytes_per_s'])} MB/s lost"),
+        ("Offered", f"{offered} MB/s", f"{number(summary['refused_mbytes_per_s'])} MB/s refused"),
         (
             "Mean latency",
             f"{plus_minus(micro(latency['mean']), micro(latency['mean_ci95']))} µs",

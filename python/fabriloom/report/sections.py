@@ -243,18 +243,18 @@ def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart | Prose]:
 
 def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     """Return the table of all points."""
-    lost = any(point.summary["lost_mbytes_per_s"] for point in points)
-    failed = any(point.summary["packets"].get("lost") for point in points)
+    refused = any(point.summary["refused_mbytes_per_s"] for point in points)
+    lost = any(point.summary["packets"].get("lost") for point in points)
     retried = any(_retries(point) for point in points)
     doubted = any(point.summary["statistics"]["trusted"] is False for point in points)
     head = [
         *varied,
-        "Offered (MB/s)", *(["Lost (MB/s)"] if lost else []), "Accepted (MB/s)",
-        *(["Lost by faults"] if failed else []), *(["Retries (MB/s)"] if retried else []),
+        "Offered (MB/s)", *(["Refused (MB/s)"] if refused else []), "Accepted (MB/s)",
+        *(["Lost by faults"] if lost else []), *(["Retries (MB/s)"] if retried else []),
         "Mean latency (µs)", "99 % (µs)", "Longest (µs)", "Total latency (µs)", "Ended",
     ]  # fmt: skip
     note = "Total latency includes the wait at the source."
-    note += " Lost by faults: packets in the whole run." if failed else ""
+    note += " Lost by faults: packets in the whole run." if lost else ""
     note += " Retries: packets sent again, average per link." if retried else ""
     note += " (?): this ± is not to be trusted: batches are correlated or drift." if doubted else ""
     rows = []
@@ -266,17 +266,17 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
         )
         accepted, mean = summary["accepted_mbytes_per_s"], latency["mean"]
         mark = " (?)" if summary["statistics"]["trusted"] is False else ""
-        single = {"lost": summary["lost_mbytes_per_s"], "retried": _retries(point)}
-        single["failed"] = summary["packets"].get("lost", 0)
+        single = {"refused": summary["refused_mbytes_per_s"], "retried": _retries(point)}
+        single["lost"] = summary["packets"].get("lost", 0)
         cells = {what: Cell(number(value), None, value) for what, value in single.items()}
         reason = summary["end"]["reason"]
         rows.append(
             [
                 *(Cell(value_text(point.settings.get(path, "–"))) for path in varied),
                 Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
-                *([cells["lost"]] if lost else []),
+                *([cells["refused"]] if refused else []),
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]) + mark, None, accepted),
-                *([cells["failed"]] if failed else []),
+                *([cells["lost"]] if lost else []),
                 *([cells["retried"]] if retried else []),
                 Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
                 *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "max")),

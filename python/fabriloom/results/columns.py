@@ -194,7 +194,7 @@ SUMMARY = Table(
             "Payload of the packets created in the measuring window, refused ones included, over its length. It is counted, not estimated, so it has no half-width.",
         ),
         Column(
-            "lost_mbytes_per_s",
+            "refused_mbytes_per_s",
             "10^6 B/s",
             "Payload of the packets refused in the measuring window, because the queue of their source was full, over its length. Counted, like what was offered.",
         ),

@@ -93,7 +93,7 @@ FAILURE = Table(
         Column(
             "cut_off_pairs",
             "count",
-            "Pairs of a sender and a receiver, terminals at a failed switch left out, between which nothing arrives.",
+            "Pairs of terminals of which one sends to the other and nothing arrives; terminals at a failed switch left out.",
             lambda left: left.cut_off,
         ),
         Column(
@@ -136,7 +136,7 @@ FAILURES = Table(
             "Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
         ),
         Column("count", "count", "Single failures."),
-        Column("cut_off_count", "count", "Those after which nothing arrives between some terminals."),
+        Column("cut_off_count", "count", "Those after which nothing arrives between some of these pairs."),
         Column("lossy_count", "count", "Those after which some packets do not arrive."),
         *FAILURE.columns,
     ),

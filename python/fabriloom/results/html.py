@@ -46,7 +46,11 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         verdict,
         ended,
         ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
-        *([("lost", _measured(lost, None, "MB/s"))] if (lost := summary["lost_mbytes_per_s"]) else []),
+        *(
+            [("refused", _measured(refused, None, "MB/s"))]
+            if (refused := summary["refused_mbytes_per_s"])
+            else []
+        ),
         (
             "accepted",
             _measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"], "MB/s"),

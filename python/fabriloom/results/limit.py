@@ -54,7 +54,7 @@ def seems_to_keep_up(summary: Mapping[str, Any]) -> bool:
         return bool(summary["keeps_up"])
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
     packets = summary["packets"]["measured"] * offered / accepted
-    behind = 1 - (summary["lost_mbytes_per_s"] + accepted) / offered
+    behind = 1 - (summary["refused_mbytes_per_s"] + accepted) / offered
     return bool(behind <= max(MARGIN, 1 / math.sqrt(packets)))
 
 

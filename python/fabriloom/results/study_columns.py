@@ -30,7 +30,7 @@ POINTS = Table(
     (
         Column("end_reason", "text", "See `end.reason`.", at("end.reason")),
         Column("offered_mbytes_per_s", "10^6 B/s", "See the summary.", at("offered_mbytes_per_s")),
-        Column("lost_mbytes_per_s", "10^6 B/s", "See the summary.", at("lost_mbytes_per_s")),
+        Column("refused_mbytes_per_s", "10^6 B/s", "See the summary.", at("refused_mbytes_per_s")),
         Column("accepted_mbytes_per_s", "10^6 B/s", "See the summary.", at("accepted_mbytes_per_s")),
         Column(
             "accepted_mbytes_per_s_ci95",

@@ -76,13 +76,13 @@ def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dic
     estimate = confidence.estimate(
         native, tables.column(native, "batch_bytes")[inside].astype(np.float64) * 1e3, time_ns
     )
-    offered, lost, accepted = (
+    offered, refused, accepted = (
         int(native[f"measured_{what}_bytes"]) * 1e3 / window_ns if window_ns > 0 else None
         for what in ("offered", "refused", "delivered")
     )
     return {
         "offered_mbytes_per_s": offered,
-        "lost_mbytes_per_s": lost,
+        "refused_mbytes_per_s": refused,
         "accepted_mbytes_per_s": accepted,
         "accepted_mbytes_per_s_ci95": _number(estimate.ci95),
         "accepted_mbytes_per_s_per_terminal": None if accepted is None else accepted / terminals,

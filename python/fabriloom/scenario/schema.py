@@ -48,7 +48,7 @@ def with_preset(data: Any) -> Any:
         data.get("traffic")
     )
     if unsteady and isinstance(run, dict):
-        data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **run}}
+        data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **data.get("run", {})}}
     return data
 
 

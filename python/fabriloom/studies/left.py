@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+_ROUNDING = 1e-9
+"""Shares are sums of fractions: what differs from 0 or 1 by less is 0 or 1."""
+
 
 @dataclass(frozen=True)
 class Left:
@@ -13,9 +19,10 @@ class Left:
     kind: str
     name: str
     cut_off: int
-    """Ordered pairs of terminals without a working path, not counting terminals at a failed switch."""
+    """Ordered pairs of terminals of which the first sends to the second, and between which no working path is
+    left; pairs with a terminal at a failed switch are not counted."""
     lossy: int
-    """Ordered pairs of terminals that lose a part of their packets, likewise."""
+    """Of the same pairs, those that lose some of their packets or all."""
     delivered_share: float
     """Delivered share of the scenario's packets, including those of terminals at a failed switch."""
     others_share: float
@@ -28,3 +35,36 @@ class Left:
         """Return the sort key: the worst failure first."""
         accepted = self.bound["accepted_mbytes_per_s_bound"] or 0.0
         return (self.delivered_share, accepted, self.name)
+
+
+def left(
+    kind: str,
+    name: str,
+    demand: NDArray[np.float64],
+    between: NDArray[np.float64],
+    there: NDArray[np.bool_],
+    bound: dict[str, Any],
+) -> Left:
+    """Return a network after a failure, from arrays with one row per source and one column per destination.
+
+    ``demand``: what each pair sends; ``between``: the share of it that arrives; ``there``: whether neither of
+    the two is at a failed switch.
+    """
+    asked = there & (demand > 0)
+    arrived = between[asked]
+    return Left(
+        kind,
+        name,
+        cut_off=int(np.count_nonzero(arrived < _ROUNDING)),
+        lossy=int(np.count_nonzero(arrived < 1 - _ROUNDING)),
+        delivered_share=_share(demand, between, demand > 0),
+        others_share=_share(demand, between, asked),
+        bound=bound,
+    )
+
+
+def _share(demand: NDArray[np.float64], between: NDArray[np.float64], some: NDArray[np.bool_]) -> float:
+    """Return the share of the demand of some pairs that arrives; 1 if there is none."""
+    total = float(demand[some].sum())
+    share = float((demand[some] * between[some]).sum()) / total if total else 1.0
+    return 1.0 if abs(share - 1) < _ROUNDING else share

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..compile import Compiled, LinkParts
 from ..compile.several import port_pairs
 from ..routing import NONE
-from .left import Left
+from .left import Left, left
 from .link_loads import channel_load
 
 Reals = NDArray[np.float64]
@@ -133,19 +133,12 @@ class LinkWays:
         arrives = self.arrival(shares).reshape(graph.switches, self.classes)
         pair, port, to, part = self.by_ports(out)
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], self.class_of[to]])
-        between = np.bincount(pair, weights=there, minlength=self.demand.size).reshape(self.demand.shape)
-        np.fill_diagonal(between, 1.0)
-        asked = self._with_links(~(out | inward)) if kind == "switch" else np.ones(graph.terminals, bool)
-        kept = between[np.ix_(asked, asked)]
+        between: Reals = np.bincount(pair, weights=there, minlength=self.demand.size).astype(float)
+        between = between.reshape(self.demand.shape)
+        runs = self._with_links(~(out | inward)) if kind == "switch" else np.ones(graph.terminals, bool)
         sent = np.zeros((graph.ports, graph.ports))
         np.add.at(sent, (port, to), np.where(out[port], 0.0, part * self.demand.ravel()[pair]))
         bound = channel_load(self.parts, self.loads(shares, sent, dead), self.length_bytes)
-        total = float(self.demand.sum())
-        delivered = float((self.demand * between).sum()) / total if total else 1.0
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
-            bound["accepted_mbytes_per_s_bound"] *= delivered * total / float(sent.sum())
-        some = np.ix_(asked, asked)
-        theirs = float(self.demand[some].sum())
-        others = float((self.demand[some] * kept).sum()) / theirs if theirs else 1.0
-        lossy = int(np.count_nonzero(kept < 1 - 1e-9))
-        return Left(kind, name, int(np.count_nonzero(kept == 0)), lossy, delivered, others, bound)
+            bound["accepted_mbytes_per_s_bound"] *= float((self.demand * between).sum()) / float(sent.sum())
+        return left(kind, name, self.demand, between, runs[:, None] & runs[None, :], bound)

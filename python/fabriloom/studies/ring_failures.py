@@ -18,7 +18,7 @@ from ..compile.several import parallel, port_pairs
 from ..routing.rings import PortRoute, ring_segments, rings_of
 from ..topology import Graph
 from ..traffic import Demand
-from .left import Left
+from .left import Left, left
 from .ring_loads import bound, bound_of, of_ports
 
 Ints = NDArray[np.int64]
@@ -38,7 +38,6 @@ class RingWays:
         if self.count > MOST_WAYS:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
-        self.sends, self.receives = (_are(self.graph, role) for role in ("sender", "receiver"))
         self.demand = compiled.demand().matrix()
         answered = parts.technology.response_bytes(64) > 0
         known = {id(graph): _crossed(graph, route, answered) for graph, route in parts.planes}
@@ -68,24 +67,12 @@ class RingWays:
         arrives = self.arrives(down)
         if graph.several is None:
             at, between = stopped, arrives
-            left = self._bound(self.demand * between)
+            carried = self._bound(self.demand * between)
         else:
             works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
-            at, (between, left) = works == 0, self._by_ports(~stopped, arrives)
-        asked = np.outer(self.sends, self.receives) & ~np.eye(graph.terminals, dtype=bool)
-        if kind == "switch":
-            asked &= ~(at[:, None] | at[None, :])
-        total, kept = float(self.demand.sum()), self.demand * between
-        theirs = float(self.demand[asked].sum())
-        return Left(
-            kind,
-            name,
-            cut_off=int(np.count_nonzero(between[asked] == 0)),
-            lossy=int(np.count_nonzero(between[asked] < 1 - 1e-9)),
-            delivered_share=float(kept.sum()) / total if total else 1.0,
-            others_share=float(kept[asked].sum()) / theirs if theirs else 1.0,
-            bound=left,
-        )
+            at, (between, carried) = works == 0, self._by_ports(~stopped, arrives)
+        gone = at if kind == "switch" else np.zeros_like(at)
+        return left(kind, name, self.demand, between, ~(gone[:, None] | gone[None, :]), carried)
 
     def _by_ports(self, runs: Bools, arrives: Reals) -> tuple[Reals, dict[str, Any]]:
         """Return the share of packets that arrives per pair of terminals, and the bound of what remains.
