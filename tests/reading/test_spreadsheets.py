@@ -27,6 +27,12 @@ SAVED = Path(__file__).resolve().parents[1] / "cases" / "spreadsheets"
         ('"a;b",c', ","),
         ("source", ","),
         ("# a; remark\n\nsource,target", ","),
+        ("sep=;\nsource;target", ";"),
+        ('"sep=;"\r\nsource,a;target', ";"),
+        ("SEP=\t\nsource\ttarget,a", "\t"),
+        ("sep=|\nsource|target", "|"),
+        ("sep=;;;\nsource;target", ";"),
+        ("separate,target", ","),
     ],
 )
 def test_the_first_line_decides_what_separates_columns(line: str, sign: str) -> None:
@@ -49,14 +55,18 @@ def network(folder: Path) -> dict[str, list[Any]]:
     return {name: list(getattr(column, "flat", [column])) for name, column in arrays.items()}
 
 
-@pytest.mark.parametrize("form", ["semicolons", "tabs", "points", "quoted", "marked"])
+@pytest.mark.parametrize("form", ["semicolons", "tabs", "points", "quoted", "marked", "said"])
 def test_tables_are_the_same_however_they_are_saved(form: str, tmp_path: Path) -> None:
-    """``marked``: as other programs do it, with a byte-order mark, other line ends and blank rows."""
+    """``marked``: as other programs do it, with a byte-order mark, other line ends and blank rows. ``said``:
+    with a first line that names the separator.
+    """
     for name in ("cables", "flows"):
-        path = SAVED / f"{'semicolons' if form == 'marked' else form}-{name}.csv"
+        path = SAVED / f"{'semicolons' if form in ('marked', 'said') else form}-{name}.csv"
         text = path.read_bytes()
         if form == "marked":
             text = b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n") + b";;;\r\n;;;\r\n"
+        if form == "said":
+            text = b"\xef\xbb\xbfsep=;\r\n" + text.replace(b"\n", b"\r\n")
         (tmp_path / f"spacewire-spreadsheet-{name}.csv").write_bytes(text)
     (tmp_path / "here").mkdir()
     for file in SCENARIOS.glob("spacewire-spreadsheet-*.csv"):
@@ -84,6 +94,31 @@ def test_a_wrong_value_is_pointed_at_in_its_cell(tmp_path: Path) -> None:
     place = refused.value.place
     assert place is not None
     assert (place.line, place.column) == (3, len('pictures,Camera,Memory,4 kB,"') + 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "before", "after"),
+    [
+        ("cables", "100 Mbit/s", "100 Mbps/s"),
+        ("flows", "12,5 ms", "12,5 sm"),
+    ],
+)
+def test_lines_and_cells_are_counted_with_a_line_that_names_the_separator(
+    table: str, before: str, after: str, tmp_path: Path
+) -> None:
+    for file in SCENARIOS.glob("spacewire-spreadsheet*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    text = (SAVED / f"semicolons-{table}.csv").read_text(encoding="utf-8")
+    assert before in text
+    wrong = "sep=;\n" + text.replace(before, after, 1)
+    (tmp_path / f"spacewire-spreadsheet-{table}.csv").write_text(wrong, encoding="utf-8")
+    with pytest.raises(ScenarioError) as refused:
+        compile(load(tmp_path / SPREADSHEET.name))
+    place = refused.value.place
+    assert place is not None
+    lines = wrong.split("\n")
+    at = next(number for number, text in enumerate(lines, 1) if after in text)
+    assert (place.line, place.column, place.length) == (at, lines[at - 1].index(after) + 1, len(after))
 
 
 def test_a_thousand_or_a_decimal_comma_is_asked_back(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from fabriloom.reading.csvs import (
     cell_place,
     check_header,
     decimal,
+    named_place,
     named_rows,
     records,
     separator,
+    without_separator_line,
 )
 from fabriloom.reading.errors import Place, ReadError
 from fabriloom.reading.jsons import json_data
@@ -27,9 +29,11 @@ __all__ = [
     "decimal",
     "json_data",
     "line_of",
+    "named_place",
     "named_rows",
     "place_at",
     "records",
     "separator",
     "text_of",
+    "without_separator_line",
 ]

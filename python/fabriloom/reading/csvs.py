@@ -19,6 +19,8 @@ MOST_COLUMNS = 1 << 16
 _HINT = "is a quote opened and not closed? Names that hold a quote or a comma go between quotes"
 
 
+_SEPARATOR_LINE = re.compile(r'\A"?sep=([,;\t|])"?[,;\t| ]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
+"""A first line with which spreadsheet programs write, and choose, the separator."""
 _FIRST_LINE = re.compile(r"^(?!#)[^\r\n]*\S[^\r\n]*", re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
@@ -29,13 +31,21 @@ THOUSANDS = re.compile(r"(?:^|[^0-9])[1-9][0-9]{0,2},[0-9]{3}(?:[^0-9]|$)")
 def separator(text: str) -> str:
     """Return the separator of a CSV text: a comma, or the semicolon or tab of a spreadsheet program.
 
-    The first line that is neither blank nor a comment decides. A comma between digits can be a decimal sign.
+    A first line such as ``sep=;`` names it. Otherwise the first line that is neither blank nor a comment
+    decides. A comma between digits can be a decimal sign.
     """
+    if said := _SEPARATOR_LINE.match(text):
+        return said[1]
     found = _FIRST_LINE.search(text)
     line = _QUOTED.sub("", found[0]) if found else ""
     if "," in _DECIMAL_COMMA.sub("", line):
         return ","
     return next((sign for sign in ";\t" if sign in line), ",")
+
+
+def without_separator_line(text: str) -> str:
+    """Return a CSV text without a first line that names the separator."""
+    return _SEPARATOR_LINE.sub("", text, count=1)
 
 
 def decimal(cell: str, sign: str = ";") -> str:
@@ -54,11 +64,15 @@ def records(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line number (from 1) and the cells of every record; a blank record has no cells.
 
+    A first line that names the separator is no record.
     ``comments``: skip records that begin with ``#``. Raises :class:`ReadError` for text that is not CSV
     (``strict``: also for misplaced quotes) and for a cell of more than 131,072 characters.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=strict)
     before = 0
+    if _SEPARATOR_LINE.match(text):
+        next(reader)
+        before = 1
     try:
         for cells in reader:
             first, before = before + 1, reader.line_num
@@ -143,3 +157,19 @@ def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: in
     begin = shown.find(cells[column], start)
     start, length = (begin, len(cells[column])) if begin >= 0 else (min(start, len(shown)), 1)
     return file, line, start + 1, max(1, length), shown
+
+
+def named_place(text: str, file: str, line: int, column: str) -> Place:
+    """Return the place of the cell in a named column of the record that begins in a line; of the whole line
+    if the table has no such column.
+    """
+    cells = names = list[str]()
+    try:
+        for first, found in records(text, file):
+            names = names or [name.strip().lower() for name in found]
+            if first == line:
+                cells = found
+                break
+    except ReadError:
+        return line_of(text, line, file)
+    return cell_place(text, file, line, cells, names.index(column) if column in names else None)

@@ -54,46 +54,51 @@ class _Maker:
 
     def row(self, line: int, source: str, target: str, path: str) -> None:
         """Follow one path."""
-        start, end = (self._terminal(line, name) for name in (source, target))
+        start = self._terminal(line, source, "source")
+        end = self._terminal(line, target, "target")
         at, graph = int(self.graph.terminal_entry_switches[start]), self.graph
         for place, port in enumerate(self._bytes(line, path), 1):
             if at >= graph.switches:
                 name = graph.terminal_names[at - graph.switches]
-                raise fault(line, f"byte {place - 1} of the path leads to {name}, and there are more")
+                raise fault(line, f"byte {place - 1} of the path leads to {name}, and there are more", "path")
             link = self.by_port[at].get(port)
             if link is None:
                 known = ", ".join(map(str, sorted(self.by_port[at])))
                 message = (
                     f"byte {place} of the path is {port}; {graph.switch_names[at]} has the ports {known}"
                 )
-                raise fault(line, message)
+                raise fault(line, message, "path")
             before, other = self.found.setdefault((at, end), (link, line))
             if before != link:
-                message = f"{graph.switch_names[at]} would send packets for {target} by another port than "
-                raise fault(
-                    line, f"{message}line {other} says; a routing table does not know where they come from"
+                message = (
+                    f"{graph.switch_names[at]} would send packets for {target} by another port than line "
+                    f"{other} says; a routing table does not know where they come from"
                 )
+                raise fault(line, message, "path")
             at = int(graph.link_target[link])
         if at < graph.switches:
-            raise fault(line, f"the path ends at {graph.switch_names[at]}: the byte that leads on is missing")
+            message = f"the path ends at {graph.switch_names[at]}: the byte that leads on is missing"
+            raise fault(line, message, "path")
         if at - graph.switches != end:
             name = graph.terminal_names[at - graph.switches]
-            raise fault(line, f"the path leads to {name}, not to {target}")
+            raise fault(line, f"the path leads to {name}, not to {target}", "path")
 
-    def _terminal(self, line: int, name: str) -> int:
+    def _terminal(self, line: int, name: str, column: str) -> int:
         if name not in self.terminals:
             near = units.nearest(name, list(self.terminals))
             hint = f'; did you mean "{near}"?' if near else ""
-            raise fault(line, f'there is no terminal "{name[:60]}"{hint}')
+            raise fault(line, f'there is no terminal "{name[:60]}"{hint}', column)
         return self.terminals[name]
 
     def _bytes(self, line: int, path: str) -> list[int]:
         words = path.split()
         for word in words:
             if not (word.isascii() and word.isdecimal() and 1 <= int(word[:4]) <= 31):
-                raise fault(line, f'"{word[:20]}" is no port of a router: write numbers from 1 to 31')
+                message = f'"{word[:20]}" is no port of a router: write numbers from 1 to 31'
+                raise fault(line, message, "path")
         if not words:
-            raise fault(line, "the path has no byte: write a port for each router, separated by spaces")
+            message = "the path has no byte: write a port for each router, separated by spaces"
+            raise fault(line, message, "path")
         return [int(word) for word in words]
 
     def over(self, others: RouteTable) -> RouteTable:

@@ -36,17 +36,17 @@ class RouterRows:
         router, address, ports, terminal, priority, take = cells
         switch = self._switches.get(router)
         if switch is None:
-            raise RoutingError(f'there is no router "{router}"')
+            raise RoutingError(f'there is no router "{router}"', cell="router")
         target = self._target(address, terminal)
         if priority == "high":
-            raise RoutingError("priorities are set by routing.high_priority; leave the column out")
+            message = "priorities are set by routing.high_priority; leave the column out"
+            raise RoutingError(message, cell="priority")
         if take == "all":
-            raise RoutingError(
-                "an address of several terminals is set by [[routing.distribution]]; leave it out"
-            )
+            message = "an address of several terminals is set by [[routing.distribution]]; leave it out"
+            raise RoutingError(message, cell="take")
         links = tuple(dict.fromkeys((self._link(switch, word), -1) for word in ports.split()))
         if not links:
-            raise RoutingError("no port is given")
+            raise RoutingError("no port is given", cell="ports")
         return switch, self._graph.switches + target, links
 
     def _target(self, address: str, terminal: str) -> int:
@@ -54,23 +54,26 @@ class RouterRows:
         number = _number(address)
         if number is None or not FIRST_ADDRESS <= number <= LAST_ADDRESS:
             message = f'"{address}" is no logical address: they are from {FIRST_ADDRESS} to {LAST_ADDRESS}'
-            raise RoutingError(message)
+            raise RoutingError(message, cell="logical_address")
         target = self._terminals.get(number)
         if target is None:
             there = ", ".join(map(str, sorted(self._terminals)[:12]))
-            raise RoutingError(f"no terminal has the logical address {number}; there are {there}")
+            message = f"no terminal has the logical address {number}; there are {there}"
+            raise RoutingError(message, cell="logical_address")
         name = self._graph.terminal_names[target]
         if terminal not in ("", name):
-            raise RoutingError(f"the logical address {number} is that of {name}, not of {terminal}")
+            message = f"the logical address {number} is that of {name}, not of {terminal}"
+            raise RoutingError(message, cell="terminal")
         return target
 
     def _link(self, switch: int, word: str) -> int:
         port, name = _number(word), self._graph.switch_names[switch]
         if port is None or not FIRST_PORT <= port <= LAST_PORT:
-            raise RoutingError(f'"{word}" is no port of {name}: ports are from {FIRST_PORT} to {LAST_PORT}')
+            message = f'"{word}" is no port of {name}: ports are from {FIRST_PORT} to {LAST_PORT}'
+            raise RoutingError(message, cell="ports")
         if (switch, port) not in self._links:
             there = ", ".join(str(number) for at, number in sorted(self._links) if at == switch)
-            raise RoutingError(f"{name} has no cable at port {port}; it has {there}")
+            raise RoutingError(f"{name} has no cable at port {port}; it has {there}", cell="ports")
         return self._links[switch, port]
 
 

@@ -75,9 +75,9 @@ def _placed(error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, 
     return fault(found[0], f"{error}{also}")
 
 
-def fault(line: int, message: str) -> RoutingError:
-    """Return the error at a line of a table of routes."""
-    return RoutingError(f"line {line}: {message}", "path")
+def fault(line: int, message: str, cell: str | None = None) -> RoutingError:
+    """Return the error at a line of a table of routes, and at one of its columns."""
+    return RoutingError(f"line {line}: {message}", "path", cell=cell)
 
 
 def text_at(path: str | Path) -> str:
@@ -129,13 +129,15 @@ def _by_address(
         try:
             switch, target, links = meaning.row(cells)
         except RoutingError as error:
-            raise fault(line, str(error)) from None
+            raise fault(line, str(error), error.cell) from None
         yield line, switch, target, links if adaptive else links[:1]
 
 
 def _unreadable(file: Path, error: ReadError) -> RoutingError:
     if error.place:
-        return fault(error.place[1], f"{error.message}; {error.hint}")
+        found = fault(error.place[1], f"{error.message}; {error.hint}")
+        found.message, found.hint, found.place = error.message, error.hint, error.place
+        return found
     if isinstance(error.__cause__, OSError):
         return RoutingError(f"cannot read {file}: {error.__cause__.strerror}", "path")
     return RoutingError(f"{file}: {error.message}; {error.hint}", "path")
@@ -164,15 +166,15 @@ class _Maker:
         """Return line, switch, target vertex and links of a row."""
         switch = self.vertices.get(cells[0], self.graph.switches)
         if switch >= self.graph.switches:
-            raise fault(line, f'there is no switch "{cells[0]}"')
+            raise fault(line, f'there is no switch "{cells[0]}"', "switch")
         target = self.vertices.get(cells[1])
         if target is None:
-            raise fault(line, f'there is no terminal or switch "{cells[1]}"')
+            raise fault(line, f'there is no terminal or switch "{cells[1]}"', "terminal")
         links = tuple(
             dict.fromkeys(link for word in cells[2].split() for link in self._named(line, switch, word))
         )
         if not links:
-            raise fault(line, "no link is given")
+            raise fault(line, "no link is given", "links")
         return line, switch, target, links if self.adaptive else links[:1]
 
     def _named(self, line: int, switch: int, word: str) -> list[tuple[int, int]]:
@@ -182,18 +184,21 @@ class _Maker:
             return [(link, -1) for link in self._links(line, switch, word)]
         if int(lane) >= self.lane_count:
             there = "lane 0 alone" if self.lane_count == 1 else f"lanes 0 to {self.lane_count - 1}"
-            raise fault(line, f'"{word}": there is no lane {lane}; links have {there} (technology.lanes)')
+            message = f'"{word}": there is no lane {lane}; links have {there} (technology.lanes)'
+            raise fault(line, message, "links")
         return [(link, int(lane)) for link in self._links(line, switch, name)]
 
     def _links(self, line: int, switch: int, word: str) -> list[int]:
         if word in self.links:
             link = self.links[word]
             if self.graph.link_source[link] != switch:
-                raise fault(line, f'link "{word}" does not leave {self.graph.switch_names[switch]}')
+                message = f'link "{word}" does not leave {self.graph.switch_names[switch]}'
+                raise fault(line, message, "links")
             return [link]
         links = self.between.get((switch, self.vertices.get(word, -1)))
         if links is None:
-            raise fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
+            message = f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"'
+            raise fault(line, message, "links")
         return links
 
     def fill(self, switch: int, target: int, links: Ways) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..reading import Place
+
 NONE = 0xFFFF_FFFF
 """No entry: packets of this class never reach this switch."""
 
@@ -17,13 +19,24 @@ MOST_ENTRIES = 1 << 27
 
 
 class RoutingError(ValueError):
-    """A routing that cannot be built. ``parameter``: the setting at fault, or None."""
+    """A routing that cannot be built. ``parameter``: the setting at fault, or None; ``cell``: the column at
+    fault of a line of a table.
+    """
 
     def __init__(
-        self, message: str, parameter: str | None = None, named: Sequence[tuple[str, int]] = ()
+        self,
+        message: str,
+        parameter: str | None = None,
+        named: Sequence[tuple[str, int]] = (),
+        cell: str | None = None,
     ) -> None:
         super().__init__(message)
         self.parameter = parameter
+        self.cell = cell
+        self.message = message
+        self.hint = ""
+        self.place: Place | None = None
+        """If a file cannot be read: what is wrong, what to do, and where."""
         self.named = tuple(named)
         """Kind and number of the switches, terminals and links in the message, in order."""
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fabriloom import reading
 from fabriloom.scenario.errors import Path, Place, ScenarioError
 
 if TYPE_CHECKING:
@@ -29,13 +30,17 @@ def located(scenario: Scenario, error: Exception, section: str, base: Path = ())
     if elsewhere is not None:
         place = Place(*elsewhere)
         return ScenarioError(message, path, hint, place)
-    if path[-1:] == ("path",) and (found := _in_named_file(scenario, path, message)):
+    if path[-1:] == ("path",) and (found := _in_named_file(scenario, path, message, error)):
         return ScenarioError(found[1], path, hint, found[0])
     return _narrowed(scenario.error(message, path, hint), error, scenario)
 
 
-def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place, str] | None:
-    """Return the line of the named file that a message mentions, and the message without the line number."""
+def _in_named_file(
+    scenario: Scenario, path: Path, message: str, error: Exception
+) -> tuple[Place, str] | None:
+    """Return the line of the named file that a message mentions, or a cell of it, and the message without
+    the line number.
+    """
     match = _LINE.match(message)
     if match is None:
         return None
@@ -44,12 +49,16 @@ def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place,
         model = model[step] if isinstance(step, int) else getattr(model, step)
     file = scenario.base_dir / str(model)
     try:
-        lines = file.read_text("utf-8-sig").split("\n")
+        content = file.read_text("utf-8-sig")
     except (OSError, ValueError):
         return None
+    lines = content.split("\n")
     number = int(match["line"])
     if not 0 < number <= len(lines):
         return None
+    cell = getattr(error, "cell", None)
+    if cell and file.suffix.lower() == ".csv":
+        return Place(*reading.named_place(content, str(file), number, cell)), match["rest"]
     text = lines[number - 1].rstrip("\r")
     column = int(match["column"] or 1)
     return Place(str(file), number, column, 1 if match["column"] else max(1, len(text)), text), match["rest"]

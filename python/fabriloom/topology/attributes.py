@@ -68,10 +68,10 @@ def refuse_unknown(raw: RawGraph, names: Iterable[str], known: Iterable[str], wh
             continue
         near = units.nearest(name, choices)
         hint = f'did you mean "{near}"?' if near else f"choose from {', '.join(choices)}."
-        raw.fail(f'unknown {what} "{name[:60]}"; {hint} A name of your own begins with "_"', where)
+        raw.fail(f'unknown {what} "{name[:60]}"; {hint} A name of your own begins with "_"', where, name)
 
 
-def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
+def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str = "source") -> None:
     """Add a switch or a terminal with its attributes."""
     values = {
         str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN_VERTICES)
@@ -79,12 +79,12 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
     refuse_unknown(raw, values, OF_VERTICES, "attribute of a switch or terminal", where)
     kind = _plain(values.get("kind"))
     if kind not in (None, "", "switch", "terminal"):
-        raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where)
+        raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where, "kind")
     x, y = (_number(raw, values, key, where) for key in ("x", "y"))
     address = _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where)
     if address is not None and kind != "terminal":
-        raw.fail("a logical address is of a terminal; a switch has none", where)
-    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address))
+        raw.fail("a logical address is of a terminal; a switch has none", where, "address")
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell))
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
@@ -109,14 +109,16 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
     back = _text(raw, values, "reverse_name", where)
     parallel = _parallel(raw, values, where)
     if parallel > 1 and (link.address is not None or any(key in link.numbers for key in PORTS)):
-        raw.fail("parallel cables are at ports of their own; give each its own line", where)
+        raw.fail("parallel cables are at ports of their own; give each its own line", where, "parallel")
     if one_way:
         if back is not None:
-            raw.fail("reverse_name is for cables; a one-way link has no way back", where)
+            raw.fail("reverse_name is for cables; a one-way link has no way back", where, "reverse_name")
         raw.add_links(link, parallel)
     else:
         if link.cable is not None:
-            raw.fail("cable is for one-way links; without a direction this is a cable already", where)
+            raw.fail(
+                "cable is for one-way links; without a direction this is a cable already", where, "cable"
+            )
         raw.add_cable(link, back, parallel)
 
 
@@ -145,7 +147,7 @@ def _text(raw: RawGraph, values: Values, key: str, where: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool | float) or not isinstance(value, int):
-        raw.fail(f"{key} is {_shown(value)}; it must be a text", where)
+        raw.fail(f"{key} is {_shown(value)}; it must be a text", where, key)
     return _shown(value)
 
 
@@ -158,7 +160,7 @@ def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raw.fail(f"{key} is {_shown(value)}; {_number_wanted(value)}", where)
+        raw.fail(f"{key} is {_shown(value)}; {_number_wanted(value)}", where, key)
     return number
 
 
@@ -176,7 +178,8 @@ def _whole(raw: RawGraph, values: Values, key: str, least: int, most: int, where
         return None
     if value != int(value) or not least <= value <= most:
         reason = _WHY.get(key, "")
-        raw.fail(f"{key} is {_shown(_given(values, key))}; it goes from {least} to {most}{reason}", where)
+        message = f"{key} is {_shown(_given(values, key))}; it goes from {least} to {most}{reason}"
+        raw.fail(message, where, key)
     return int(value)
 
 
@@ -186,11 +189,15 @@ def _parallel(raw: RawGraph, values: Values, where: str) -> int:
         return 1
     number = _number(raw, values, "parallel", where) or 0.0
     if number != int(number):
-        raw.fail(f"parallel is {_shown(value)}; it must be a whole number", where)
+        raw.fail(f"parallel is {_shown(value)}; it must be a whole number", where, "parallel")
     if number < 1:
-        raw.fail(f"parallel is {_shown(value)}; it must be 1 or more", where)
+        raw.fail(f"parallel is {_shown(value)}; it must be 1 or more", where, "parallel")
     if number > MAX_LINKS // 2 - len(raw.links):
-        raw.fail(f"parallel is {_shown(value)}; a network has at most {MAX_LINKS:,} links in all", where)
+        raw.fail(
+            f"parallel is {_shown(value)}; a network has at most {MAX_LINKS:,} links in all",
+            where,
+            "parallel",
+        )
     return int(number)
 
 
@@ -205,7 +212,9 @@ def _rate(raw: RawGraph, values: Values, where: str) -> float | None:
             units.format_rate_bits_per_s(bits) for bits in (SMALLEST_RATE_BITS_PER_S, LARGEST_RATE_BITS_PER_S)
         )
         shown = _shown(_given(values, key))
-        raw.fail(f"{key} is {shown}; the rate of a link is from {least} to {most}, in whole bit/s", where)
+        raw.fail(
+            f"{key} is {shown}; the rate of a link is from {least} to {most}, in whole bit/s", where, key
+        )
     return rate
 
 
@@ -217,7 +226,8 @@ def _length(raw: RawGraph, values: Values, where: str) -> float | None:
     key, length_m = found
     if not 0 <= length_m <= units.LONGEST_CABLE_M:
         most = units.format_length_m(units.LONGEST_CABLE_M)
-        raw.fail(f"{key} is {_shown(_given(values, key))}; a cable is from 0 m to {most} long", where)
+        shown = _shown(_given(values, key))
+        raw.fail(f"{key} is {shown}; a cable is from 0 m to {most} long", where, key)
     return length_m
 
 
@@ -228,7 +238,7 @@ def _quantity(
     with_unit, plain = keys
     text, number = _given(values, with_unit), _number(raw, values, plain, where)
     if text is not None and number is not None:
-        raw.fail(f"{with_unit} and {plain} say the same; keep one", where)
+        raw.fail(f"{with_unit} and {plain} say the same; keep one", where, plain)
     if number is not None:
         return plain, number
     if text is None:
@@ -238,4 +248,4 @@ def _quantity(
     except units.UnitError as error:
         bare = str(text).strip().replace(".", "", 1).isdecimal()
         offer = f"give it a unit, or call it {plain}" if bare else error.hint
-        raw.fail(f"{with_unit}: {error.message}; {offer}", where)
+        raw.fail(f"{with_unit}: {error.message}; {offer}", where, with_unit)

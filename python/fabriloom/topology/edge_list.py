@@ -15,7 +15,8 @@ The first line names the columns; ``source`` and ``target`` are required, the ot
                      the terminal's port at this cable
 
 Columns whose names begin with an underscore are the user's own. As spreadsheet programs write it, a file may
-have semicolons or tabs between columns, decimal commas, a byte-order mark, and blank lines.
+have semicolons or tabs between columns, a first line such as ``sep=;``, decimal commas, a byte-order mark,
+and blank lines.
 
 A line of kind terminal names a terminal (source) and, usually, the switch it is cabled to (target). A line
 of kind switch names a switch; a cable also creates the switches that it names. Lines before the first that
@@ -55,8 +56,8 @@ def read(raw: RawGraph, text: str) -> None:
     sign = reading.separator(body)
     rows: list[tuple[str, dict[str, Any]]] = []
     try:
-        _, header = next(found, (1, None))
-        columns = _columns(raw, header, f"line {skipped + 1}")
+        first, header = next(found, (1, None))
+        columns = _columns(raw, header, f"line {skipped + first}")
         for line, cells in found:
             where = f"line {skipped + line}"
             if not any(cell.strip() for cell in cells):
@@ -88,7 +89,7 @@ def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
     attributes.refuse_unknown(raw, kept, COLUMNS, "column", where)
     for name in kept:
         if columns.count(name) > 1:
-            raw.fail(f'two columns are named "{name}"', where)
+            raw.fail(f'two columns are named "{name}"', where, name)
     for name in ("source", "target"):
         if name not in columns:
             raw.fail(f'the column "{name}" is missing; the first line must name the columns', where)
@@ -98,11 +99,11 @@ def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
 def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     kind = row.get("kind") or "cable"
     if kind not in KINDS:
-        raw.fail(f'kind is "{kind}"; it must be {", ".join(KINDS[:-1])} or {KINDS[-1]}', where)
+        raw.fail(f'kind is "{kind}"; it must be {", ".join(KINDS[:-1])} or {KINDS[-1]}', where, "kind")
     if not row["source"]:
-        raw.fail("the source is empty", where)
+        raw.fail("the source is empty", where, "source")
     if kind == "switch" and row["target"]:
-        raw.fail("a line of kind switch has no target; for a cable leave the kind out", where)
+        raw.fail("a line of kind switch has no target; for a cable leave the kind out", where, "target")
     joins = kind in ("cable", "link") or bool(row["target"])
     foreign = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
     for name in foreign:
@@ -110,6 +111,7 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
             raw.fail(
                 f"{name} has no meaning in a line of kind {kind}{'' if row['target'] else ' without target'}",
                 where,
+                name,
             )
     if kind in ("switch", "terminal"):
         attributes.add_vertex(
@@ -122,10 +124,10 @@ def _join(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     if kind == "switch" or (kind == "terminal" and not row["target"]):
         return
     if not row["target"]:
-        raw.fail("the target is empty", where)
-    for end in (row["source"], row["target"]):
-        if end not in raw.vertices:
-            attributes.add_vertex(raw, end, {}, where)
+        raw.fail("the target is empty", where, "target")
+    for cell in ("source", "target"):
+        if row[cell] not in raw.vertices:
+            attributes.add_vertex(raw, row[cell], {}, where, cell)
     own = OF_LINKS if kind == "terminal" else (*OF_LINKS, "address")
     values = {key: row[key] for key in own if key in row}
     attributes.add_links(raw, row["source"], row["target"], values, where, one_way=kind == "link")

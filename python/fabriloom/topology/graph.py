@@ -54,12 +54,13 @@ class GraphError(ValueError):
     """A graph that cannot be built.
 
     ``parameter`` names the wrong argument, if there is one. For an unreadable file, ``message``, ``hint`` and
-    ``place`` are separate.
+    ``place`` are separate. ``cell`` names the column at fault of a line of a table.
     """
 
-    def __init__(self, message: str, parameter: str | None = None) -> None:
+    def __init__(self, message: str, parameter: str | None = None, cell: str | None = None) -> None:
         super().__init__(message)
         self.parameter = parameter
+        self.cell = cell
         self.message = message
         self.hint = ""
         self.place: Place | None = None

@@ -23,7 +23,7 @@ def check_ends(raw: RawGraph) -> None:
         ends = sum(raw.vertices[end].terminal for end in (link.source, link.target))
         if link.address is not None and ends != 1:
             why = "neither end is one" if ends == 0 else "both ends are: give it in the line of the terminal"
-            raw.fail(f"a logical address is of a terminal, and {why}", link.where)
+            raw.fail(f"a logical address is of a terminal, and {why}", link.where, "address")
 
 
 def given(raw: RawGraph, graph: Graph, cables: Cables) -> Graph:
@@ -46,7 +46,8 @@ def given(raw: RawGraph, graph: Graph, cables: Cables) -> Graph:
                 continue
             for other, name, place in found.values():
                 if other == address:
-                    raw.fail(f'the logical address {address} is that of "{name}" already ({place})', where)
+                    message = f'the logical address {address} is that of "{name}" already ({place})'
+                    raw.fail(message, where, "address")
             found[number] = (address, graph.port_names[port], where)
         if found:
             plane.graph.layout["addresses"] = {number: entry[0] for number, entry in found.items()}
@@ -65,5 +66,6 @@ def _of_port(
             f'"{vertex.name}" has the logical address {vertex.address} at this cable ({vertex.where}); give '
             "one of the two",
             own.where,
+            "address",
         )
     return own.address, own.where

@@ -44,6 +44,8 @@ class RawVertex:
     y: float | None = None
     address: int | None = None
     """Logical address of the first port of a terminal in each network."""
+    cell: str = "source"
+    """Column of a table in which its name stands."""
 
 
 @dataclass
@@ -60,6 +62,8 @@ class RawLink:
     """Place in the order of links, for formats that do not keep it."""
     address: int | None = None
     """Logical address of the port of the terminal at one end."""
+    back: bool = False
+    """Whether it is the way from the target to the source of its line in the file."""
 
 
 @dataclass
@@ -74,9 +78,9 @@ class RawGraph:
     family: str | None = None
     parameters: dict[str, Any] | None = None
 
-    def fail(self, message: str, where: str = "") -> NoReturn:
-        """Raise a GraphError at a place in the file."""
-        raise GraphError(": ".join(part for part in (self.origin, where, message) if part), "path")
+    def fail(self, message: str, where: str = "", cell: str | None = None) -> NoReturn:
+        """Raise a GraphError at a place in the file; ``cell``: the column at fault, if it is a table."""
+        raise GraphError(": ".join(part for part in (self.origin, where, message) if part), "path", cell)
 
     def add_vertex(self, vertex: RawVertex) -> None:
         """Add a switch or terminal. Raises GraphError for a duplicate name."""
@@ -84,17 +88,18 @@ class RawGraph:
         if before is not None:
             both = "; a terminal's second cable is a cable of its own" if vertex.terminal else ""
             message = f'"{vertex.name}" is there already ({before.where}); names must differ{both}'
-            self.fail(message, vertex.where)
+            self.fail(message, vertex.where, vertex.cell)
         if not vertex.name:
             self.fail("a switch or terminal has no name", vertex.where)
-        self._check_name(vertex.name, vertex.where)
+        self._check_name(vertex.name, vertex.where, vertex.cell)
         if len(self.vertices) >= 2 * MAX_TERMINALS:
             self.fail(f"more than {2 * MAX_TERMINALS:,} switches and terminals", vertex.where)
         self.vertices[vertex.name] = vertex
 
-    def _check_name(self, name: str, where: str) -> None:
+    def _check_name(self, name: str, where: str, cell: str) -> None:
         if found := refused_in(name):
-            self.fail(f'the name "{escaped(name)[:80]}" holds {found}, which is not printable', where)
+            message = f'the name "{escaped(name)[:80]}" holds {found}, which is not printable'
+            self.fail(message, where, cell)
 
     def add_links(self, link: RawLink, parallel: int = 1) -> None:
         """Add ``parallel`` one-way links with the attributes of ``link``."""
@@ -111,7 +116,7 @@ class RawGraph:
             cable = (self.cables,)
             self.links.append(replace(link, cable=cable))
             back = replace(link, source=link.target, target=link.source, name=back_name, cable=cable)
-            self.links.append(replace(back, numbers=turned(link.numbers)))
+            self.links.append(replace(back, numbers=turned(link.numbers), back=True))
 
     def _fail_of_parallel(self, what: str, where: str) -> NoReturn:
         self.fail(f"parallel cables cannot share {what}; leave it out or give each its own line", where)
@@ -222,9 +227,10 @@ class RawGraph:
         for link in self.links:
             for end in (link.source, link.target):
                 if end not in self.vertices:
-                    self.fail(f'there is no switch or terminal "{end}"', link.where)
+                    cell = "source" if end == link.source else "target"
+                    self.fail(f'there is no switch or terminal "{end}"', link.where, cell)
             if link.source == link.target:
-                self.fail(f'a link leads from "{link.source}" to itself', link.where)
+                self.fail(f'a link leads from "{link.source}" to itself', link.where, "target")
 
     def _check_joined_terminals(self, terminals: int) -> None:
         """Refuse cables between two terminals in a larger network: packets cannot pass through a terminal."""
@@ -275,15 +281,15 @@ class RawGraph:
                         f'{own} is a port of "{end}", but that is a terminal, whose ports have no numbers; '
                         f'the port of "{other}" is {right}',
                         link.where,
+                        own,
                     )
             port = link.numbers.get("source_port")
             if port is None:
                 continue
             before = seen.setdefault((link.source, port), link)
             if before is not link:
-                self.fail(
-                    f'port {port:g} of "{link.source}" has a cable already ({before.where})', link.where
-                )
+                message = f'port {port:g} of "{link.source}" has a cable already ({before.where})'
+                self.fail(message, link.where, PORTS[link.back])
 
     def _check_connected(self, vertices: int, source: np.ndarray, target: np.ndarray) -> None:
         label = components(vertices, source, target)
@@ -336,12 +342,11 @@ class RawGraph:
                 index = count.get(pair, 0)
                 count[pair] = index + 1
                 name = f"{link.source}>{link.target}" + (f"#{index}" if unnamed[pair] > 1 else "")
-            self._check_name(name, link.where)
+            self._check_name(name, link.where, "name")
             before = given.get(name)
             if before is not None:
-                self.fail(
-                    f'two links are named "{name}" (the other: {before.where}); names must differ', link.where
-                )
+                message = f'two links are named "{name}" (the other: {before.where}); names must differ'
+                self.fail(message, link.where, "name")
             given[name] = link
         return list(given)
 

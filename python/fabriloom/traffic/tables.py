@@ -181,9 +181,11 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         # Lines that are cut short are filled up with nothing, which would take gigabytes.
         message = f"{len(first):,} columns, but the lines that follow are shorter"
         raise ReadError(message, "write a value for each column", reading.line_of(text, line, str(file)))
+    plain = reading.without_separator_line(text)
+    body = content if len(plain) == len(text) else plain.encode()
     try:
         frame = pl.read_csv(
-            io.BytesIO(content), has_header=header, infer_schema=False, comment_prefix="#", separator=sign
+            io.BytesIO(body), has_header=header, infer_schema=False, comment_prefix="#", separator=sign
         )
     except pl.exceptions.NoDataError:
         raise ReadError("the file is empty", "write a line of column names") from None
