@@ -285,6 +285,13 @@ def test_check_says_which_link_is_asked_for_too_much() -> None:
     assert half["scale_bound"] == pytest.approx(ring["scale_bound"])
 
 
+def test_check_says_it_of_even_traffic_without_pairs_to_name() -> None:
+    topology = {"kind": "crossbar", "terminals": 4}
+    traffic = {"pattern": "uniform", "length": "64 B", "rate": "30 MB/s"}
+    found = inspect(Scenario.from_dict({"topology": topology, "traffic": traffic}))
+    assert [link["most"] for link in found["demanded"]["over"]] == [[]] * 8
+
+
 def test_a_curve_raises_the_scale_of_rates() -> None:
     found = scenario({"rate": "8 Mbit/s", "arrivals": "constant"}, output={})
     table = curve(found, [0.5, 1, 4]).table

@@ -91,10 +91,10 @@ class LinkInspection:
         at = [parts.graph.link_names.index(name) for name in names]
         pairs, place = np.unique(np.stack(payload.pairs[:2]), axis=1, return_inverse=True)
         rate = np.bincount(place.ravel(), weights=payload.packets, minlength=pairs.shape[1])
-        shares, none = np.zeros((0, len(at))), np.zeros(len(payload.even))
-        if pairs.shape[1] <= _MOST_PAIRS:
-            each = ((*pairs[:, [one]], rate[[one]]) for one in range(pairs.shape[1]))
-            shares = np.array([link_loads.loads(parts, choice, pair, none)[at] for pair in each])
+        named = pairs.shape[1] if pairs.shape[1] <= _MOST_PAIRS else 0
+        shares, none = np.zeros((named, len(at))), np.zeros(len(payload.even))
+        for one in range(named):
+            shares[one] = link_loads.loads(parts, choice, (*pairs[:, [one]], rate[[one]]), none)[at]
         return [
             {"asked_mbytes_per_s": float(whole[link]), "most": self._largest(pairs, shares[:, column])}
             for column, link in enumerate(at)
