@@ -1,4 +1,6 @@
-"""Figures 4.10 to 4.12: throughput and retry traffic of four rings against the initial delay of a retry."""
+"""Figures 4.10 to 4.12: throughput and retry traffic against the initial delay of a retry, of four rings and
+of one ring that has the switch to itself.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 from ...published import Number, numbers
 from ...results.statistics import mean_of_runs
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import row, series
+from ..rows import near, row, series
 from . import networks
 
 DELAYS_NS = (1, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
@@ -15,9 +17,10 @@ QUICK_DELAYS_NS = (1, 400, 1600, 3200, 6400, 12800)
 GOODPUT = "depends on queue acceptance and on numbers of buffers that are not published; see the page"
 PLAIN_GOODPUT = "without phases a receiver that always finds a packet takes what it can, whatever is retried"
 PLAIN = {"phases": False, "bandwidth_allocation": False}
-MANY_PLACES = 16
-GENERATORS = f"places for {MANY_PLACES} packets to send"
-LONG_DELAYS_NS = (12800, 51200)
+ALONE_NS = (1, 100, 400, 1600, 3200, 6400, 12800, 25600, 51200)
+QUICK_ALONE_NS = (1, 1600, 51200)
+ALONE = "one ring alone"
+REGULAR = "with bandwidth allocation nine senders bring less than the port takes; see the page"
 SEEDS = (1, 2, 3, 4)
 QUICK_SEEDS = (1, 2)
 """Single runs differ more than the strategies do, so their order is compared on averages over seeds."""
@@ -36,11 +39,10 @@ def _plain(effort: Effort) -> list[Scenario]:
     return [networks.scenario(effort, 9, "exponential", delay, technology=PLAIN) for delay in delays]
 
 
-def _generators(effort: Effort, senders: int) -> list[Scenario]:
-    """Return the same with senders that hold many packets, as a data generator may."""
-    delays = (DELAYS_NS[0], *LONG_DELAYS_NS)
-    technology = {"requests_out": MANY_PLACES}
-    return [networks.scenario(effort, senders, "exponential", delay, technology) for delay in delays]
+def _alone(effort: Effort, senders: int) -> list[Scenario]:
+    """Return the runs of one ring that has the switch to itself."""
+    delays = effort.choose(ALONE_NS, QUICK_ALONE_NS)
+    return [networks.scenario(effort, senders, "exponential", delay, alone=True) for delay in delays]
 
 
 def scenarios(effort: Effort) -> list[Scenario]:
@@ -52,8 +54,8 @@ def scenarios(effort: Effort) -> list[Scenario]:
         for seed in effort.choose(SEEDS, QUICK_SEEDS)
         for run in _runs(effort, senders, strategy, seed)
     ]
-    generators = [run for senders in networks.RATIOS for run in _generators(effort, senders)]
-    return runs + _plain(effort) + generators
+    alone = [run for senders in networks.RATIOS for run in _alone(effort, senders)]
+    return runs + _plain(effort) + alone
 
 
 def bus_mbytes_per_s(one: Measured) -> float:
@@ -80,7 +82,11 @@ def findings(lab: Lab) -> Findings:
     for (senders, strategy), points in measured.items():
         found.series += _curves(senders, strategy, delays, points)
     found.rows += _throughput_rows(printed, measured) + _plain_rows(lab, printed)
-    found.rows += _generator_rows(lab, printed)
+    for senders in networks.RATIOS:
+        points = lab.measure(_alone(lab.effort, senders))
+        delays = lab.effort.choose(ALONE_NS, QUICK_ALONE_NS)
+        found.series += _curves(senders, f"exponential, {ALONE}", delays, points)
+        found.rows += _alone_rows(printed, senders, points)
     found.rows += _order_rows(lab, printed)
     return found
 
@@ -98,7 +104,7 @@ def _curves(senders: int, strategy: str, delays: list[float], points: list[Measu
     return [
         series(
             figures[senders, what],
-            f"Four rings of {senders} senders and a slow port each",
+            f"Rings of {senders} senders and a slow port each",
             f"{what}, {strategy}",
             x=delays,
             y=rates,
@@ -139,20 +145,37 @@ def _plain_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
     ]
 
 
-def _generator_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
-    """Compare without a delay, and with the best of the long delays."""
-    rows = []
-    for senders in networks.RATIOS:
-        rates = [bus_mbytes_per_s(one) for one in lab.measure(_generators(lab.effort, senders))]
-        without, best = rates[0], max(rates[1:])
-        found = {"raw-3": best, "gain-3": best / without} if senders == 3 else {}
-        if senders == 9:
-            found = {"raw-9-none": without / 1000, "raw-9": best / 1000, "gain-9": best / without}
-        rows += [
-            row("sci-retry", printed[key], ours, kind="reported", note=GOODPUT, variant=GENERATORS)
-            for key, ours in found.items()
+def _alone_rows(printed: dict[str, Number], senders: int, points: list[Measured]) -> list[dict[str, Any]]:
+    """Compare one ring alone, without a delay and with the best; ``gain-3`` set the places to send."""
+    rates = [bus_mbytes_per_s(one) for one in points]
+    without, best = rates[0], max(rates)
+    retry = retry_mbytes_per_s(points[-1], senders)
+    if senders == 3:
+        raw, gain = printed["raw-3"], printed["gain-3"]
+        none = {"kind": "predicted", "tolerance": (0.0, 50.0)}
+        return [
+            row("sci-retry", raw, best, kind="predicted", tolerance=near(raw, 0.1), variant=ALONE),
+            row(
+                "sci-retry",
+                gain,
+                best / without,
+                kind="calibrated",
+                tolerance=near(gain, 0.15),
+                note="requests_out",
+                variant=ALONE,
+            ),
+            row("sci-retry", printed["retry-3"], retry, variant=ALONE, **none),
         ]
-    return rows
+    found = {
+        "raw-9-none": without / 1000,
+        "raw-9": best / 1000,
+        "raw-9-asymptote": rates[-1],
+        "gain-9": best / without,
+    }
+    return [
+        row("sci-retry", printed[key], ours, kind="reported", note=REGULAR, variant=ALONE)
+        for key, ours in found.items()
+    ]
 
 
 def _order_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:

@@ -28,7 +28,17 @@ CASES: dict[str, dict[str, Any]] = {
     "delay at the responder": {"technology": {"retry": {"at": "responder"}}},
     "cables of 10 m": {"technology": {"cable_length": "10 m"}},
     "with responses": {"transaction": "nwrite"},
-    "one ring alone on the switch": {"alone": True},
+    "one ring alone, places for 24 packets to send": {"alone": True},
+    **{
+        f"the same with places for {places}": {"alone": True, "technology": {"requests_out": places}}
+        for places in (4, 8, 16, 32, 48)
+    },
+    "one ring alone, no bandwidth allocation": {"alone": True, "technology": {"bandwidth_allocation": False}},
+    "one ring alone, no phases": {"alone": True, "technology": {"phases": False}},
+    "one ring alone, busied packets before new ones": {
+        "alone": True,
+        "technology": {"retry": {"order": "first"}},
+    },
 }
 """Description of each change, and its settings."""
 
