@@ -65,6 +65,26 @@ def test_codes_are_a_part_of_each_explanation() -> None:
     assert sum(line.time_ns for line in lines if line.depth == 0) == pytest.approx(found.promises[0].bound_ns)
 
 
+def test_a_bound_of_hours_is_prolonged_as_well() -> None:
+    """Short packets and long buffers: the recursion counts hundreds of packets ahead at each of six
+    routers.
+    """
+    flows = [flow(source, target, "1 ms", length="1 B") for source in range(6) for target in range(6)]
+    flows = [one for one in flows if one["source"] != one["target"]]
+    more: Table = {
+        "topology": {"kind": "grid", "shape": [1, 6]},
+        "technology": {**SPACEWIRE, "input_buffer": "2000 B"},
+    }
+    plain, coded = (
+        bound(scenario(flows, time_code=codes, **more)) for codes in ([], [{"master": 0, "every": "1 ms"}])
+    )
+    delay_ns = plain.worst.delay(0) * plain.tick_ns
+    assert delay_ns > 3600e9
+    assert all(share < 1e-3 for share in bound(coded.compiled, tries=1).table["found_share"].drop_nulls())
+    # Codes go one way: over five links of packets, at most, in a network of one path.
+    assert delay_ns * (1 + 0.5 * 5 * CODE_NS / 1e6) < coded.worst.delay(0) * coded.tick_ns < 1.001 * delay_ns
+
+
 CROSSED: Table = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 2, "links_per_edge": 2}
 
 

@@ -21,7 +21,7 @@ from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
 from .flows import Flow, Network, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
-from .phases import Trials, latest_with_periods
+from .phases import LONGEST_GRAINS, Trials, latest_with_periods
 from .promises import Promise, promises
 from .sources import totals
 
@@ -382,7 +382,8 @@ def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | Non
             progress(done, count)
 
     tried = {
-        flow: trials.latest(flow, tries, max(1, found.worst.delay(flow) // grain), one) for flow in order
+        flow: trials.latest(flow, tries, min(max(1, found.worst.delay(flow) // grain), LONGEST_GRAINS), one)
+        for flow in order
     }
     kept = latest_with_periods(found.compiled, found.worst.flows, tries, one) if has_periods else {}
     return replace(found, tried=tried, kept=kept)

@@ -1,4 +1,4 @@
-"""Search for the longest delay of a flow over the creation times of packets.
+"""Search for the longest delay of a flow over the creation times of packets and codes.
 
 The result is a lower limit of the worst case.
 """
@@ -6,6 +6,7 @@ The result is a lower limit of the worst case.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,40 @@ from ..compile import Compiled
 from .flows import Flow
 
 _NEVER_AGAIN_GRAINS = 2.0**40
+LONGEST_GRAINS = 1 << 32
+"""Longest time, some seconds, over which packets of a trial are spread: a bound can be of days."""
 PACKETS = 4
 """Packets of each source in a trial."""
 
-Trial = list[tuple[int, int]]
-"""Packets of a trial: number of the flow, and creation time in grains."""
+
+@dataclass(frozen=True)
+class Trial:
+    """The times of a trial."""
+
+    packets: list[tuple[int, int]]
+    """Per packet: number of the flow, and creation time in grains."""
+    codes: list[int]
+    """First times of the codes, in ticks: of the time-codes together, and of each interrupt number."""
+
+
+class _Codes:
+    """The sources of time-codes and interrupts, whose first codes can be at any time."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.first = arrays["code_first_ticks"]
+        numbers = arrays["code_number"]
+        self.sets = [np.flatnonzero(numbers == one) for one in np.unique(numbers)]
+
+    def drawn(self, dice: np.random.Generator, span_ticks: int) -> list[int]:
+        """Draw first times, often close to the start."""
+        return [int(dice.integers(1, 2 + span_ticks // int(dice.integers(1, 9)))) for _ in self.sets]
+
+    def columns(self, first: list[int]) -> dict[str, Any]:
+        """Return the column for drawn first times; sources of one number keep their distances."""
+        found = self.first.copy()
+        for rows, begin in zip(self.sets, first, strict=True):
+            found[rows] = self.first[rows] - self.first[rows].min() + begin
+        return {"code_first_ticks": found}
 
 
 class Trials:
@@ -28,6 +58,8 @@ class Trials:
 
     def __init__(self, compiled: Compiled, flows: list[Flow]) -> None:
         self.compiled = compiled
+        self.codes = _Codes(compiled.arrays)
+        self.grain = int(compiled.arrays["grain_ticks"])
         self.flows = flows
         self.sources = sorted({flow.source for flow in flows})
         self.of = {
@@ -41,8 +73,8 @@ class Trials:
         """
         dice = np.random.default_rng([int(self.compiled.arrays["seed"]), victim])
         worst, found = self._drawn(dice, victim, span_grains), -1
-        for number in range(tries):
-            fresh = number % 3 == 0
+        for attempt in range(tries):
+            fresh = attempt % 3 == 0
             trial = (
                 self._drawn(dice, victim, span_grains) if fresh else self._changed(dice, worst, span_grains)
             )
@@ -62,11 +94,16 @@ class Trials:
             for source in self.sources
             for flow in dice.choice(self.of[source], PACKETS).tolist()
         ]
-        return [(victim, self._moment(dice, span)), *trial]
+        packets = [(victim, self._moment(dice, span)), *trial]
+        return Trial(packets, self.codes.drawn(dice, span * self.grain))
 
     def _changed(self, dice: np.random.Generator, worst: Trial, span: int) -> Trial:
-        """Modify one or two packets of a trial: their flow or their time. The first stays the victim's."""
-        trial = list(worst)
+        """Modify one or two packets of a trial: their flow or their time. The first stays the victim's. If
+        there are codes, modify those of every third trial instead.
+        """
+        if worst.codes and dice.random() < 1 / 3:
+            return replace(worst, codes=self.codes.drawn(dice, span * self.grain))
+        trial = list(worst.packets)
         for _ in range(int(dice.integers(1, 3))):
             place = int(dice.integers(0, len(trial)))
             flow, moment = trial[place]
@@ -77,17 +114,18 @@ class Trials:
             else:
                 moment = self._moment(dice, span)
             trial[place] = (flow, moment)
-        return trial
+        return replace(worst, packets=trial)
 
     def _columns(self, trial: Trial) -> dict[str, Any]:
         """Return the traffic columns of a trial: each packet is a flow with a single packet."""
         arrays, terminals = self.compiled.arrays, self.compiled.graph.terminals
-        ordered = sorted(trial, key=lambda packet: (self.flows[packet[0]].source, packet[1]))
+        ordered = sorted(trial.packets, key=lambda packet: (self.flows[packet[0]].source, packet[1]))
         flows = [self.flows[flow] for flow, _ in ordered]
         per_source = np.bincount([flow.source for flow in flows], minlength=terminals)
         count = len(flows)
         return {
             **arrays,
+            **self.codes.columns(trial.codes),
             "source_arrival": np.where(per_source > 0, ARRIVAL.FLOWS, ARRIVAL.SILENT).astype(np.uint8),
             "source_interval_grains": np.full(terminals, _NEVER_AGAIN_GRAINS),
             "source_queue": np.zeros(terminals, np.uint32),
@@ -104,7 +142,13 @@ class Trials:
     def _run(self, trial: Trial, victim: int) -> int:
         """Run a trial; returns the longest delay of the victim's packets."""
         until = int(_NEVER_AGAIN_GRAINS / 2) * int(self.compiled.arrays["grain_ticks"])
-        limits = {"precision": 0.0, "packets": len(trial), "drain": False, "flows": 0, "trace": len(trial)}
+        limits = {
+            "precision": 0.0,
+            "packets": len(trial.packets),
+            "drain": False,
+            "flows": 0,
+            "trace": len(trial.packets),
+        }
         found = _ran(self._columns(trial), until=until, warmup=0, batch=until, **limits)
         mine = _of_flow(found, self.flows[victim])
         return int(_since(found, "started")[mine].max(initial=0))
@@ -124,9 +168,11 @@ def latest_with_periods(
     limits = {"precision": 0.0, "packets": 0, "drain": True, "flows": 0, "trace": 4 * _MOST_PACKETS}
     dice = np.random.default_rng(int(arrays["seed"]))
     found: dict[int, int] = {}
-    for number in range(tries):
+    codes, longest = _Codes(arrays), int(interval.max()) * grain
+    for trial in range(tries):
         phases = dice.random(len(interval)) * interval * (dice.random(len(interval)) < 0.5)
-        columns = {**arrays, "flow_phase_grains": phases, "seed": number}
+        columns = {**arrays, "flow_phase_grains": phases, "seed": trial}
+        columns |= codes.columns(codes.drawn(dice, longest))
         ran = _ran(columns, until=until, warmup=0, batch=max(1, until), **limits)
         total = _since(ran, "created")
         for place, flow in enumerate(flows):

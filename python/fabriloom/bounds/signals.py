@@ -62,7 +62,7 @@ class Signals:
         hops = int(arrays["switches"]) + 1
         waits = np.full(len(self._period), hops * self._wire.max())
         # A code meets codes that were created up to V before it or after it.
-        return float(_least(np.array([hops * hop]), lambda times: self._made(2 * times) @ waits)[0])
+        return float(_least(np.array([hops * hop]), lambda times: self._made(2 * times) @ waits, _NEVER)[0])
 
     def _made(self, times: Reals) -> Reals:
         """Return the largest number of codes of each source (columns) in closed intervals (rows)."""
@@ -83,7 +83,7 @@ class Signals:
         return (self._made(times + self._under_way) * apiece).sum(axis=-1)
 
     def prolonged(self, times: Reals, apiece: Reals) -> Reals:
-        """Return D for each R."""
+        """Return D for each R. It exists however long R is, because codes leave some of the time."""
         return _least(times, lambda whole: self.work(whole, apiece))
 
     def refused(self, first: Sequence[int]) -> Refusal | None:
@@ -135,14 +135,14 @@ class Signals:
         return len(into) > len(set(into))
 
 
-def _least(base: Reals, more: Callable[[Reals], Reals]) -> Reals:
-    """Return the least solution of x = base + more(x); infinite where it is not found."""
+def _least(base: Reals, more: Callable[[Reals], Reals], most: float = np.inf) -> Reals:
+    """Return the least solution of x = base + more(x); infinite if it is not found, or above ``most``."""
     found = base.astype(np.float64)
     for _ in range(_MOST_STEPS):
         before, found = found, base + more(found)
         if np.array_equal(before, found):
             return found
-        if found.max() > _NEVER:
+        if found.max() > most:
             break
     return np.full(len(base), np.inf)
 
