@@ -11,6 +11,7 @@ import fabriloom
 import pytest
 from fabriloom import simulate
 from fabriloom.scenario import Scenario
+from fabriloom.studies.inspection import inspect
 from fabriloom.technology import TechnologyError, interface, interfaces, presets, technology
 
 CHIPS = ("shimafuji-codec", "spacewire-light")
@@ -227,6 +228,55 @@ def test_the_data_sheet_in_twenty_lines_is_that_of_the_presets() -> None:
     mine, theirs = (simulate.run(one) for one in (written, by_presets))
     assert mine.requirements.equals(theirs.requirements)
     assert mine.codes.equals(theirs.codes)
+
+
+SLOW_FLOW = {"source": 0, "target": 1, "length": "100 B", "period": "1 ms", "phase": "0 s"}
+SLOW = {"pattern": {"kind": "flows", "flows": [SLOW_FLOW]}}
+
+
+@pytest.mark.parametrize(("rate", "character_ns"), [("2 MB/s", 500), ("12 MB/s", 84), ("3 MB/s", 334)])
+def test_a_terminal_that_reads_slowly_spaces_its_characters(rate: str, character_ns: int) -> None:
+    """By hand: header, 100 characters and end take a reading each, in whole ns, where that is longer than
+    their 10 and 4 bits. The other direction is as it was.
+    """
+    slow = [{"preset": "plain", "terminals": [1], "read_rate": rate}]
+    plain_ns, slow_ns = (latency_ns(chips, traffic=SLOW) for chips in ([], slow))
+    more_ns = 101 * (max(100, character_ns) - 100) + (max(40, character_ns) - 40)
+    assert slow_ns == pytest.approx(plain_ns + more_ns, abs=0.01)
+    back = {"pattern": {"kind": "flows", "flows": [{**SLOW_FLOW, "source": 1, "target": 0}]}}
+    assert latency_ns(slow, traffic=back) == latency_ns([], traffic=back)
+
+
+def test_check_knows_how_fast_terminals_read() -> None:
+    slow = [{"preset": "plain", "terminals": [1], "read_rate": "2 MB/s"}]
+    fast = {"preset": "spacewire-200", "flow_control": "ignored"}
+    found = inspect(scenario(slow, technology=fast, traffic={"load": 0.1, "length": "1000 B"}))[
+        "channel_load"
+    ]
+    assert found["busiest_link"] == "s>t.1"
+    assert found["load_bound"] == pytest.approx(2 / 20)
+
+
+def test_a_small_receive_fifo_spaces_characters_by_its_credit() -> None:
+    """By hand, at 200 Mbit/s without a cable: a character of 50 ns and 50 ns to be read, a flow-control
+    character of 20 ns and the turn-around. With one of them on its way, eight characters take seven of 50 ns
+    and this loop; with four not even ends of packets wait.
+    """
+    fast = {"preset": "spacewire-200", "flow_control": "ignored", "cable_length": "0 m"}
+    fast["turn_around"] = "40 ns"
+    backlog = {"pattern": {"kind": "map", "map": [1, 0]}, "length": "200 B", "arrivals": "backlog"}
+
+    def mbytes_per_s(size: str) -> float:
+        chips = [{"preset": "plain", "receive_buffer": size}] if size else []
+        run = {"duration": "10 ms", "warmup": "2 ms", "precision": 0}
+        found = simulate.run(scenario(chips, technology=fast, traffic=backlog, run=run))
+        return float(found.summary["accepted_mbytes_per_s"]) / 2
+
+    loop_ns = 50 + 50 + 20 + 40
+    spacing_ns = -(-(7 * 50 + loop_ns) // 8)
+    assert mbytes_per_s("8 B") == pytest.approx(200 / (202 * spacing_ns) * 1e3, rel=5e-3)
+    assert mbytes_per_s("15 B") == mbytes_per_s("8 B")
+    assert mbytes_per_s("56 B") == mbytes_per_s("32 B") == mbytes_per_s("")
 
 
 def test_a_link_starts_with_characters_at_10_mbit_per_s() -> None:

@@ -159,7 +159,8 @@ def _program(dice: Random) -> Table:
 
 def _interfaces(dice: Random) -> list[Table]:
     """A chip for all terminals, or one for the first and perhaps another for the others."""
-    chip = lambda: {"preset": dice.choice(["plain", "shimafuji-codec", "spacewire-light"])}  # noqa: E731
+    slow = dice.choice([{}, {}, {"read_rate": "3 MB/s"}, {"receive_buffer": "8 B"}])
+    chip = lambda: {"preset": dice.choice(["plain", "shimafuji-codec", "spacewire-light"]), **slow}  # noqa: E731
     own = {**chip(), "terminals": [0], "clock": "40 MHz", "transmit": "3 sys + 2 tx", "receive": "2.5 rx"}
     return dice.choice([[chip()], [own], [own, chip()]])
 

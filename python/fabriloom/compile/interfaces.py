@@ -76,6 +76,25 @@ class Interfaces:
         }
         return {name: np.where(external, value, times[name]) for name, value in own.items()}
 
+    def spaced(self, graph: Graph, tech: Technology, times: Times) -> Times:
+        """Return the times of links into chips whose logic reads slowly or whose receive FIFO is small.
+
+        Their characters are spaced evenly, and each arrives at the end of its spacing.
+        """
+        if not self.chips:
+            return {}
+        spacing = self.spacing_ps(graph, tech)
+        longer = {name: np.maximum(times[name], spacing) for name in ("character", "end")}
+        return {**longer, "arrival": times["arrival"] + longer["character"] - times["character"]}
+
+    def spacing_ps(self, graph: Graph, tech: Technology) -> NDArray[np.int64]:
+        """Return, per link, the time for which its receiver lets pass between two characters; 0: none."""
+
+        def spacings(rate: int | None, length: float | None, chip: int) -> dict[str, int]:
+            return {"spacing": self.chips[chip - 1].spacing_ps(tech, rate, length) if chip else 0}
+
+        return per_link(graph, spacings, self._at_ends(graph)[1])["spacing"]
+
     def _at_ends(self, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self.at[np.asarray(graph.link_source)], self.at[np.asarray(graph.link_target)]
 

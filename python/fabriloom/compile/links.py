@@ -249,6 +249,7 @@ class LinkParts:
             more = into * (times["receiver"] - tech.receiver_latency_ps) + out * times["transmitter"]
             times["arrival"] = times["arrival"] + more
         times |= self.interfaces.wired(self.graph, tech, times)
+        times |= self.interfaces.spaced(self.graph, tech, times)
         times["arrival"] = times["arrival"] + self.interfaces.added_ps(self.graph, tech, "character")
         return {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
 

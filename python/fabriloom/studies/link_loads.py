@@ -55,6 +55,9 @@ def channel_load(parts: LinkParts, loads: Loads, length_bytes: float) -> dict[st
     speed = np.ones(graph.links)
     if rates is not None:
         speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
+    if parts.interfaces.chips:
+        spacing_ps = np.maximum(1, parts.interfaces.spacing_ps(graph, parts.technology))
+        speed = np.minimum(speed, parts.technology.character_ps(usual) / spacing_ps)
     relative = loads / speed
     full = _full_at(parts, relative, length_bytes)
     busiest = int(np.argmin(full))

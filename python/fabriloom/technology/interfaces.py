@@ -24,6 +24,10 @@ DELAYS = {
 """Delays of an interface chip, with the clock of its link that each may count."""
 
 
+_SPACING_PS = 1000
+"""Spacings are whole multiples of this."""
+
+
 @dataclass(frozen=True)
 class Interface:
     """An interface chip between a terminal and its link."""
@@ -38,6 +42,8 @@ class Interface:
     time_code_receive: str
     receive_buffer_bytes: int
     highest_rate_bits_per_s: int
+    read_rate_bits_per_s: int | None = None
+    """Rate at which the logic behind the chip reads, in bits of payload; None: as fast as they come."""
     external: bool = False
     """Whether the terminal is wired to a parallel port of its router, without a SpaceWire link."""
 
@@ -61,25 +67,50 @@ class Interface:
         return self._delays[name].of_ps(rate_bits_per_s, self.clock_millihz)
 
     def check_link(self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None) -> None:
-        """Raise TechnologyError for a link that is too fast for the chip, or whose sender would wait for its
-        credit."""
+        """Raise TechnologyError for a link that is too fast for the chip, or that never has credit."""
         rate = tech.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate > self.highest_rate_bits_per_s:
             highest = units.format_rate_bits_per_s(self.highest_rate_bits_per_s)
             message = f"a link of {units.format_rate_bits_per_s(rate)} is too fast for this interface chip, "
             message += f"which can do {highest}"
             raise TechnologyError(message, "highest_rate", f'give its cable a rate of "{highest}" at most')
-        quantum, chars = tech.credit_quantum_chars, self.receive_buffer_bytes // tech.character_bytes
-        if tech.credit_limit_chars is not None:
-            chars = min(chars, tech.credit_limit_chars)
+        if self._credit_chars(tech) < tech.credit_quantum_chars:
+            message = f"a receive_buffer of {self.receive_buffer_bytes} B is less than a flow-control "
+            message += "character grants: nothing could ever be sent to it"
+            least = tech.credit_quantum_chars * tech.character_bytes
+            raise TechnologyError(message, "receive_buffer", f'give it at least "{least} B"')
+
+    def _credit_chars(self, tech: Technology) -> int:
+        """Return the characters that may be on their way to the chip."""
+        chars = self.receive_buffer_bytes // tech.character_bytes
+        return chars if tech.credit_limit_chars is None else min(chars, tech.credit_limit_chars)
+
+    def spacing_ps(self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None) -> int:
+        """Return the time from one character to the next at which a link into the chip never waits, in ps; 0
+        if it is no longer than a character.
+        """
+        read = self.read_rate_bits_per_s
+        read_ps = 0 if read is None else -(-8 * tech.character_bytes * 10**12 // read)
+        found = max(
+            read_ps, 0 if self.external else self._credit_ps(tech, rate_bits_per_s, length_m, read_ps)
+        )
+        return -(-found // _SPACING_PS) * _SPACING_PS
+
+    def _credit_ps(
+        self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None, read_ps: int
+    ) -> int:
+        """Return the same for the credit of the receive FIFO alone."""
+        rate = tech.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
+        quantum, chars = tech.credit_quantum_chars, self._credit_chars(tech)
         loop_ps = tech.arrival_ps(rate, length_m) - tech.receiver_latency_ps + tech.credit_ps(rate, length_m)
         loop_ps += self.delay_ps("receive", rate)
-        least = -(-(loop_ps * rate) // (10**12 * min(tech.data_bits, tech.end_bits))) + quantum - 1
-        least = -(-max(least, quantum) // quantum) * quantum
-        if chars < least:
-            message = f"a receive_buffer of {self.receive_buffer_bytes} B lets the sender wait for "
-            message += "flow-control characters, which is not modelled for links into terminals"
-            raise TechnologyError(message, "receive_buffer", f'give it at least "{least} B"')
+        shortest = -(-(loop_ps * rate) // (10**12 * min(tech.data_bits, tech.end_bits)))
+        character_ps = tech.character_ps(rate)
+        if chars >= quantum * -(-(shortest + quantum - 1) // quantum) and read_ps <= character_ps:
+            return 0
+        # A group of characters is sent when the first of those that are on their way has been read.
+        group_ps = (quantum - 1) * max(character_ps, read_ps) + loop_ps
+        return max(character_ps, -(-group_ps // (quantum * (chars // quantum))))
 
 
 def interfaces() -> Mapping[str, Preset]:

@@ -54,6 +54,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "disconnect": ("disconnect_ps", units.parse_time_ps),
     "clock": ("clock_millihz", units.parse_event_rate_millihz),
     "highest_rate": ("highest_rate_bits_per_s", units.parse_rate_bits_per_s),
+    "read_rate": ("read_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
     "receive_buffer": ("receive_buffer_bytes", units.parse_bytes),
     "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
     "start_rate": ("start_rate_bits_per_s", units.parse_rate_bits_per_s),

@@ -6,7 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import EventRateMilliHz, PositiveBytes, RateBitsPerS, Section, Terminal
+from fabriloom.scenario.fields import (
+    ByteRateBitsPerS,
+    EventRateMilliHz,
+    PositiveBytes,
+    RateBitsPerS,
+    Section,
+    Terminal,
+)
 
 Latency = Annotated[str, Field(max_length=100)]
 
@@ -37,7 +44,12 @@ class Interface(Section):
     receive_buffer_bytes: PositiveBytes | None = Field(
         default=None,
         alias="receive_buffer",
-        description="Size of the receive FIFO; one that lets the sender wait for credit is refused",
+        description="Size of the receive FIFO; characters into a small one are spaced by its credit",
+    )
+    read_rate_bits_per_s: ByteRateBitsPerS | None = Field(
+        default=None,
+        alias="read_rate",
+        description="Rate at which the logic behind the chip reads, if that is slower than its link",
     )
     highest_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="highest_rate", description="Highest rate of a link of the chip"
