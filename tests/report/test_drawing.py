@@ -286,7 +286,7 @@ def test_ports_and_logical_addresses_of_a_file_are_written(tmp_path: Path) -> No
     assert not re.search(r">[3579]</text>", fabric_svg(topology.star(5, 3, 2)))
 
 
-@pytest.mark.parametrize("terminals", [4, 5, 8])
+@pytest.mark.parametrize("terminals", [4, 5, 8, 11, 14])
 def test_units_of_small_networks_of_files_are_named(tmp_path: Path, terminals: int) -> None:
     """With their addresses, also where one router has many of them, and each with several cables."""
     lines = [f"terminal,unit-{unit},a,{unit + 1},{40 + unit}\n" for unit in range(terminals)]

@@ -22,7 +22,7 @@ MAX_OUTSIDE = 96
 """Up to this many terminals are drawn around their switches; more are drawn within the boxes."""
 MAX_NAMED = 40
 """Up to this many terminals around switches have their names written."""
-_MOST_AT_ONE = 8
+_MOST_AT_ONE = 14
 """Most named terminals around one of several switches."""
 WIDTH_PX = 940.0
 _THINNEST, _WIDEST = 0.45, 1.6

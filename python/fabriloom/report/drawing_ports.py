@@ -18,6 +18,8 @@ _LEAST_PITCH_PX = 40.0
 _MOST_LINKS = 400
 _BEYOND_PX = 6.0
 """Distance from the border of a box to the middle of a number."""
+_MORE_PX, _FEW = 2.5, 8
+"""What each terminal of a switch beyond the few adds to it, so that numbers do not cover each other."""
 
 
 def port_of(graph: Graph, link: int) -> int | None:
@@ -56,7 +58,8 @@ def write_port(plan: Plan, link: int, curve: tuple[Points, Points, Points]) -> N
     share = np.linspace(0.0, 0.9, 181)[:, None]
     points = curve[0] * (1 - share) ** 2 + curve[1] * 2 * share * (1 - share) + curve[2] * share**2
     apart = np.abs(points - plan.places[plan.graph.link_source[link]]) - np.array(plan.box) / 2
-    beyond = np.flatnonzero(apart.max(axis=1) > _BEYOND_PX)
+    many = len(plan.terminals_at[plan.graph.link_source[link]]) - _FEW
+    beyond = np.flatnonzero(apart.max(axis=1) > _BEYOND_PX + _MORE_PX * max(0, many))
     if not len(beyond):
         return
     at, way = points[beyond[0]], points[-1] - points[0]
