@@ -282,7 +282,7 @@ impl Supply<'_> {
     /// Whether the last of `most` characters that are known to arrive is ready in time if the first of them is due at a
     /// tick.
     #[inline(always)]
-    fn in_time(&self, kind: &Kind, due: Time, most: u32) -> bool {
+    pub fn in_time(&self, kind: &Kind, due: Time, most: u32) -> bool {
         // Characters of a packet never arrive faster than the pace of their link. If the last one arrives before it is
         // due, so do all.
         let slack = if self.line.pace >= kind.character {

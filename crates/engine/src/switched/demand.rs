@@ -31,7 +31,7 @@ use super::link::{Kind, Link};
 use super::packet_path::asking_chars;
 use super::queue::{ALWAYS, Run};
 use super::state::Network;
-use super::timeline::ahead;
+use super::timeline::{Number, ahead};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -86,6 +86,12 @@ impl Network {
     pub(super) fn is_long(&self, link: u32, holder: u32) -> bool {
         let [at, from] = [&self.links[link as usize], &self.links[holder as usize]];
         self.has_long && ahead(at.output.end(), from.input.front()) > self.window as i32
+    }
+
+    /// The same for a packet of a number of characters.
+    #[inline(always)]
+    pub(super) fn is_long_packet(&self, characters: Number) -> bool {
+        self.has_long && characters.0 > self.window
     }
 
     /// Returns `Worm::links` of a packet that its source puts on a link: it must be long without its headers too, so

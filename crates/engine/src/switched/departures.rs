@@ -386,7 +386,13 @@ impl Places<'_> {
     /// granted it.
     #[inline(always)]
     pub fn all_credit(&self, at: &Link, kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
-        let [run, last] = self.last_runs(at, at.credit.next_quantum())?;
+        let runs = self.last_runs(at, at.credit.next_quantum())?;
+        Self::credit_of(&runs, kind, own, most)
+    }
+
+    /// Returns the same for characters that leave in two runs.
+    #[inline(always)]
+    pub fn credit_of(&[run, last]: &[Run; 2], kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
         let own = own.max(run.time + Time::from(kind.credit_delay));
         // Neither of the two runs is slower than this link. If the first character of each is in time, so are all.
         let due = own + Time::from(run.count) * Time::from(kind.character);

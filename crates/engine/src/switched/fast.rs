@@ -35,7 +35,7 @@ impl Link {
         from: Option<&mut Link>,
         returns: bool,
     ) -> Option<Begun> {
-        let &mut Worm { time, end, class, .. } = worm;
+        let &mut Worm { time, end, .. } = worm;
         if self.credit.is_kept() {
             self.use_kept_credit(kind, time, end);
         }
@@ -49,16 +49,22 @@ impl Link {
             let (entered, to, network) = (None, None, None);
             View { at, kind, time, end, from, supply, entered, to, returns, network }.burst::<FIRST>()?
         };
-        self.send(kind, &burst);
-        worm.time = burst.run.time;
         if let Some(from) = from {
             from.due.set_woken(burst.credits);
         }
+        Some(self.begin_with(kind, worm, header, &burst))
+    }
+
+    /// Sends the first part of a packet that is about to be put behind all others on this link.
+    #[inline(always)]
+    pub fn begin_with(&mut self, kind: &Kind, worm: &mut Worm, header: u32, burst: &Burst) -> Begun {
+        self.send(kind, burst);
+        worm.time = burst.run.time;
         let asks = (self.head() == NONE) & (burst.run.count >= header) & !self.leads_to_terminal();
         let asks_at =
             if asks { kind.request(self.input.exit_free(), burst.run.at(header - 1)) } else { UNKNOWN };
-        let Burst { run, last, again, credits, frees, .. } = burst;
-        Some(Begun { run, class, asks_at, last, again, credits, frees })
+        let &Burst { run, last, again, credits, frees, .. } = burst;
+        Begun { run, class: worm.class, asks_at, last, again, credits, frees }
     }
 }
 

@@ -35,6 +35,7 @@
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step | |
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake`, `set_woken` by [`transmit`], [`fast`] and [`packet_path`]; `leave_behind` by [`demand`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
+//! | [`whole`] | packets sent to their ends on two links at a grant | |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
 //! | [`early`] | credit that is in time whatever is sent next, taken at once | |
 //! | [`stepwise`] | the same, stored, for the few switches where it has to be computed in order | |
@@ -85,6 +86,7 @@ mod stepwise;
 pub mod timeline;
 mod trace;
 mod transmit;
+mod whole;
 mod wire;
 mod worm;
 

@@ -3,7 +3,8 @@
 use std::hint::cold_path;
 use std::num::Wrapping;
 
-use super::link::two;
+use super::allocation::Ports;
+use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
@@ -78,7 +79,7 @@ impl Network {
         };
         *at.append(&mut self.crowd) = worm;
         match begun {
-            Some(begun) => self.begun::<PACED, false>(NONE, link, &begun),
+            Some(begun) => self.begun::<PACED, false>(NONE, link, NONE, &begun),
             None => self.settle::<PACED>(link),
         }
     }
@@ -90,30 +91,30 @@ impl Network {
             self.make_room(output);
         }
         let at = &self.links[input as usize];
-        let known = (at.wire.known() - at.worm(at.head(), &self.crowd).first).0;
+        let &Worm { first, end, .. } = at.worm(at.head(), &self.crowd);
+        let known = (at.wire.known() - first).0;
+        if !self.is_long_packet(end - first)
+            && at.rests_with_head()
+            && self.grant_whole::<PACED>(input, output, now)
+        {
+            return;
+        }
         let returns = self.returns_late::<PACED>(output, known);
         let [at, to] = two(&mut self.links, input, output);
-        let waited = at.port.granted(now);
-        let old = at.worm(at.head(), &self.crowd);
-        let &Worm { packet, header, class, first, end, links, .. } = old;
-        let links = links.saturating_add(1);
-        let strips = at.port.strips() || to.port.deletes_header();
-        let (header, class, deleted) =
-            if strips { strip(&self.fabric, &self.packets, old) } else { (header, class, 0) };
-        self.ports.hold(&mut to.port, now, waited);
-        at.input.grant(output, now, first, deleted);
+        let mut old = *at.worm(at.head(), &self.crowd);
+        let mut deleted = 0;
+        if at.port.strips() || to.port.deletes_header() {
+            (old.header, old.class, deleted) = strip(&self.fabric, &self.packets, &old);
+        }
+        let granted = Granted { input, output, now, deleted };
         let kind = &self.kinds[at.kind as usize];
-        let time = at.input.exit_free() + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
-        let way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
-        let (first, end) = to.output.grant(input, at.input.deleted(), end, way);
-        let (next, bound) = (NONE, false);
-        let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
+        let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
         let begins = to.is_common() && to.has_sent_all();
         let begun = if begins {
             to.begin(
                 &self.kinds[to.kind as usize],
                 &mut worm,
-                asking_chars(&self.fabric, header),
+                asking_chars(&self.fabric, old.header),
                 Some(at),
                 returns,
             )
@@ -123,15 +124,40 @@ impl Network {
         *to.append(&mut self.crowd) = worm;
         self.grants += 1;
         match begun {
-            Some(begun) => self.begun::<PACED, true>(input, output, &begun),
+            Some(begun) => self.begun::<PACED, true>(input, output, NONE, &begun),
             None => self.settle::<PACED>(output),
         }
+    }
+
+    /// Grants an output to a packet that can then be sent to its end on both links, as described in [`super::whole`];
+    /// false if it cannot.
+    #[inline(never)]
+    fn grant_whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> bool {
+        let Some(whole) = self.whole::<PACED>(input, output, now) else { return false };
+        let follows = self.send_rest_of_head::<PACED>(input, &whole.rest);
+        let [at, to] = two(&mut self.links, input, output);
+        let old = *at.worm(at.head(), &self.crowd);
+        let granted = Granted { input, output, now, deleted: 0 };
+        let kind = &self.kinds[at.kind as usize];
+        let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
+        let asking = asking_chars(&self.fabric, worm.header);
+        let begun = to.begin_whole(&self.kinds[to.kind as usize], &mut worm, asking, whole.begins);
+        *to.append(&mut self.crowd) = worm;
+        self.grants += 1;
+        self.begun::<PACED, true>(input, output, follows, &begun);
+        true
     }
 
     /// Handles the consequences of a packet's beginning on a link, which it was granted, or which is its terminal's if
     /// `GRANTED` is false.
     #[inline(always)]
-    fn begun<const PACED: bool, const GRANTED: bool>(&mut self, input: u32, output: u32, begun: &Begun) {
+    fn begun<const PACED: bool, const GRANTED: bool>(
+        &mut self,
+        input: u32,
+        output: u32,
+        follows: u32,
+        begun: &Begun,
+    ) {
         let &Begun { run, class, asks_at, last, again, credits, frees } = begun;
         self.extensions += 1;
         if PACED {
@@ -159,7 +185,8 @@ impl Network {
         if to_terminal {
             self.stream(output);
         }
-        let mut next = if credits { input } else { NONE };
+        debug_assert!(!credits || follows == NONE, "link {input} has sent all, and has credit to send more");
+        let mut next = if credits { input } else { follows };
         if GRANTED && credits && self.is_long(output, input) {
             // If all catch up, it is woken with the others, so it must not be woken yet.
             self.links[input as usize].due.set_woken(false);
@@ -305,6 +332,36 @@ impl Network {
             self.ask(link);
         }
     }
+}
+
+/// A grant.
+struct Granted {
+    input: u32,
+    output: u32,
+    now: Time,
+    /// Characters of a header that is deleted.
+    deleted: u32,
+}
+
+/// Grants an output to the head packet of an input link; returns the packet there.
+#[inline(always)]
+fn put_through(
+    granted: &Granted,
+    old: &Worm,
+    kind: &Kind,
+    at: &mut Link,
+    to: &mut Link,
+    ports: &mut Ports,
+) -> Worm {
+    let &Granted { input, output, now, deleted } = granted;
+    let waited = at.port.granted(now);
+    let links = old.links.saturating_add(1);
+    ports.hold(&mut to.port, now, waited);
+    at.input.grant(output, now, old.first, deleted);
+    let time = at.input.exit_free() + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
+    let way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
+    let (first, end) = to.output.grant(input, at.input.deleted(), old.end, way);
+    Worm { time, next: NONE, first, end, links, bound: false, ..*old }
 }
 
 /// Returns header and class of a worm without its front header, and the characters of that header.

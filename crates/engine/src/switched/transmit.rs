@@ -212,8 +212,21 @@ impl Network {
                 self.leave_plain::<PACED>(link, output);
             }
         }
+        self.tell_holder::<PACED, CASE>(link, holder, burst.credits, burst.frees)
+    }
+
+    /// Notifies the holder of a link of credit that it waits for, and of its packet's departure; returns it if it sends
+    /// next.
+    #[inline(always)]
+    pub(super) fn tell_holder<const PACED: bool, const CASE: Case>(
+        &mut self,
+        link: u32,
+        holder: u32,
+        credits: bool,
+        frees: bool,
+    ) -> u32 {
         let mut next = NONE;
-        if burst.credits {
+        if credits {
             let behind = self.stays_behind(link, holder);
             let from = &mut self.links[holder as usize];
             if behind {
@@ -222,7 +235,7 @@ impl Network {
                 next = holder;
             }
         }
-        if burst.frees {
+        if frees {
             match CASE {
                 CREDIT => self.left::<PACED>(holder, link, None),
                 _ => self.leave_plain::<PACED>(holder, link),

@@ -1,0 +1,244 @@
+//! Packets that are sent to their ends on two links when they are granted the second one.
+//!
+//! A head that waits for its output fills an input buffer, and the rest of its packet waits for credit on the link
+//! before. The grant returns this credit. Step by step the output would send what has come; the link before the rest,
+//! with the credit that follows; and the output that rest. But when the output begins follows from its grant and its
+//! wire alone. So it is known beforehand which credit returns, and when the rest comes, and each of the two links sends
+//! in a single run.
+//!
+//! * Equation: `S_o(m) = S_o(m - 1) + character_ticks` for all characters with credit, and the same on the link before,
+//!   from its first credit on.
+//! * Conditions: both links are plain, and neither has another packet to send; the rest waits for credit alone, no header
+//!   is deleted, and the packet is not [long](super::demand). Credit for the rest returns in at most two runs: for
+//!   characters that take the places of earlier packets, and for those that take places of this one. The last character
+//!   comes in time.
+//! * Otherwise nothing is changed, and the links send step by step.
+//! * Gain: 2015 to 1772 with the C104, 2764 to 2644 with SpaceWire (1024 terminals).
+
+use std::num::Wrapping;
+
+use super::burst::{Burst, CREDIT, Supply};
+use super::departures::Places;
+use super::link::{Kind, Link};
+use super::model;
+use super::packet_path::Begun;
+use super::queue::{ALWAYS, Run};
+use super::state::Network;
+use super::timeline::{Number, Timeline, ahead, earlier};
+use super::worm::Worm;
+use crate::kernel::Time;
+
+/// What is sent of such a packet.
+pub(super) struct Whole {
+    /// The rest of it, on the link on which it came.
+    pub rest: Burst,
+    /// On its output.
+    pub begins: Run,
+}
+
+/// A grant before it takes effect.
+struct Grant<'a> {
+    /// The link on which the packet came, and that before it if the packet is not all in its output buffer.
+    at: &'a Link,
+    from: Option<&'a Link>,
+    /// Its output.
+    to: &'a Link,
+    kind: &'a Kind,
+    next: &'a Kind,
+    /// The packet on the link on which it came.
+    head: &'a Worm,
+    /// When its characters cross at the earliest.
+    now: Time,
+    crossbar: u32,
+    /// When places in the output buffer become free, if that does not follow from when characters are sent.
+    room: Option<&'a Timeline>,
+}
+
+impl Network {
+    /// Returns what is sent at the grant of an output to the head packet of an input link which waits for credit, if
+    /// that is all of the packet. Takes credit for the output that is in time.
+    #[inline(always)]
+    pub(super) fn whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> Option<Whole> {
+        let at = &self.links[input as usize];
+        let head = at.worm(at.head(), &self.crowd);
+        if !at.rests_alone(head) || at.output.holder() == output {
+            return None;
+        }
+        let returns = self.returns_late::<PACED>(output, (head.end - head.first).0);
+        let links = self.links.as_slice();
+        let (at, to) = (&links[input as usize], &links[output as usize]);
+        let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
+        let grant = Grant {
+            at,
+            from: links.get(at.output.holder() as usize),
+            to,
+            kind,
+            next,
+            head: at.worm(at.head(), &self.crowd),
+            now: now.max(at.input.exit_free()),
+            crossbar: if PACED { kind.crossbar } else { 0 },
+            room: if PACED { self.rooms.get(output as usize) } else { None },
+        };
+        grant.whole(returns)
+    }
+
+    /// Sends the rest of a packet that is about to be granted an output; returns a link that sends next, or
+    /// [`crate::fabric::NONE`].
+    #[inline(always)]
+    pub(super) fn send_rest_of_head<const PACED: bool>(&mut self, link: u32, rest: &Burst) -> u32 {
+        if !self.links[link as usize].wire.has_room() {
+            self.make_room(link);
+        }
+        let at = &mut self.links[link as usize];
+        let kind = &self.kinds[at.kind as usize];
+        let (holder, from_terminal) = (at.output.holder(), kind.from_terminal);
+        at.send(kind, rest);
+        let gone = at.sent(at.sending(), &mut self.crowd);
+        self.extensions += 1;
+        if from_terminal | (self.hops.limit > 0) {
+            self.sent(link, &gone);
+        }
+        if PACED {
+            self.free_places(link, &rest.run);
+        }
+        self.tell_holder::<PACED, CREDIT>(link, holder, rest.credits, rest.frees)
+    }
+}
+
+impl Link {
+    /// Whether it waits for credit to send the rest of its head packet.
+    #[inline(always)]
+    pub fn rests_with_head(&self) -> bool {
+        self.credit.waits() && self.sending() == self.head() && self.credit.characters() == 0
+    }
+
+    /// Whether no packet follows that one, and it waits for nothing else.
+    #[inline(always)]
+    fn rests_alone(&self, head: &Worm) -> bool {
+        let idle = !(self.credit.is_kept() | self.due.is_woken() | self.due.is_behind());
+        idle & self.sends_newest() & !head.bound & self.is_common()
+    }
+
+    /// Sends a packet, behind all others, with a run that was computed before.
+    #[inline(always)]
+    pub fn begin_whole(&mut self, kind: &Kind, worm: &mut Worm, header: u32, run: Run) -> Begun {
+        let total = (worm.end - worm.first).0;
+        let (credited, next_quantum) = (self.credit.characters(), self.credit.next_quantum());
+        let (last, waits) = (run.count == total, run.count < total);
+        let none = false;
+        let (again, supplies, leaves, credits) = (none, none, none, none);
+        let frees = run.count + kind.output_buffer >= total;
+        let burst =
+            Burst { run, credited, next_quantum, last, again, waits, supplies, leaves, credits, frees };
+        self.begin_with(kind, worm, header, &burst)
+    }
+}
+
+impl Grant<'_> {
+    /// `returns`: whether the output gets credit that may be late.
+    #[inline(always)]
+    fn whole(&self, returns: bool) -> Option<Whole> {
+        let (at, kind) = (self.at, self.kind);
+        let begins = self.begins(returns)?;
+        let most = (self.head.end - at.wire.known()).0;
+        let (credited, time) = self.credit(&begins, most)?;
+        let run = Run { count: most, step: kind.character, time };
+        if !self.is_supplied(&run) || !self.is_in_time(&run, &begins) {
+            return None;
+        }
+        let next_quantum = at.credit.next_quantum() + Wrapping(credited);
+        let (last, none) = (true, false);
+        let (again, waits, supplies, leaves) = (none, none, none, none);
+        let (credits, frees) = self.from.map_or((none, none), |from| at.vacates(kind, self.head.end, from));
+        let rest =
+            Burst { run, credited, next_quantum, last, again, waits, supplies, leaves, credits, frees };
+        Some(Whole { rest, begins })
+    }
+
+    /// Returns what the output sends of the packet if all of it comes in time.
+    #[inline(always)]
+    fn begins(&self, returns: bool) -> Option<Run> {
+        let Self { at, from, to, head, .. } = self;
+        let comes = from.is_none_or(|from| ahead(from.wire.known() - at.output.shift(), head.end) >= 0);
+        let is_first = to.is_common() & to.has_sent_all();
+        let strips = at.port.strips() | to.port.deletes_header();
+        let (credit, total) = (to.credit.characters(), self.total());
+        let late = to.credit.is_kept() | (credit == 0) | (returns & (credit <= total));
+        if !(comes & is_first) | strips | late {
+            return None;
+        }
+        let supply = self.now + Time::from(self.kind.onward);
+        let time = model::start(supply, to.wire.free(), ALWAYS);
+        Some(Run { count: credit.min(total), step: self.next.character, time })
+    }
+
+    #[inline(always)]
+    fn total(&self) -> u32 {
+        (self.head.end - self.head.first).0
+    }
+
+    /// Returns credit for all of the `most` characters of the rest, if it is in time once the first quantum is, and when
+    /// that is: see [`Places::all_credit`].
+    #[inline(always)]
+    fn credit(&self, begins: &Run, most: u32) -> Option<(u32, Time)> {
+        let own = model::start(self.head.time, self.at.wire.free(), ALWAYS);
+        let runs = self.leaving(self.at.credit.next_quantum(), begins)?;
+        let credit = Places::credit_of(&runs, self.kind, own, most)?;
+        (credit.0 >= most).then_some(credit)
+    }
+
+    /// Returns when characters of the packet leave, from one on: those whose places earlier packets leave, if these do
+    /// so in one run, and those that follow.
+    #[inline(always)]
+    fn leaving(&self, number: Number, begins: &Run) -> Option<[Run; 2]> {
+        let (to, next) = (self.to, self.next);
+        let (line, late) = match self.room {
+            Some(room) => (room, 0),
+            None => (to.wire.starts(), next.character),
+        };
+        let first = self.head.first + Wrapping(next.output_buffer);
+        let stop = earlier(self.head.end, first + Wrapping(begins.count));
+        let count = ahead(stop, first).max(0) as u32;
+        let places = Run { count, ..begins.later(next.character) };
+        if self.room.is_some() && line.last() + Time::from(self.crossbar) > places.time {
+            // The crossbar would delay the use of these places.
+            return None;
+        }
+        let before = ahead(first, number);
+        if before <= 0 {
+            let into = before.unsigned_abs();
+            let count = count.checked_sub(into).filter(|&count| count > 0)?;
+            let run = Run { count, time: places.at(into).max(self.crosses_at(number)), ..places };
+            return Some([run, Run { count: 0, ..run }]);
+        }
+        let last = line.last_run();
+        let into = last.count.checked_sub(before as u32)?;
+        let time = (last.at(into) + Time::from(late)).max(self.crosses_at(number));
+        let following = Run { time: places.time.max(self.crosses_at(first)), ..places };
+        Some([Run { count: before as u32, time, ..last }, following])
+    }
+
+    /// Returns when a character crosses if all cross `crossbar` ticks apart.
+    #[inline(always)]
+    fn crosses_at(&self, number: Number) -> Time {
+        self.now + Time::from((number - self.head.first).0) * Time::from(self.crossbar)
+    }
+
+    /// Whether all characters of the rest come in time.
+    #[inline(always)]
+    fn is_supplied(&self, run: &Run) -> bool {
+        let output = &self.at.output;
+        self.from.is_none_or(|from| {
+            let supply = Supply { line: from.wire.starts(), shift: output.shift(), way: output.way() };
+            supply.in_time(self.kind, run.time, run.count)
+        })
+    }
+
+    /// Whether all characters come to the output in time after such a rest: then so do all that came before.
+    #[inline(always)]
+    fn is_in_time(&self, rest: &Run, begins: &Run) -> bool {
+        let slack = if self.kind.character >= self.next.character { self.total() - 1 } else { 0 };
+        let way = Time::from(self.kind.onward + self.kind.arrival);
+        rest.at(rest.count - 1) + way <= begins.at(slack)
+    }
+}
