@@ -4,6 +4,7 @@ use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::allocation::Ports;
+use super::burst::PLAIN;
 use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Event, Network, PacketState, UNKNOWN};
@@ -109,8 +110,8 @@ impl Network {
         let granted = Granted { input, output, now, deleted };
         let kind = &self.kinds[at.kind as usize];
         let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
-        let begins = to.is_common() && to.has_sent_all();
-        let begun = if begins {
+        let waits = to.is_common() && !to.has_sent_all();
+        let begun = if to.is_common() && to.has_sent_all() {
             to.begin(
                 &self.kinds[to.kind as usize],
                 &mut worm,
@@ -125,8 +126,19 @@ impl Network {
         self.grants += 1;
         match begun {
             Some(begun) => self.begun::<PACED, true>(input, output, NONE, &begun),
+            None if waits => self.granted_behind::<PACED>(input, output),
             None => self.settle::<PACED>(output),
         }
+    }
+
+    /// Handles the grant of an output that still sends earlier packets: nothing changes for these, but some places for
+    /// the characters of this one may be known.
+    #[inline(never)]
+    fn granted_behind<const PACED: bool>(&mut self, input: u32, output: u32) {
+        let (at, to) = (&self.links[input as usize], &self.links[output as usize]);
+        let (credits, frees) = to.vacates(self.kind(to), to.wire.known(), at);
+        let next = self.tell_holder::<PACED, PLAIN>(output, input, credits, frees);
+        self.follow::<PACED>(next);
     }
 
     /// Grants an output to a packet that can then be sent to its end on both links, as described in [`super::whole`];
