@@ -252,6 +252,24 @@ def test_lonely_packets_never_meet() -> None:
     assert latency["mean"] == pytest.approx(mean)
 
 
+def test_the_zero_load_latency_of_flows_is_that_of_their_packets() -> None:
+    flows = [
+        {"source": 0, "target": 1, "length": "20 B", "period": "1 ms", "phase": "0 ns"},
+        {"source": 3, "target": 2, "length": "400 B", "period": "1 ms", "phase": "300 us"},
+        {"source": 3, "target": 0, "length": "90 B", "period": "1 ms", "phase": "600 us"},
+    ]
+    scenario = small(
+        traffic={"pattern": {"kind": "flows", "flows": flows}}, run={"duration": "1 ms", "warmup": "0 ns"}
+    )
+    found = inspection.inspect(scenario)
+    latency, ran = found["zero_load_latency_ns"], simulate.run(scenario).flows["latency_ns_mean"]
+    assert (latency["pairs"], latency["length_bytes"]) == (3, 400)
+    # In the run flow control of other flows shares the wires.
+    asked = [latency[name] for name in ("min", "mean", "max")]
+    assert asked == pytest.approx([ran.min(), ran.mean(), ran.max()], rel=5e-3)
+    assert "over 3 flows, packets of up to 400 B" in dict(inspection.lines(found))["zero-load latency"]
+
+
 def test_channel_load_bound_of_a_line() -> None:
     """Two switches of four terminals: 4 x 4 / 7 packets cross the one cable for each packet of a source."""
     scenario = Scenario.from_dict(

@@ -325,10 +325,14 @@ CHECK = Table(
         Column("zero_load_latency_ns.mean", "ns", "Its mean over the pairs examined."),
         Column("zero_load_latency_ns.max", "ns", "Its longest."),
         Column(
-            "zero_load_latency_ns.pairs", "count", "Pairs of terminals examined: all, or about a thousand."
+            "zero_load_latency_ns.pairs",
+            "count",
+            "Pairs of terminals examined: all, or about a thousand; of flows, theirs.",
         ),
         Column(
-            "zero_load_latency_ns.length_bytes", "B", "Payload of these packets: the longest of the scenario."
+            "zero_load_latency_ns.length_bytes",
+            "B",
+            "Payload of these packets: the longest of the scenario. Flows have their own lengths, up to this.",
         ),
         Column("deadlock.free", "true or false", "Whether the channel dependency graph has no cycle."),
         Column("deadlock.cycle", "list of text", "Links of a cycle, if there is one."),

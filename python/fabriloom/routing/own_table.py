@@ -37,9 +37,8 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
     text = text_at(path)
-    found = (
-        _by_address(graph, text, path, adaptive) if has_routers(text, path) else _by_name(maker, text, path)
-    )
+    by_ports = has_routers(text, path)
+    found = _by_address(graph, text, path, adaptive) if by_ports else _by_name(maker, text, path)
     rows = list(found)
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
@@ -54,11 +53,13 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     try:
         verify(graph, table)
     except RoutingError as error:
-        raise _placed(error, maker, rows) from None
+        raise _placed(error, maker, rows, "ports" if by_ports else "links") from None
     return table
 
 
-def _placed(error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, Ways]]) -> RoutingError:
+def _placed(
+    error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, Ways]], cell: str
+) -> RoutingError:
     """Return an error of the whole table with the place of the rows that cause it, if there are any."""
     terminal = next((number for kind, number in error.named if kind == "terminal"), None)
     if terminal is None:
@@ -72,7 +73,7 @@ def _placed(error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, 
         return RoutingError(str(error), "path")
     others = [str(line) for line in found[1:]]
     also = f" (see also {'lines' if len(others) > 1 else 'line'} {', '.join(others)})" if others else ""
-    return fault(found[0], f"{error}{also}")
+    return fault(found[0], f"{error}{also}", cell)
 
 
 def fault(line: int, message: str, cell: str | None = None) -> RoutingError:

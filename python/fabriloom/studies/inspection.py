@@ -90,7 +90,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         *(_program_lines(found["program"]) if "program" in found else []),
         *_bounds_of(found),
         *([effective_bisection.line(found)] if "effective_bisection" in found else []),
-        *_latency_lines(found["zero_load_latency_ns"]),
+        *_latency_lines(found),
         ("deadlock", _deadlock_text(found["deadlock"])),
     ]
 
@@ -118,11 +118,14 @@ def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]
     ]
 
 
-def _latency_lines(latency: dict[str, Any]) -> list[tuple[str, str]]:
+def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    latency, traffic = found["zero_load_latency_ns"], found.get("resolved", {}).get("traffic", {})
     if not latency["pairs"]:
         return []
     low, mean, high = (latency[key] / 1e3 for key in ("min", "mean", "max"))
     about = f"{latency['pairs']:,} pairs, packets of {latency['length_bytes']:g} B"
+    if dict(traffic.get("pattern", {})).get("kind") == "flows":
+        about = f"{latency['pairs']:,} flows, packets of up to {latency['length_bytes']:g} B"
     return [
         ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
     ]

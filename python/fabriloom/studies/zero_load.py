@@ -14,13 +14,18 @@ from .kinds import inspection_of
 
 SOURCES = 16
 TARGETS = 64
+MOST_FLOWS = 1024
+
+Packets = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Sources, targets and payload characters of packets."""
 
 
 def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     """Return shortest, mean and longest network latency of single packets in ns, over pairs of terminals.
 
-    Packets have the longest length of the scenario. The value of each pair is exact: every packet is sent
-    after the previous one has arrived.
+    Packets have the longest length of the scenario. If the traffic is given as flows, the pairs are those of
+    up to 1024 flows, each with its own packet. The value of each pair is exact: every packet is sent after
+    the previous one has arrived.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -28,13 +33,11 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     if graph.terminals < 2:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     kind = inspection_of(compiled)
-    source, target = kind.pairs(SOURCES, TARGETS)
+    source, target, characters = _flows(arrays) or _pairs(kind, arrays)
     known = reached(compiled.parts, source, target)
-    source, target = source[known], target[known]
-    characters = _longest(arrays)
-    latency = _run(arrays, source, target, characters, kind.apart_ticks(characters)) * (
-        compiled.tick_ps / 1000
-    )
+    source, target, characters = source[known], target[known], characters[known]
+    longest = int(characters.max(initial=0))
+    latency = _run(arrays, source, target, characters, kind.apart_ticks(longest)) * (compiled.tick_ps / 1000)
     if not len(latency):
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     return {
@@ -42,7 +45,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
         "mean": float(latency.mean()),
         "max": float(latency.max()),
         "pairs": len(latency),
-        "length_bytes": int(compiled.technology.payload_bytes(characters)),
+        "length_bytes": int(compiled.technology.payload_bytes(longest)),
     }
 
 
@@ -53,6 +56,24 @@ def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
 
+def _pairs(kind: Any, arrays: dict[str, Any]) -> Packets:
+    source, target = kind.pairs(SOURCES, TARGETS)
+    return source, target, np.full(len(source), _longest(arrays))
+
+
+def _flows(arrays: dict[str, Any]) -> Packets | None:
+    """Return the packets of flows to single terminals; None if there are none."""
+    source = np.repeat(
+        np.arange(len(arrays["flow_start"]) - 1), np.diff(arrays["flow_start"].astype(np.int64))
+    )
+    target, length = (arrays[f"flow_{name}"].astype(np.int64) for name in ("target", "length"))
+    single = np.flatnonzero(target < int(arrays["terminals"]))
+    if not len(single):
+        return None
+    kept = single[np.unique(np.linspace(0, len(single) - 1, MOST_FLOWS).astype(np.int64))]
+    return source[kept], target[kept], length[kept]
+
+
 def _longest(arrays: dict[str, Any]) -> int:
     """Return the payload characters of the longest packet of the scenario."""
     columns = ("flow_length", "list_length", "length_values", "length_max")
@@ -61,7 +82,7 @@ def _longest(arrays: dict[str, Any]) -> int:
 
 
 def _run(
-    arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, characters: int, apart: int
+    arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, characters: np.ndarray, apart: int
 ) -> np.ndarray:
     """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
@@ -78,7 +99,7 @@ def _run(
         "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
         "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
         "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
-        "list_length": np.full(len(wait), characters, np.uint32),
+        "list_length": np.insert(characters, begin, characters[begin]).astype(np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
         # By the first port that leads there: packets leave one after the other.
