@@ -3,7 +3,7 @@
 //! A head that waits for its output fills an input buffer, and the rest of its packet waits for credit on the link
 //! before. The grant returns this credit. Step by step the output would send what has come; the link before the rest,
 //! with the credit that follows; and the output that rest. But when the output begins follows from its grant and its
-//! wire alone. So it is known beforehand which credit returns, and when the rest comes, and each of the two links sends
+//! wire alone. So it is known in advance which credit returns, and when the rest comes, and each of the two links sends
 //! in a single run.
 //!
 //! * Equation: `S_o(m) = S_o(m - 1) + character_ticks` for all characters with credit, and the same on the link before,
