@@ -213,6 +213,7 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
         "until": compiled.grain_ticks(run.duration_ps),
         "warmup": None if run.warmup_ps == "auto" else compiled.grain_ticks(int(run.warmup_ps)),
         "precision": run.precision,
+        "latencies": run.precision_of == "all",
         "packets": run.packets,
         "batch": compiled.grain_ticks(_batch_ps(compiled)) or int(compiled.arrays["grain_ticks"]),
         "drain": run.drain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fabriloom import Scenario, ScenarioError, saturate, simulate
+from fabriloom import Scenario, ScenarioError, run, saturate, simulate
 from fabriloom.studies import inspection
 from fabriloom.studies.verdict import Judge
 
@@ -100,3 +100,21 @@ def test_rates_are_raised_by_their_scale() -> None:
     assert all(set(point.settings) == {"traffic.scale"} for point in found.points)
     with pytest.raises(ScenarioError, match="there is no backlog: rates and flows"):
         saturate(rated, "backlog")
+
+
+def test_runs_end_when_throughput_is_known() -> None:
+    """Near the limit, latencies are known much later: a run for them has many more events."""
+    given = {
+        "topology": {"kind": "grid", "shape": [3, 3]},
+        "technology": {"preset": "generic"},
+        "traffic": {"length": "16 B", "load": 0.5},
+    }
+    events = {}
+    for what in ("throughput", "all"):
+        ends = {"duration": "1 ms", "precision": 0.02, "precision_of": what}
+        summary = run(Scenario.from_dict({**given, "run": ends})).summary
+        events[what] = summary["engine"]["events"]
+        assert summary["end"]["reason"] == "precision"
+        assert ("total latency" in summary["end"]["message"]) == (what == "all")
+        assert summary["keeps_up"]
+    assert 2 * events["throughput"] < events["all"]

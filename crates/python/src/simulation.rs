@@ -81,7 +81,7 @@ fn codes() -> HashMap<&'static str, HashMap<&'static str, u8>> {
 }
 
 /// One run of the engine. Options have the engine's names: until, warmup, precision, packets, batch, drain, flows,
-/// trace, keep_messages, hops, hops_since, watched, and pairs or sources whose throughput is kept. Raises ValueError
+/// trace, keep_messages, hops, hops_since, watched, latencies, and pairs or sources whose throughput is kept. Raises ValueError
 /// for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
@@ -91,7 +91,7 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (
         arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0, hops=0,
-        hops_since=0, watched=Vec::new(), pairs=Vec::new(), sources=Vec::new()
+        hops_since=0, watched=Vec::new(), pairs=Vec::new(), sources=Vec::new(), latencies=true
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
     fn new(
@@ -110,6 +110,7 @@ impl Simulation {
         watched: Vec<u32>,
         pairs: Vec<(u32, u32)>,
         sources: Vec<u32>,
+        latencies: bool,
     ) -> PyResult<Self> {
         let fabric = fabric(arrays)?;
         let messages = keep_messages;
@@ -117,6 +118,7 @@ impl Simulation {
             until,
             warmup,
             precision,
+            latencies,
             packets,
             batch,
             drain,

@@ -103,7 +103,8 @@ def summary(
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
     end_ticks, window = int(native["end_time_ticks"]), tables.window_ticks(native)
     inside, _, _ = tables.batch_bounds(native)
-    precision = float(provenance.resolved.get("run", {}).get("precision", 0.0))
+    run = provenance.resolved.get("run", {})
+    precise = means[:1] if run.get("precision_of") == "throughput" else means
     kind = KINDS[graph.kind]
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
@@ -114,7 +115,9 @@ def summary(
         "seed": provenance.seed,
         "end": {
             "reason": reason,
-            "message": _message(native, graph, tick_ps, cycle, precision, confidence.widths(means)),
+            "message": _message(
+                native, graph, tick_ps, cycle, float(run.get("precision", 0.0)), confidence.widths(precise)
+            ),
             "cycle": cycle,
         },
         "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},

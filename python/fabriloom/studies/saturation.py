@@ -29,6 +29,8 @@ DEFINITIONS: dict[str, str] = {
     "what is always under way, and no link, bus or memory has to do more than it can",
 }
 RESOLUTION = 0.01
+THROUGHPUT = {"run.precision_of": "throughput"}
+"""Runs near the limit would take minutes until their latencies are precise, which nothing here depends on."""
 BEYOND_BOUND = 2.0
 """Rates are raised up to this multiple of the scale at which a link, bus or memory is full."""
 
@@ -116,7 +118,8 @@ def saturate(
     ``peak`` narrows the interval of the offered load down to ``resolution``: it tries two loads at a time,
     which divide the interval in three, and then loads beside the best one. The loads do not depend on
     ``jobs``. The largest of several measured throughputs is slightly too large by chance; its half-width is
-    that of its own run.
+    that of its own run. Each run ends when its throughput is precise and it is known whether packets pile up:
+    its latencies may be less precise than ``run.precision``.
 
     Args:
         scenario: the scenario; its ``[sweep]`` is ignored.
@@ -158,7 +161,8 @@ def saturate(
             message = "there is no backlog: rates and flows set their own times"
             hint = "take the definition peak, which raises them by traffic.scale"
             raise scenario.error(message, ("traffic",), hint, key=True)
-        points, interrupted = run_points([(settings, scenario.with_settings(settings))], **options)
+        run = scenario.with_settings({**settings, **THROUGHPUT})
+        points, interrupted = run_points([(settings, run)], **options)
         found = [point for point in points if point is not None]
         return _result(scenario, definition, found, interrupted, None, None)
     return _peak(scenario, resolution, options)
@@ -179,7 +183,7 @@ class _Search:
     def run(self, loads: Sequence[float]) -> bool:
         """Run the loads that were not run yet; returns False if interrupted."""
         new = [load for load in loads if load not in self.tried]
-        runs = [({self.path: load}, varied(self.scenario, {self.path: load})) for load in new]
+        runs = [({self.path: load}, varied(self.scenario, {self.path: load, **THROUGHPUT})) for load in new]
         points, self.interrupted = run_points(runs, **self.options)
         self.tried.update({load: point for load, point in zip(new, points, strict=True) if point is not None})
         return not self.interrupted

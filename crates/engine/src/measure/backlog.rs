@@ -19,18 +19,21 @@ const GROWS: f64 = 3.2;
 /// A backlog returns to its mean if the t of Dickey and Fuller is below this.
 const RETURNS: f64 = -4.2;
 
-/// A backlog is also bounded if its growth plus this many standard errors is less than [`MARGIN`].
+/// A backlog is also bounded if its growth plus this many standard errors is less than a margin.
 const SURE: f64 = 2.5;
 
-/// Share of the offered packets.
-const MARGIN: f64 = 0.01;
+/// The margin at the end of a run, as a share of the offered packets.
+pub const MARGIN: f64 = 0.01;
+
+/// The margin to end a run for, which could still show the contrary.
+pub const STRICT: f64 = 0.001;
 
 /// What samples of the backlog show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
     /// More is offered than accepted.
     Grows,
-    /// It returns to its mean, or does not grow by 1 % of what is offered.
+    /// It returns to its mean, or grows by less than a margin of what is offered.
     Bounded,
     /// There are too few samples to tell.
     Unknown,
@@ -64,9 +67,9 @@ impl Backlog {
         }
     }
 
-    /// Returns what the samples show if this number of open sources creates `rate` packets a tick. Others wait for the
-    /// network.
-    pub fn trend(&self, sources: usize, rate: f64) -> Trend {
+    /// Returns what the samples show if this number of open sources creates `rate` packets a tick; `margin`: share of
+    /// them that may pile up. Others wait for the network.
+    pub fn trend(&self, sources: usize, rate: f64, margin: f64) -> Trend {
         if sources == 0 {
             return Trend::Bounded;
         }
@@ -83,7 +86,7 @@ impl Backlog {
         }
         let (whole, error) = growth(&levels);
         let offered = rate * (steps * stride) as f64 * self.spacing as f64;
-        let small = whole + SURE * error < MARGIN * offered;
+        let small = whole + SURE * error < margin * offered;
         if small || returns(&levels) < RETURNS { Trend::Bounded } else { Trend::Unknown }
     }
 }
@@ -122,9 +125,13 @@ mod tests {
     use super::*;
 
     fn trend(levels: impl Iterator<Item = f64>) -> Trend {
+        within(levels, MARGIN)
+    }
+
+    fn within(levels: impl Iterator<Item = f64>, margin: f64) -> Trend {
         let mut backlog = Backlog::new(0, 100);
         levels.for_each(|level| backlog.add(level));
-        backlog.trend(2, 0.1)
+        backlog.trend(2, 0.1, margin)
     }
 
     /// Steps of +1 and -1 that look random.
@@ -151,6 +158,13 @@ mod tests {
     fn what_returns_to_its_mean_is_bounded() {
         assert_eq!(trend((0..60_u32).map(|n| f64::from(n * 7919 % 31))), Trend::Bounded);
         assert_eq!(trend((0..60).map(|_| 3.0)), Trend::Bounded);
+    }
+
+    /// 2 packets of 600 offered.
+    #[test]
+    fn a_slow_rise_is_within_the_wide_margin_only() {
+        let rise = || (0..60).map(|n| f64::from(n) / 30.0);
+        assert_eq!((within(rise(), MARGIN), within(rise(), STRICT)), (Trend::Bounded, Trend::Unknown));
     }
 
     #[test]

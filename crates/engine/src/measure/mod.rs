@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-pub use backlog::{Backlog, Trend};
+pub use backlog::{Backlog, MARGIN, STRICT, Trend};
 pub use batches::{Batch, Batches, warmup_end};
 pub use codes::{Code, CodeCounts, Codes};
 pub use flows::{Flow, Flows, Multiply};

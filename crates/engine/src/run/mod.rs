@@ -23,6 +23,9 @@ pub struct Options {
     pub warmup: Option<Time>,
     /// Relative 95 % half-width of throughput and mean latencies to stop at; 0: never.
     pub precision: f64,
+    /// Whether the mean latencies must be that precise, too. If not, throughput must be, and it must be known whether the
+    /// backlog grows.
+    pub latencies: bool,
     /// Stop after this many packets have been delivered; 0: never.
     pub packets: u64,
     /// Ticks of the first batches; batches grow with the run.
@@ -51,6 +54,7 @@ impl Default for Options {
             until: 0,
             warmup: None,
             precision: 0.0,
+            latencies: true,
             packets: 0,
             batch: 1 << 12,
             drain: false,

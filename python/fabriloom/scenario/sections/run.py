@@ -28,6 +28,11 @@ class Run(Section):
         description="The run ends when the 95 % half-widths of throughput, mean network latency and mean "
         "total latency are below this fraction of their values; 0: never, the default for programs",
     )
+    precision_of: Literal["all", "throughput"] = Field(
+        default="all",
+        description="What has to be that precise. all: throughput and both latencies; throughput: throughput "
+        "alone, once it is known whether packets pile up. `fabriloom saturate` sets throughput",
+    )
     packets: Annotated[int, Field(ge=0, le=2**62)] = Field(
         default=0, description="The run ends when this many packets have been delivered; 0: no limit"
     )

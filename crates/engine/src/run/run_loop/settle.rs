@@ -3,7 +3,7 @@
 use super::{Network, Run};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::measure::{Trend, is_look, precision, warmup_end};
+use crate::measure::{MARGIN, Precision, STRICT, Trend, is_look, precision, warmup_end};
 use crate::run::End;
 use crate::terminal::Sources;
 
@@ -20,8 +20,8 @@ impl Run {
         }
     }
 
-    /// Whether the batches are precise enough: for throughput and both latencies, or for throughput alone if latencies
-    /// grow without bound.
+    /// Whether the batches are precise enough: for throughput and what else is wanted, or for throughput alone if
+    /// latencies grow without bound.
     pub(super) fn judge<N: Network>(&mut self, network: &N, edge: Time) {
         let (wanted, done) = (self.options.precision, &self.measure.batches.done);
         if wanted <= 0.0 || !is_look(done.len()) {
@@ -29,10 +29,20 @@ impl Run {
         }
         let Some(known) = precision(done).filter(|known| known.throughput.within(wanted)) else { return };
         let saturated = self.is_saturated(network.fabric(), edge);
-        if saturated || known.latency.within(wanted) && known.total.within(wanted) {
+        if saturated || self.is_known(network.fabric(), known) {
             self.now = edge;
             self.ended_at_look = true;
             self.end = Some(if saturated { End::Saturated } else { End::Precision });
+        }
+    }
+
+    /// Whether besides throughput all is known that was asked for: latencies, or that the backlog does not grow.
+    fn is_known(&self, fabric: &Fabric, known: Precision) -> bool {
+        let wanted = self.options.precision;
+        if self.options.latencies {
+            known.latency.within(wanted) && known.total.within(wanted)
+        } else {
+            self.backlog_within(fabric, STRICT) == Trend::Bounded
         }
     }
 
@@ -68,8 +78,12 @@ impl Run {
 
     /// Returns whether the backlog of open sources grows.
     pub(in crate::run) fn backlog(&self, fabric: &Fabric) -> Trend {
+        self.backlog_within(fabric, MARGIN)
+    }
+
+    fn backlog_within(&self, fabric: &Fabric, margin: f64) -> Trend {
         let rate = self.open(fabric).map(|terminal| Sources::interval_ticks(fabric, terminal).recip()).sum();
-        self.watch.backlog.trend(self.open(fabric).count(), rate)
+        self.watch.backlog.trend(self.open(fabric).count(), rate, margin)
     }
 
     /// Whether more is offered than accepted: the backlog grows, or packets are refused.
