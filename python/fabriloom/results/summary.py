@@ -103,8 +103,6 @@ def summary(
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
     end_ticks, window = int(native["end_time_ticks"]), tables.window_ticks(native)
     inside, _, _ = tables.batch_bounds(native)
-    run = provenance.resolved.get("run", {})
-    precise = means[:1] if run.get("precision_of") == "throughput" else means
     kind = KINDS[graph.kind]
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
@@ -115,9 +113,7 @@ def summary(
         "seed": provenance.seed,
         "end": {
             "reason": reason,
-            "message": _message(
-                native, graph, tick_ps, cycle, float(run.get("precision", 0.0)), confidence.widths(precise)
-            ),
+            "message": _message(native, graph, tick_ps, cycle, provenance.resolved.get("run", {}), means),
             "cycle": cycle,
         },
         "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},
@@ -165,16 +161,22 @@ def summary(
 
 
 def _message(
-    native: Mapping[str, Any], graph: Graph, tick_ps: int, cycle: list[str], precision: float, widths: str
+    native: Mapping[str, Any],
+    graph: Graph,
+    tick_ps: int,
+    cycle: list[str],
+    run: Mapping[str, Any],
+    means: list[confidence.Watched],
 ) -> str:
-    """Return the reason for the end; ``precision``: the wanted one; ``widths``: the half-widths reached."""
+    """Return the reason for the end; ``run``: the resolved ``[run]``; ``means``: see :func:`summary`."""
     reason = str(native["end_reason"])
     if reason == "livelocked":
         return ends.livelock(native, graph, tick_ps)
     if reason == "stalled":
         return ends.stall(native, graph, tick_ps)
     after_ns = int(native["end_time_ticks"]) * tick_ps / 1000
-    watched = ends.precision(reason, precision, widths)
+    precise = means[:1] if run.get("precision_of") == "throughput" else means
+    watched = ends.precision(reason, float(run.get("precision", 0.0)), confidence.widths(precise))
     if reason == "drained" and faults.has_faults(native):
         return ends.drained_of_faults(after_ns, int(native["lost"]), int(native["in_flight"]))
     return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0, watched)
