@@ -35,6 +35,24 @@ cable,t3,c
 """
 """Terminals of 2, 2, 2 and 3 ports on two networks, of which the one of ``b`` has all."""
 
+CROSSED = """kind,source,target,rate,source_port,target_port,address
+switch,A,,,,,
+switch,B,,,,,
+switch,C,,,,,
+terminal,x,,,,,40
+terminal,y,,,,,
+terminal,z,,,,,50
+cable,x,B,100 Mbit/s,,1,
+cable,x,A,200 Mbit/s,,4,
+cable,y,A,200 Mbit/s,,2,60
+cable,y,B,200 Mbit/s,,7,61
+cable,A,C,200 Mbit/s,1,2,
+cable,z,C,200 Mbit/s,,1,
+cable,z,B,200 Mbit/s,,2,
+cable,x,C,200 Mbit/s,,5,44
+"""
+"""``x`` has its first port in the second plane; ports have numbers, rates and logical addresses."""
+
 
 def scenario(tmp_path: Path, text: str = JOINED, choice: str | None = None, **traffic: Any) -> Scenario:
     (tmp_path / "own.csv").write_text(text)
@@ -135,3 +153,21 @@ def test_what_is_no_port_is_refused(text: str, message: str, tmp_path: Path) -> 
     with pytest.raises(GraphError) as caught:
         topology.file(tmp_path / "own.csv")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [JOINED, CROSSED])
+@pytest.mark.parametrize("form", ["csv", "graphml", "json"])
+def test_what_is_written_reads_back_with_the_same_ports(text: str, form: str, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(text)
+    graph = topology.file(tmp_path / "own.csv")
+    topology.write(graph, tmp_path / f"again.{form}")
+    again = topology.file(tmp_path / f"again.{form}")
+    assert again.port_names == graph.port_names
+    assert again.link_names == graph.link_names
+    for name in ("link_source", "link_target", "link_reverse"):
+        assert getattr(again, name).tolist() == getattr(graph, name).tolist()
+    for one, other in zip(again.planes, graph.planes, strict=True):
+        assert one.graph.layout == other.graph.layout
+    assert set(again.attributes) == set(graph.attributes)
+    for name, values in graph.attributes.items():
+        np.testing.assert_array_equal(again.attributes[name], values)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..compile import Compiled
     from ..output import Output
     from ..scenario import Scenario
+    from ..topology import Graph
 
 
 def export(scenario: Scenario, folder: Output | None) -> int:
@@ -45,12 +46,13 @@ def _files(compiled: Compiled) -> dict[str, str]:
     from .. import __version__
     from ..compile import LinkParts
     from ..routing import routers
-    from ..topology import edge_list, graphml
+    from ..topology.several import is_of_cables, without_ports
 
     assert isinstance(compiled.parts, LinkParts)
     scenario, found = compiled.scenario, dict[str, str]()
     about = f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {__version__}"
     planes = zip(compiled.graph.planes, compiled.parts.planes, _pairs(compiled), strict=True)
+    of_cables = is_of_cables(compiled.graph)
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
@@ -62,10 +64,20 @@ def _files(compiled: Compiled) -> dict[str, str]:
             f"{head}routing.csv": routers.as_csv(tables),
             f"{head}routing.c": routers.as_c(tables, whose),
             **({f"{head}paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
-            f"{head}network.csv": edge_list.write(graph),
-            f"{head}network.graphml": graphml.write(graph),
         }
-    return found
+        if not of_cables:
+            found |= _networks(head, graph)
+    return found | (_networks("", without_ports(compiled.graph)) if of_cables else {})
+
+
+def _networks(head: str, graph: Graph) -> dict[str, str]:
+    """Return a network as files; their names begin with ``head``."""
+    from ..topology import edge_list, graphml
+
+    return {
+        f"{head}network.csv": edge_list.write(graph),
+        f"{head}network.graphml": graphml.write(graph),
+    }
 
 
 def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:

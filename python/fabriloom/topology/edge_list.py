@@ -33,7 +33,17 @@ from .. import reading
 from ..reading import ReadError
 from . import attributes
 from .graph import Graph
-from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family, turned
+from .raw import (
+    ATTRIBUTES,
+    RawGraph,
+    address_of,
+    cables_of,
+    family_line,
+    numbers_of,
+    place_of,
+    read_family,
+    turned,
+)
 
 OF_LINKS = tuple(name for name in attributes.OF_LINKS if name not in ("index", "address"))
 COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
@@ -154,6 +164,7 @@ def write(graph: Graph) -> str:
             "target": graph.vertex_name(int(graph.link_target[link])),
             "name": graph.link_names[link],
             **numbers_of(graph, link),
+            **address_of(graph, link),
         }
         back = graph.link_reverse[link] == link + 1
         together = back and numbers_of(graph, link) == turned(numbers_of(graph, link + 1))
@@ -170,5 +181,5 @@ def _used(graph: Graph, column: str) -> bool:
     if column in ("x", "y"):
         return graph.positions is not None
     if column == "address":
-        return "addresses" in graph.layout
+        return bool(graph.layout.get("addresses") or graph.layout.get("link_addresses"))
     return column not in ATTRIBUTES or column in graph.attributes

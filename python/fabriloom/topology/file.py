@@ -10,6 +10,7 @@ from ..reading import ReadError
 from . import edge_list, graphml, node_link
 from .graph import MAX_TERMINALS, Graph, GraphError, whole
 from .raw import RawGraph
+from .several import is_of_cables, without_ports
 
 FORMATS = ("graphml", "json", "csv")
 MAX_FILE_BYTES = 1 << 30
@@ -57,14 +58,24 @@ def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
     numbers."""
     path = Path(path)
     form = _format(path, format)
-    if graph.several is not None:
-        raise GraphError("a network of terminals with several ports is written plane by plane", "path")
+    graph = writable(graph)
     text = {"graphml": graphml.write, "json": node_link.write, "csv": edge_list.write}[form](graph)
     try:
         with output.file(path) as out:
             out.write(output.encoded(text))
     except OSError as error:
         raise GraphError(f"{path}: cannot be written: {error.strerror}", "path") from None
+
+
+def writable(graph: Graph) -> Graph:
+    """Return the graph whose links lead to terminals, not to ports. Raises GraphError for a network of
+    planes, which is written plane by plane.
+    """
+    if graph.several is None:
+        return graph
+    if not is_of_cables(graph):
+        raise GraphError("a network of planes is written plane by plane", "path")
+    return without_ports(graph)
 
 
 def _format(path: Path, format: str | None) -> str:

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from . import attributes
 from .graph import Graph, GraphError
-from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family
+from .raw import ATTRIBUTES, RawGraph, address_of, cables_of, family_line, numbers_of, place_of, read_family
 
 XML = {"node": ("id",), "edge": ("id", "source", "target", "directed", "sourceport", "targetport")}
 """The attributes that GraphML itself defines per element; all others belong in ``<data>``."""
@@ -135,7 +135,7 @@ def write(graph: Graph) -> str:
         '<?xml version="1.0" encoding="utf-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
     ]
-    for owner, key, kind in (
+    for owner, key, kind in (  # an identifier has one owner
         ("graph", "fabriloom", "string"),
         ("node", "kind", "string"),
         ("node", "x", "double"),
@@ -143,9 +143,11 @@ def write(graph: Graph) -> str:
         ("node", "address", "int"),
         ("edge", "name", "string"),
         ("edge", "cable", "int"),
+        ("edge", "edge_address", "int"),
         *(("edge", key, "double") for key in ATTRIBUTES),
     ):
-        lines.append(f'  <key id="{key}" for="{owner}" attr.name="{key}" attr.type="{kind}"/>')
+        name = key.removeprefix("edge_")
+        lines.append(f'  <key id="{key}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>')
     lines.append('  <graph edgedefault="directed">')
     family = family_line(graph)
     if family:
@@ -158,6 +160,7 @@ def write(graph: Graph) -> str:
         values: dict[str, Any] = {"name": graph.link_names[link]}
         if cable >= 0:
             values["cable"] = cable
+        values |= {f"edge_{key}": value for key, value in address_of(graph, link).items()}
         data = "".join(_data(key, value) for key, value in (values | numbers_of(graph, link)).items())
         ends = (graph.vertex_name(int(end[link])) for end in (graph.link_source, graph.link_target))
         source, target = (quoteattr(end) for end in ends)

@@ -14,7 +14,7 @@ from typing import Any
 from .. import reading
 from . import attributes
 from .graph import Graph
-from .raw import RawGraph, cables_of, family_line, numbers_of, place_of, read_family
+from .raw import RawGraph, address_of, cables_of, family_line, numbers_of, place_of, read_family
 
 KEYS = ("nodes", "links", "edges", "directed", "multigraph", "graph")
 
@@ -78,7 +78,7 @@ def write(graph: Graph) -> str:
         }
         if cable >= 0:
             entry["cable"] = cable
-        links.append(json.dumps(entry | numbers_of(graph, link)))
+        links.append(json.dumps(entry | numbers_of(graph, link) | address_of(graph, link)))
     return (
         f'{{"directed": true, "multigraph": true, "graph": {about},\n"nodes": [\n'
         + ",\n".join(nodes)

@@ -435,6 +435,12 @@ def numbers_of(graph: Graph, link: int) -> dict[str, float]:
     }
 
 
+def address_of(graph: Graph, link: int) -> dict[str, int]:
+    """Return the logical ``address`` that a link gives the port of its terminal."""
+    address = graph.layout.get("link_addresses", {}).get(link)
+    return {} if address is None else {"address": address}
+
+
 def turned(numbers: dict[str, float]) -> dict[str, float]:
     """Return the numbers of a link for its opposite direction."""
     return {PORTS[1 - PORTS.index(key)] if key in PORTS else key: value for key, value in numbers.items()}

@@ -1,6 +1,8 @@
-"""Graph files in which terminals have several cables: each is a port; components form planes."""
+"""Graph files in which terminals have several cables: each is a port; components form planes. And back."""
 
 from __future__ import annotations
+
+from collections import Counter, deque
 
 import numpy as np
 
@@ -27,6 +29,73 @@ def with_ports(graph: Graph, cables: list[list[tuple[int, int]]]) -> Graph:
         links = np.flatnonzero(plane[source] == number)
         members.append(_member(graph, number, vertices, links, (source, target), names, terminal))
     return join(members, graph.terminal_names, prefix=False)
+
+
+def is_of_cables(graph: Graph) -> bool:
+    """Return whether a network is a file in which terminals have several cables, and not one of planes."""
+    first = graph.planes[0].graph
+    return graph.several is not None and graph.switch_names[: first.switches] == first.switch_names
+
+
+def without_ports(graph: Graph) -> Graph:
+    """Return the network whose links lead from and to terminals again, ready to be written to a file: what
+    reads it back finds the same ports. Their logical addresses are in ``layout["link_addresses"]``, by link.
+    """
+    assert graph.several is not None
+    order = _in_order_of_ports(graph)
+    place = np.empty(graph.links, np.int64)
+    place[order] = np.arange(graph.links)
+    owner = np.concatenate([np.arange(graph.switches), graph.switches + graph.several.terminal])
+    reverse = graph.link_reverse[order]
+    planes = [plane.graph.positions for plane in graph.planes]
+    placed = [one for one in planes if one is not None]
+    out = place[graph.terminal_out_links]
+    return Graph(
+        switch_names=graph.switch_names,
+        terminal_names=graph.terminal_names,
+        link_source=owner[graph.link_source[order]],
+        link_target=owner[graph.link_target[order]],
+        link_reverse=np.where(reverse < 0, -1, place[reverse]),
+        link_names=[graph.link_names[link] for link in order.tolist()],
+        family="file",
+        layout={"parameters": {}, "link_addresses": _addresses(graph, out.tolist())},
+        positions=np.concatenate(placed) if len(placed) == len(planes) else None,
+        attributes={name: values[order] for name, values in graph.attributes.items()},
+    )
+
+
+def _in_order_of_ports(graph: Graph) -> Ints:
+    """Return all links, those of a plane in their order, so that each terminal's outgoing and its incoming
+    links are in the order of its ports: these are numbered in the order of a file.
+    """
+    assert graph.several is not None
+    terminal = graph.several.terminal
+    number = np.arange(len(terminal)) - np.searchsorted(terminal, terminal)
+    waits: dict[int, tuple[tuple[int, str], int]] = {}
+    for way, links in (("out", graph.terminal_out_links), ("in", graph.terminal_in_links)):
+        for port, link in enumerate(links.tolist()):
+            waits[link] = ((int(terminal[port]), way), int(number[port]))
+    starts = [plane.first_link for plane in graph.planes]
+    queues = [deque(range(start, end)) for start, end in zip(starts, [*starts[1:], graph.links], strict=True)]
+    done: Counter[tuple[int, str]] = Counter()
+    found: list[int] = []
+    while len(found) < graph.links:
+        for queue in queues:
+            while queue and (queue[0] not in waits or done[waits[queue[0]][0]] == waits[queue[0]][1]):
+                link = queue.popleft()
+                found.append(link)
+                if link in waits:
+                    done[waits[link][0]] += 1
+    return np.array(found, np.int64)
+
+
+def _addresses(graph: Graph, out: list[int]) -> dict[int, int]:
+    """Return the logical addresses of ports; ``out``: per port, its outgoing link."""
+    return {
+        out[int(plane.port[at])]: address
+        for plane in graph.planes
+        for at, address in plane.graph.layout.get("addresses", {}).items()
+    }
 
 
 def _port_names(graph: Graph, cables: list[list[tuple[int, int]]]) -> list[str]:
