@@ -32,6 +32,7 @@ use super::packet_path::asking_chars;
 use super::queue::{ALWAYS, Run};
 use super::state::Network;
 use super::timeline::{Number, ahead};
+use super::worm::EAGER;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -307,7 +308,7 @@ impl Network {
             let at = &mut self.links[part.link as usize];
             at.due.catch_up();
             if at.tail() != NONE {
-                at.worm_mut(at.tail(), &mut self.crowd).links = EAGER;
+                at.worm_mut(at.tail(), &mut self.crowd).was_left_behind();
             }
             if part.rest > 0 {
                 self.wake(part.link);
@@ -454,9 +455,6 @@ impl Network {
         sigma
     }
 }
-
-/// Value of `Worm::links` for a packet whose links are no longer left behind.
-const EAGER: u8 = u8::MAX;
 
 /// Before every `sigma`.
 const LONG_AGO: Time = ALWAYS / 2;

@@ -122,7 +122,7 @@ impl Network {
             next += run.count;
         }
         let to = &mut self.links[output as usize];
-        to.worm_mut(to.tail(), &mut self.crowd).bound = true;
+        to.worm_mut(to.tail(), &mut self.crowd).bind();
     }
 
     /// Returns the times by which characters on an input link are ready to be sent on, `way` ticks later.

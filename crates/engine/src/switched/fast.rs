@@ -59,7 +59,7 @@ impl Link {
     #[inline(always)]
     pub fn begin_with(&mut self, kind: &Kind, worm: &mut Worm, header: u32, burst: &Burst) -> Begun {
         self.send(kind, burst);
-        worm.time = burst.run.time;
+        worm.has_begun(burst.run.time);
         let asks = (self.head() == NONE) & (burst.run.count >= header) & !self.leads_to_terminal();
         let asks_at =
             if asks { kind.request(self.input.exit_free(), burst.run.at(header - 1)) } else { UNKNOWN };

@@ -156,7 +156,7 @@ impl Network {
         if sends {
             at.send(kind, burst);
             if CASE != SUPPLY && before == worm.first {
-                at.worm_mut(number, &mut self.crowd).time = burst.run.time;
+                at.worm_mut(number, &mut self.crowd).has_begun(burst.run.time);
             }
             if CASE == ANY && worm.bound {
                 at.output.take_entered(burst.run.count);

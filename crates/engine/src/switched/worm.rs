@@ -1,7 +1,7 @@
 //! Worms: the packets on a link.
 //!
 //! A link rarely has more than two, unless packets are shorter than its buffers. Two are stored in the row of the link,
-//! beside its other data; further ones are stored separately. Only this file writes their order.
+//! beside its other data; further ones are stored separately. Only this file changes them and their order.
 
 use std::hint::cold_path;
 
@@ -42,6 +42,26 @@ pub(super) struct Worm {
     pub bound: bool,
 }
 
+impl Worm {
+    /// The start of its first character on the wire is known.
+    #[inline(always)]
+    pub fn has_begun(&mut self, time: Time) {
+        self.time = time;
+    }
+
+    /// Each of its characters waits for its entry in `OutputBuffer::entered`.
+    #[inline(always)]
+    pub fn bind(&mut self) {
+        self.bound = true;
+    }
+
+    /// Its links cannot be left behind any more: see `demand.rs`.
+    #[inline(always)]
+    pub fn was_left_behind(&mut self) {
+        self.links = EAGER;
+    }
+}
+
 /// A worm that has been sent completely.
 pub(super) struct Gone {
     pub number: u32,
@@ -51,6 +71,9 @@ pub(super) struct Gone {
     /// When its first character started on the wire.
     pub started: Time,
 }
+
+/// Value of `Worm::links` for a packet whose links are no longer left behind.
+pub(super) const EAGER: u8 = u8::MAX;
 
 /// Worms in the row of a link, one cache line of them.
 const ROOM: usize = 2;
