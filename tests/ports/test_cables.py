@@ -52,6 +52,22 @@ cable,z,B,200 Mbit/s,,2,
 cable,x,C,200 Mbit/s,,5,44
 """
 """``x`` has its first port in the second plane; ports have numbers, rates and logical addresses."""
+TURNED = """kind,source,target,cable
+switch,A,,
+switch,B,,
+terminal,x,,
+terminal,y,,
+cable,A,B,
+link,x,A,1
+link,x,B,2
+link,B,x,2
+link,A,x,1
+link,y,A,
+link,y,B,
+link,B,y,
+link,A,y,
+"""
+"""``x`` receives in another order than it sends; the links of ``y`` have no way back."""
 
 
 def scenario(tmp_path: Path, text: str = JOINED, choice: str | None = None, **traffic: Any) -> Scenario:
@@ -155,7 +171,7 @@ def test_what_is_no_port_is_refused(text: str, message: str, tmp_path: Path) -> 
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [JOINED, CROSSED])
+@pytest.mark.parametrize("text", [JOINED, CROSSED, TURNED])
 @pytest.mark.parametrize("form", ["csv", "graphml", "json"])
 def test_what_is_written_reads_back_with_the_same_ports(text: str, form: str, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text(text)

@@ -65,16 +65,23 @@ def without_ports(graph: Graph) -> Graph:
 
 
 def _in_order_of_ports(graph: Graph) -> Ints:
-    """Return all links, those of a plane in their order, so that each terminal's outgoing and its incoming
-    links are in the order of its ports: these are numbered in the order of a file.
+    """Return all links, those of a plane in their order, so that each terminal's outgoing links are in the
+    order of its ports, and of its incoming links those that no cable joins to an outgoing one: so a file
+    numbers ports.
     """
     assert graph.several is not None
-    terminal = graph.several.terminal
-    number = np.arange(len(terminal)) - np.searchsorted(terminal, terminal)
+    terminal = graph.several.terminal.tolist()
+    alone = graph.terminal_in_links[graph.link_reverse[graph.terminal_in_links] < 0]
+    owner = {link: terminal[port] for port, link in enumerate(graph.terminal_in_links.tolist())}
+    ordered = [
+        ((at, "out"), link) for at, link in zip(terminal, graph.terminal_out_links.tolist(), strict=True)
+    ]
+    ordered += [((owner[link], "in"), link) for link in alone.tolist()]
     waits: dict[int, tuple[tuple[int, str], int]] = {}
-    for way, links in (("out", graph.terminal_out_links), ("in", graph.terminal_in_links)):
-        for port, link in enumerate(links.tolist()):
-            waits[link] = ((int(terminal[port]), way), int(number[port]))
+    count: Counter[tuple[int, str]] = Counter()
+    for own, link in ordered:
+        waits[link] = (own, count[own])
+        count[own] += 1
     starts = [plane.first_link for plane in graph.planes]
     queues = [deque(range(start, end)) for start, end in zip(starts, [*starts[1:], graph.links], strict=True)]
     done: Counter[tuple[int, str]] = Counter()
