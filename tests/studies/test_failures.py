@@ -16,6 +16,7 @@ from fabriloom.studies.link_failures import LinkWays
 
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
+SWITCH = {"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}
 
 
 def ways(topology: dict[str, Any], **sections: Any) -> LinkWays:
@@ -96,7 +97,7 @@ def test_a_run_loses_what_was_foretold(fault: dict[str, str]) -> None:
     ("topology", "pairs"),
     [
         (GRID, [[0, 9], [0, 11]]),
-        ({"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}, [[0, 4], [0, 6]]),
+        (SWITCH, [[0, 4], [0, 6]]),
     ],
 )
 def test_only_pairs_that_send_are_counted(topology: dict[str, Any], pairs: list[list[int]]) -> None:
@@ -111,9 +112,6 @@ def test_only_pairs_that_send_are_counted(topology: dict[str, Any], pairs: list[
     assert {row["cut_off_pairs"] for row in rows} == {0, 1, 2}
     for row in rows:
         assert row["delivered_share"] == 1 - row["cut_off_pairs"] / 2
-
-
-SWITCH = {"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}
 
 
 def test_a_dead_ring_takes_its_terminals_with_it() -> None:

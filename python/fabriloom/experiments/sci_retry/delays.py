@@ -149,22 +149,16 @@ def _alone_rows(printed: dict[str, Number], senders: int, points: list[Measured]
     """Compare one ring alone, without a delay and with the best; ``gain-3`` set the places to send."""
     rates = [bus_mbytes_per_s(one) for one in points]
     without, best = rates[0], max(rates)
-    retry = retry_mbytes_per_s(points[-1], senders)
     if senders == 3:
-        raw, gain = printed["raw-3"], printed["gain-3"]
-        none = {"kind": "predicted", "tolerance": (0.0, 50.0)}
+        retry = retry_mbytes_per_s(points[-1], senders)
+        scored = [
+            ("raw-3", best, "predicted", near(printed["raw-3"], 0.1), ""),
+            ("gain-3", best / without, "calibrated", near(printed["gain-3"], 0.15), "requests_out"),
+            ("retry-3", retry, "predicted", (0.0, 50.0), ""),
+        ]
         return [
-            row("sci-retry", raw, best, kind="predicted", tolerance=near(raw, 0.1), variant=ALONE),
-            row(
-                "sci-retry",
-                gain,
-                best / without,
-                kind="calibrated",
-                tolerance=near(gain, 0.15),
-                note="requests_out",
-                variant=ALONE,
-            ),
-            row("sci-retry", printed["retry-3"], retry, variant=ALONE, **none),
+            row("sci-retry", printed[key], ours, kind=kind, tolerance=limits, note=note, variant=ALONE)
+            for key, ours, kind, limits, note in scored
         ]
     found = {
         "raw-9-none": without / 1000,
