@@ -82,7 +82,8 @@ lint: $(VENV)/dev.stamp clippy
 clippy: $(VENV)/made.stamp
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
-types: $(VENV)/dev.stamp $(VENV)/engine.stamp
+# The types of the MPI library are checked, too.
+types: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp
 	$(PY) -m basedpyright
 
 # The Python face holds no logic to test from Rust, and a test binary of it would need a linkable Python.
