@@ -2,48 +2,52 @@
 //!
 //! The equations of the model are in `docs/background/wormhole-model.md`; `crates/twin` computes the same, one
 //! character at a time. Here the times of many characters are computed at once, as runs at equal intervals, as far as
-//! they follow from what is known. A time is unknown only while it depends on a future grant or a future horizon, so
-//! only requests, contended releases, dispatches, deliveries and horizons are events.
+//! they follow from what is known. A time is unknown only while it depends on a future grant or on something from
+//! outside. So the only events are requests, contended releases (those of links for which heads wait), dispatches,
+//! deliveries, the arrival of a first character if programs need it, and events from outside.
 //!
 //! # Map
 //!
 //! | equation or rule of the page | here | in the twin |
 //! |---|---|---|
-//! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; written by [`transmit`] | `wire.rs`: `start_on_wire`, `start_data` |
+//! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; sent by [`transmit`], long packets also by [`demand`] | `wire.rs`: `start_on_wire`, `start_data` |
 //! | `A_o(m)` | [`model`]: `Kind::arrival` | `wire.rs`: `arrive` |
-//! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`credit`]: `Credit::keep`, `take_kept` | `wire.rs`: `take_from_input`, `credit` |
+//! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`credit`]: `take_early`, `keep`, `take_kept`; [`burst`]: `Taken::take` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R_l(n)`: arrival, grant and crossbar, place | [`departures`]: `Places`; of tight switches [`stepwise`] | `switch.rs`: `cross_one`; `wire.rs`: `place_free` |
 //! | at the front, `H`, request | [`packet_path`]: `ask`; [`model`]: `Kind::request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
-//! | group, arbiter, choice, grant | [`arbiter`]: `serve`; [`allocation`]; [`packet_path`]: `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_link`, `grant` |
-//! | header deletion | [`packet_path`]: `strip`; [`buffers`]: `InputBuffer::deleted` | `switch.rs`: `grant`, `cross_one` |
+//! | group, arbiter, choice, grant | [`arbiter`]: `serve`; [`allocation`]; [`packet_path`]: `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
+//! | header deletion | [`packet_path`]: `strip`; [`buffers`]: `InputBuffer::deleted` | `switch.rs`: `delete_header`, `cross_one` |
 //! | release, next head | [`packet_path`]: `left`; [`model`]: `Kind::release`, `at_front` | `switch.rs`: `leave`, `release` |
 //! | dispatch, delivery | [`packet_path`]: `dispatch`, `sent`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
-//! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: `What::phase` |
+//! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: the order of `What` |
 //! | horizon | [`horizon`]: `Horizon` | `wire.rs`: `stop` |
 //!
 //! # Files
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`link`] | a link: the rows of state, each with private fields, and its constants | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `hold_until` by [`departures`] and [`early`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`] |
-//! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`] |
-//! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
+//! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` by [`arbiter`], `packets` by [`packet_path`] |
+//! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
+//! | [`model`] | the equations, one function each | |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `make_room` by [`departures`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `set_waits` by both, `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
+//! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] |
+//! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
+//! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and notifies the links that depend on it | |
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step | |
-//! | [`due`] | whether a link sends in the current event, or was left behind | `wake`, `set_woken` by [`transmit`], [`fast`] and [`packet_path`]; `leave_behind` by [`demand`] |
+//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`] and [`packet_path`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
+//! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
 //! | [`early`] | credit that is in time whatever is sent next, taken at once | |
-//! | [`stepwise`] | the same, stored, for the few switches where it has to be computed in order | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
-//! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `serve` |
-//! | [`horizon`] | events of a link from outside; nothing is computed beyond them | |
-//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `sent` by all that send |
-//! | [`sent`] | counts of a link for the table of links | `add` by [`worm`] |
+//! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
+//! | [`horizon`] | events of a link from outside; nothing is computed beyond them | `stop` and `happens_outside` by `run` |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `was_left_behind` by [`demand`] |
+//! | [`sent`] | counts of a link for the table of links | `add` by [`worm`]; cleared by [`state`] |
 //! | [`deadlock`], [`standstill`], [`trace`] | queries of a run: read only | |
 //!
 //! # Invariants
@@ -56,11 +60,11 @@
 //!   matter, and a test may stop a link at a horizon without undoing anything.
 //! * Credit is taken by quanta, in order. `Credit::next_quantum` is the character that has to leave for the next
 //!   quantum; the credit of departed packets is stored there too.
-//! * Between two events no link can continue, unless it was left behind ([`demand`]): links that could are in the list
-//!   `Network::work`, or the current link notifies them. [`standstill()`] searches for links that violate this.
+//! * Between two events no link can send more, unless it was left behind ([`demand`]). Within an event, a link that can
+//!   is in the list `Network::work`, or is the next to send. [`standstill()`] searches for links that violate this.
 //! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a full buffer takes at
 //!   least as long to send as the path to the wire, and the crossbar is no slower than a character. Both only delay
-//!   credit and the end.
+//!   credit and the departure of the end of packet.
 
 mod allocation;
 mod arbiter;
