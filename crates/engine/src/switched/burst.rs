@@ -22,7 +22,7 @@ pub(super) type Case = u8;
 pub(super) const ANY: Case = 0;
 /// The link and those that enter the switch before it are plain, and have no horizon.
 pub(super) const PLAIN: Case = 1;
-/// It is plain and gets the credit that it has waited for, and for nothing else.
+/// It is plain, has waited for credit and for nothing else, and now gets some.
 pub(super) const CREDIT: Case = 2;
 /// It is plain, has credit and waits for characters, which follow without gaps.
 pub(super) const SUPPLY: Case = 3;
@@ -44,7 +44,7 @@ pub(super) struct View<'a> {
     pub entered: Option<Run>,
     /// The link granted to its own head packet, and the places in the output buffer there.
     pub to: Option<(&'a Link, Places<'a>)>,
-    /// Whether more credit than it has is known to return, for a packet that begins.
+    /// For a packet that begins: whether more credit is known to return, and was not taken because it may be late.
     pub returns: bool,
     /// For a link of any kind.
     pub network: Option<&'a Network>,
@@ -74,7 +74,7 @@ struct Taken {
 /// Characters that are sent, and the consequences for other links.
 pub(super) struct Burst {
     pub run: Run,
-    /// Credit before they are sent.
+    /// Characters that the credit taken so far allows, including these.
     pub credited: u32,
     /// See `Credit`.
     pub next_quantum: Number,
@@ -88,7 +88,7 @@ pub(super) struct Burst {
     pub supplies: bool,
     /// It is known when its head packet has left its input buffer.
     pub leaves: bool,
-    /// There is credit that its holder waits for.
+    /// There is credit that its holder waits for, or the holder was left behind.
     pub credits: bool,
     /// It is known when the packet of its holder has left.
     pub frees: bool,
@@ -163,7 +163,8 @@ impl View<'_> {
                 let next_quantum = at.credit.next_quantum() + Wrapping(characters);
                 credit = Taken { characters, next_quantum, own };
             }
-            // Credit may have to be taken for some, if there is any.
+            // Credit that may be late would have to be taken for some. With exactly enough for these, the link would
+            // seem to wait for credit.
             FIRST if self.returns && at.credit.characters() <= most => return None,
             FIRST | SUPPLY => {}
             _ => {

@@ -91,8 +91,8 @@ impl Network {
         self.left::<true>(link, output, Some(place.max(arrival)));
     }
 
-    /// Lets a packet leave the input buffer of a plain link for its output, if everything that this depends on is
-    /// known.
+    /// Lets a packet leave the input buffer of a plain link for its output. Everything that this depends on must be
+    /// known. A separate function, so that the common path stays small.
     #[inline(never)]
     pub(super) fn leave_plain<const PACED: bool>(&mut self, link: u32, output: u32) {
         self.left::<PACED>(link, output, None);
@@ -125,7 +125,7 @@ impl Network {
         to.worm_mut(to.tail(), &mut self.crowd).bind();
     }
 
-    /// Returns the times by which characters on an input link are ready to be sent on, `way` ticks later.
+    /// Returns the times on which the supply of an output depends: its characters are ready `OutputBuffer::way` later.
     pub(super) fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
         if at.is_stepwise() { &self.exits[link as usize] } else { at.wire.starts() }
@@ -202,7 +202,7 @@ impl Network {
         }
     }
 
-    /// Notes of characters whose places nobody will look up how far the crossbar is behind after them, at the least.
+    /// Stores, for characters whose places nobody will look up, a lower limit of when the crossbar has moved them.
     pub(super) fn free_unseen(&mut self, link: u32, count: u32) {
         let kind = self.kind(&self.links[link as usize]);
         if self.rooms.is_empty() || kind.from_terminal {
@@ -250,8 +250,8 @@ impl Network {
     }
 }
 
-/// The order of the places of characters in the output buffer of a link, for characters that wait in the input buffer
-/// before it.
+/// Which place in the output buffer of a link becomes free for which character in the input buffer before it, and up to
+/// which character this is known.
 #[derive(Clone, Copy)]
 pub(super) struct Turns {
     /// Difference between the number of a character and that of the one whose place is before it.
@@ -457,7 +457,7 @@ impl Places<'_> {
         self.line.run_from(sent).later(self.late)
     }
 
-    /// Before when the crossbar does not use the place of a character, whether it was sent or will be.
+    /// Returns a tick before which the crossbar does not use the place of a character, sent or not.
     pub fn not_before(&self, sent: Number) -> Time {
         match ahead(sent, self.line.known()) {
             behind @ 0.. => self.line.last() + Time::from(behind + 1) * Time::from(self.crossbar),

@@ -25,7 +25,7 @@ impl Link {
     /// * Otherwise only stored credit is taken, and the packet begins with a step of the case `PLAIN`.
     /// * Gain: 3063 to 2898 with the C104, 3847 to 3668 with SpaceWire.
     ///
-    /// `header`: characters of its front header. `returns`: whether more credit returns than the link has taken.
+    /// `header`: characters of its front header. `returns`: see [`View`].
     #[inline(always)]
     pub fn begin(
         &mut self,
@@ -77,6 +77,8 @@ impl Network {
     ///   in time once the first is, and the last character that is known to arrive is in time.
     /// * Otherwise a step of the case `PLAIN`.
     /// * Gain: 2996 to 2898 with the C104, 3710 to 3668 with SpaceWire.
+    ///
+    /// Returns a link that sends next, or [`NONE`].
     #[inline(never)]
     pub(super) fn go_on<const PACED: bool>(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
@@ -100,8 +102,10 @@ impl Network {
     /// * Equation: `S(m) = S(m - 1) + character_ticks`: the wire alone.
     /// * Conditions: the header has passed, nothing else is due, and the last character that is known to arrive is in
     ///   time.
-    /// * Otherwise the link is woken, for a step of the case `PLAIN`. Returns the link to send next, if it is woken.
+    /// * Otherwise the link is woken, for a step of the case `PLAIN`.
     /// * Gain: 2974 to 2898 with the C104, 3745 to 3668 with SpaceWire.
+    ///
+    /// Returns a link that sends next, or [`NONE`].
     #[inline(never)]
     pub(super) fn pass_on<const PACED: bool>(&mut self, output: u32) -> u32 {
         match self.transmit::<PACED, SUPPLY>(output) {

@@ -211,7 +211,8 @@ impl Network {
         self.follow::<PACED>(next);
     }
 
-    /// Handles the consequences of a known time of a worm's end of packet on the wire, apart from the link itself.
+    /// Handles what an end of packet means for others, once its time on the wire is known: for its source, its terminal
+    /// and the trace.
     #[inline(never)]
     pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
         let at = &mut self.links[link as usize];
@@ -309,7 +310,7 @@ impl Network {
     }
 
     /// Handles the departure of a packet's end from the input buffer: releases its output and brings the next head
-    /// forward; for a plain link the time is computed.
+    /// forward. `leaves`: when it departs; None for a plain link, for which that is computed here.
     #[inline(always)]
     pub(super) fn left<const PACED: bool>(&mut self, link: u32, output: u32, leaves: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);
@@ -326,7 +327,7 @@ impl Network {
         at.take_head(&mut self.crowd);
         if at.credit.waits() | at.due.is_behind() {
             cold_path();
-            // Without an output there is no credit except this.
+            // Until its next head has an output, there is no other credit.
             let credited = at.credit.is_kept() | (at.credit.waits() & (at.credit.characters() > 0));
             if credited && at.due.wake() {
                 self.work.push(link);

@@ -236,6 +236,7 @@ impl Network {
             }
         }
         if frees {
+            // The same, but the usual case without a call.
             match CASE {
                 CREDIT => self.left::<PACED>(holder, link, None),
                 _ => self.leave_plain::<PACED>(holder, link),

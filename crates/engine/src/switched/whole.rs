@@ -13,7 +13,7 @@
 //!   characters that take the places of earlier packets, and for those that take places of this one. The last character
 //!   comes in time.
 //! * Otherwise nothing is changed, and the links send step by step.
-//! * Gain: 2015 to 1772 with the C104, 2764 to 2644 with SpaceWire (1024 terminals).
+//! * Gain: 2015 to 1772 instructions per packet-hop with the C104, 2764 to 2644 with SpaceWire (1024 terminals).
 
 use std::num::Wrapping;
 
