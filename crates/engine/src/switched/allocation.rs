@@ -17,8 +17,8 @@ const BITS: usize = 64;
 /// Number of links at the beginning of a group that are listed in its row.
 const NEAR: usize = 4;
 
-/// A link as an output, and the head of the input buffer at its end as a requester. They share a row, because a head
-/// requests soon after the link on which it arrived was granted.
+/// A link as arbiters see it: as an output that is granted, and as the input of the head in the buffer at its end,
+/// which requests. They share a row, because a head requests soon after the link on which it arrived was granted.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
@@ -149,7 +149,7 @@ impl Ports {
         }
     }
 
-    /// Makes a link held, by a head that has waited for it.
+    /// Records that a link is held. `waited`: the ticks that its head waited for the grant.
     #[inline]
     pub fn hold(&mut self, port: &mut Port, now: Time, waited: Time) {
         port.free_at = UNKNOWN;

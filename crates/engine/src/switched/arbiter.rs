@@ -18,7 +18,7 @@ impl Network {
         self.ports.groups[entry as usize >> 1].touch(entry >> 1, &mut self.touched);
     }
 
-    /// Frees this link in this tick.
+    /// Handles the release of this link in this tick: its groups are arbitrated.
     #[inline]
     pub fn release(&mut self, link: u32) {
         self.ports.release(&mut self.links[link as usize].port, &mut self.touched);
@@ -60,6 +60,7 @@ impl Network {
                 return;
             }
         }
+        // Heads still wait, and no link is free now; one whose release is known becomes so in an event.
         for link in self.ports.unheld(&self.fabric, group) {
             self.links[link as usize].port.announce(link, &mut self.wheel);
         }

@@ -33,9 +33,10 @@ pub(super) struct OutputBuffer {
     granted: Number,
     /// Difference between a character's number on the holder and its number here.
     shift: Number,
-    /// Ticks from the holder's time of a character until it is ready for this wire.
+    /// Ticks until a character is ready for this wire: from its start on the holder's wire, or from its departure from
+    /// the input buffer if the holder is stepwise.
     way: u32,
-    /// When characters not yet on the wire are ready for it, for worms that are `bound`.
+    /// When characters not yet on the wire are ready for it, if that cannot be looked up any more: see `Worm::bound`.
     entered: Option<Box<Queue>>,
 }
 
@@ -140,7 +141,8 @@ impl OutputBuffer {
         self.granted + self.shift
     }
 
-    /// Returns the ticks from the holder's time of a character until it is ready for this wire.
+    /// Returns the ticks until a character is ready for this wire, from its start on the holder's wire, or from its
+    /// departure if the holder is stepwise.
     #[inline(always)]
     pub fn way(&self) -> u32 {
         self.way

@@ -1,6 +1,6 @@
 //! The pending work of a link: to send in the current event, or to catch up after it was left behind.
 
-/// Two flags that other links set when a link can continue.
+/// Two flags that other links set when a link can continue: it sends at once, or it need not send yet.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Due {

@@ -74,7 +74,7 @@ impl Network {
     }
 
     fn schedule_outside(&mut self, link: u32, time: Time) {
-        // After the numbers of the terminals, and of the links with arrivals at terminals.
+        // After the numbers of the ports, and of the links with arrivals at terminals: see `Event::Source`.
         let number = self.fabric.ports() + self.fabric.links() as u32 + link;
         self.schedule(Event::Source(number), time);
     }

@@ -1,4 +1,4 @@
-//! One link: its output buffer, its wire and the input buffer at its target.
+//! One link: the state of its output buffer, its wire and the input buffer at its target, and its constants.
 
 use std::collections::HashMap;
 use std::hint::cold_path;
@@ -30,13 +30,13 @@ pub(super) struct Link {
     /// Its row in `Network::kinds`.
     pub kind: u32,
     pub due: Due,
-    /// See `Kind`.
+    /// As in `Kind`; copied here, so that the row of the kind need not be read.
     plain: bool,
-    /// Whether it and all links that enter the switch at its source are plain.
+    /// Whether it and all links that enter the switch at its source are plain, and no event acts on it from outside.
     common: bool,
-    /// See `Kind`.
+    /// As in `Kind`.
     stepwise: bool,
-    /// See `Kind`.
+    /// As in `Kind`.
     to_terminal: bool,
     /// Credit for the characters that it sends.
     pub credit: Credit,
@@ -49,27 +49,31 @@ pub(super) struct Link {
     pub horizon: Horizon,
 }
 
-/// The constants of a link; many links share them.
+/// The constants of a link; many links share them. All times are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
+    /// Time of a character on the wire: `character_ticks` of the page.
     pub character: u32,
+    /// Time of an end of packet on the wire: `end_ticks`.
     pub end: u32,
     /// Minimum number of characters of a packet.
     pub shortest: u32,
+    /// `arrival_ticks`.
     pub arrival: u32,
+    /// `credit_ticks`.
     pub credit_delay: u32,
     pub output_buffer: u32,
     pub input_buffer: u32,
     pub quantum: u32,
     /// Logarithm of a quantum that is a power of two; 32 for others.
     pub quantum_shift: u8,
-    /// Ticks through the switch at the target to the wire of the next link.
+    /// `forward_ticks` of the switch at the target: from its crossbar to the wire of the next link.
     pub onward: u32,
-    /// Of the switch at the target.
+    /// `decode_ticks` of the switch at the target.
     pub decode: u32,
-    /// Of the switch at the target.
+    /// `crossbar_ticks` of the switch at the target.
     pub crossbar: u32,
-    /// Of the switch at the source.
+    /// `crossbar_ticks` of the switch at the source.
     pub source_crossbar: u32,
     /// Ticks from the departure of an end of packet until its link is free again.
     pub handover: u32,
@@ -77,7 +81,8 @@ pub(super) struct Kind {
     pub next_head: u32,
     /// Whether the packets at its end leave as described in the module `stepwise`.
     pub stepwise: bool,
-    /// Whether credit can be late because of late arrivals of characters, instead of their departures.
+    /// Whether the cable is so long that a bufferful is sent before credit for its first character can return: then the
+    /// arrival of a character can delay credit.
     pub long: bool,
     /// Whether it is neither of the two.
     pub plain: bool,
@@ -134,7 +139,7 @@ impl Link {
         }
     }
 
-    /// See `Kind`.
+    /// Whether it is plain, as in `Kind`.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.plain
@@ -146,7 +151,7 @@ impl Link {
         self.common
     }
 
-    /// See `Kind`.
+    /// Whether it is stepwise, as in `Kind`.
     #[inline(always)]
     pub fn is_stepwise(&self) -> bool {
         self.stepwise
@@ -171,7 +176,7 @@ impl Kind {
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
         let (buffer, quantum) = (fabric.link_input_buffer[link], fabric.link_quantum[link]);
         let (arrival, credit_delay) = (fabric.link_arrival_ticks[link], fabric.link_credit_ticks[link]);
-        // Minimum time to send what may be under way after a wait for credit.
+        // Minimum time to send the characters for which there is credit when the link begins to wait for more.
         let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
         let long = loop_ticks < u64::from(arrival) + u64::from(credit_delay);
         let stepwise = stepwise.get(target as usize).copied().unwrap_or(false);
@@ -233,6 +238,7 @@ fn shortest_packet(fabric: &Fabric) -> u32 {
     let header = if deletes { 0 } else { fabric.header_chars };
     let listed = fabric.list_length.iter().chain(&fabric.flow_length).chain(&fabric.length_values);
     let payload = fabric.length_min.iter().chain(listed).copied().min();
+    // Programs send packets without payload: acknowledgements.
     header + 1 + payload.filter(|_| !fabric.has_programs()).unwrap_or(0)
 }
 
@@ -252,6 +258,8 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
             let tight = leaves && bufferful < u64::from(character) + u64::from(forward);
             let crossbar = fabric.switch_crossbar_ticks[vertex as usize];
             let handover = fabric.switch_handover_ticks[vertex as usize];
+            // An end of packet that takes longer in the crossbar than on the wire matters only if the next packet can
+            // follow it sooner.
             let slow = crossbar > character || crossbar > shortest && crossbar > handover;
             stepwise[vertex as usize] |= tight || slow;
         }

@@ -1,7 +1,7 @@
 //! The equations of `docs/background/wormhole-model.md`, with the names of that page.
 //!
-//! The rest of this module computes which of these terms are known, for how many characters, and which of them cannot
-//! be the maximum. The twin evaluates none of them: there characters move (see the map in [`super`]).
+//! The other files of this folder compute which of these terms are known, for how many characters, and which of them
+//! cannot be the maximum. The twin evaluates none of them: there characters move (see the map in [`super`]).
 
 use super::link::Kind;
 use crate::kernel::Time;

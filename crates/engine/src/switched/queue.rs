@@ -1,8 +1,7 @@
-//! Times of successive characters between two processes, as queues of straight runs.
+//! Times of successive characters, or of quanta of credit, taken in order: queues of straight runs.
 //!
 //! Between two changes of pace characters follow each other at equal intervals, so the times of a whole worm are a few
-//! runs. The process that computes times pushes them, and the one that uses them takes them; each queue has one of
-//! either.
+//! runs. What computes times pushes them, and what uses them takes them, each once.
 
 use std::collections::VecDeque;
 
@@ -11,7 +10,7 @@ use crate::kernel::Time;
 /// Characters `step` ticks apart, the first at `time`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// How many, at least one.
+    /// How many; at least one where runs are stored, and 0 in a result if nothing can be sent.
     pub count: u32,
     /// Ticks between them.
     pub step: u32,
@@ -74,7 +73,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Whether nothing is known.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -163,8 +162,9 @@ impl Queue {
     }
 }
 
-/// Returns the longest straight run of at most `most` characters that starts no earlier than `own` (and continues at
-/// `step`) and than all bounds. Each bound is a run of at least one character; the result is not longer.
+/// Returns the longest straight run of at most `most` characters that start as early as their limits allow: the run
+/// from `own` on at `step`, and all bounds. Each bound is a run of at least one character; the result is no longer than
+/// any.
 #[inline(always)]
 pub fn follow<const N: usize>(most: u32, own: Time, step: u32, bounds: [Run; N]) -> Run {
     let mut run = Run { count: most, step, time: own };

@@ -29,7 +29,7 @@ pub struct Standstill {
     pub target: u32,
 }
 
-/// The kind of error.
+/// The kind of error. It has nothing to do with faults of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A link has characters and credit and does not send.

@@ -26,8 +26,9 @@ pub enum Event {
     Release(u32),
     /// The end of a packet has been received by the terminal at the end of this link.
     Deliver(u32),
-    /// This terminal's link is free, or the dispatch of its next packet is due. Numbers after the terminals are links:
-    /// the first character of a packet has arrived at the terminal at the end of the link.
+    /// The link of this port of a terminal is free, or the dispatch of its next packet is due. After the ports, each
+    /// link has a number: the first character of a packet has arrived at the terminal at its end. After these, each has
+    /// another one: an event from outside is due there (see the module `horizon`).
     Source(u32),
 }
 
@@ -91,18 +92,18 @@ pub struct Network {
     pub(super) packets: Slab<PacketState>,
     /// Whether a crossbar moves characters one by one, instead of as fast as they arrive.
     pub(super) paced: bool,
-    /// Groups to arbitrate in this tick.
+    /// Groups to arbitrate in this tick, each once: see `Group::touch`.
     pub(super) touched: Vec<u32>,
-    /// Links to advance.
+    /// Links that were woken and send before the current event ends.
     pub(super) work: Vec<u32>,
     /// Whether links may be left behind (see the module `demand`), and how far the ends of their packets must be.
     pub(super) on_demand: bool,
     pub(super) window: u32,
     /// Whether a packet was sent whose end is so far: until then nobody asks.
     pub(super) has_long: bool,
-    /// Links of a packet, during the decision which of them are left behind.
+    /// Links of a long packet, while the module `demand` decides whether they are left behind.
     pub(super) behind: Vec<Part>,
-    /// Links of a packet that streams, during its examination.
+    /// Links of a packet that streams, while the module `fast` checks them.
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,

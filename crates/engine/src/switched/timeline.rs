@@ -1,4 +1,5 @@
-//! When successive characters of a link start on its wire, or leave the buffer at its end, as straight pieces.
+//! Times of successive characters of a link, looked up by number: when they start on its wire, when they leave the
+//! buffer at its end, or when their places in its output buffer become free.
 //!
 //! Between two changes of pace characters follow each other at equal intervals, so the times of a whole worm are a few
 //! pieces. Each time is computed and stored once; its users look it up by number, and continuing at the same pace
@@ -128,7 +129,8 @@ impl Timeline {
         Run { count: (self.known - last.first).0, step: last.step, time: last.time }
     }
 
-    /// Returns the straight run from a character on before the last one, if that is the last but one.
+    /// Returns the time of a character and the step of its run, if that is the last but one; the count is not set. The
+    /// character must be before the last run.
     #[inline(always)]
     pub fn last_run_but_one(&self, number: Number) -> Option<Run> {
         let at = self.written - Wrapping(2);

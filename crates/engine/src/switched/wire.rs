@@ -15,8 +15,8 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Returns a wire with only characters that have always been there; others follow each other no faster than `pace`
-    /// ticks.
+    /// Returns a free wire. `before`: the number of characters counted as sent long ago; one bufferful makes all places
+    /// of the output buffer free. Others follow each other no faster than `pace` ticks.
     pub fn new(before: u32, pace: u32) -> Self {
         Self { free: 0, starts: Timeline::new(before, pace) }
     }

@@ -1,7 +1,8 @@
-//! Worms: the packets on a link.
+//! Worms: the packets on a link. A packet that is spread over several links is a worm on each of them.
 //!
 //! A link rarely has more than two, unless packets are shorter than its buffers. Two are stored in the row of the link,
-//! beside its other data; further ones are stored separately. Only this file changes them and their order.
+//! beside its other data; further ones are stored separately. [`super::packet_path`] fills a new one; after that only
+//! the verbs of this file change it, and their order.
 
 use std::hint::cold_path;
 
@@ -36,7 +37,7 @@ pub(super) struct Worm {
     pub first: Number,
     pub end: Number,
     pub header: Header,
-    /// Number of links that it has passed before this one, up to 255.
+    /// Number of links that it has passed before this one, or [`EAGER`].
     pub links: u8,
     /// Whether each character waits for its entry in `OutputBuffer::entered`, instead of only the first for `time`.
     pub bound: bool,
@@ -94,7 +95,7 @@ pub(super) struct Order {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows([Worm; ROOM]);
 
-/// Worms without room in the rows of their links.
+/// The overflow of the rows of all links: further worms.
 #[derive(Clone, Debug)]
 pub(super) struct Crowd {
     rows: Vec<Worm>,
