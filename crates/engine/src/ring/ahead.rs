@@ -98,7 +98,7 @@ impl Rings {
                 read ^= self.entries[entry].ready;
             }
         }
-        if own.late { read ^ self.rare[link as usize].retried as Time } else { read }
+        if own.has_retries { read ^ self.rare[link as usize].retried as Time } else { read }
     }
 
     /// Reads where they arrive.
@@ -113,7 +113,7 @@ impl Rings {
         if at.bypass.head != NONE || !at.may_start_own() {
             return read;
         }
-        if own.late && self.rare[link as usize].again.head != NONE {
+        if own.has_retries && self.rare[link as usize].again.head != NONE {
             read ^= self.entries[self.rare[link as usize].again.head].ready;
         }
         let to = &self.links[at.next as usize];

@@ -11,14 +11,14 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// The idle symbols that arrive at a station.
+/// The idle symbols that arrive at a station, as changes from go to stop and back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idles {
     /// Changes that arrive while its link may be free, in order.
     queue: Queue,
     /// When the last one arrives.
     last: Time,
-    /// No idle symbol arrived between the beginning of its last own unit and this time.
+    /// The `y` of the page: from the beginning of its last own unit until this time no idle symbol arrives.
     idle_from: Time,
 }
 
@@ -35,9 +35,9 @@ impl Rings {
         let end = at.free_at;
         if std::mem::replace(&mut at.judged, true) {
             // No unit has begun since.
-        } else if at.absorbs {
-            at.absorbs = ready < end;
-            let go = !at.absorbs && (at.saved || at.hears_go);
+        } else if at.keeps_idles {
+            at.keeps_idles = ready < end;
+            let go = !at.keeps_idles && (at.saved || at.hears_go);
             self.say(link, go, end);
         } else {
             let go = at.saved || at.hears_go;
@@ -46,15 +46,15 @@ impl Rings {
         self.heed_idles(link);
     }
 
-    /// Begins a unit on a link; from the beginning of its own units, a station absorbs the idle symbols that arrive.
+    /// Begins a unit on a link; from the beginning of its own units, a station keeps the idle symbols that arrive.
     pub(super) fn begin_idles(&mut self, link: u32, is_own: bool) {
         let at = &mut self.links[link as usize];
         at.judged = false;
-        if is_own || !at.absorbs {
+        if is_own || !at.keeps_idles {
             at.saved = false;
         }
         if is_own {
-            at.absorbs = true;
+            at.keeps_idles = true;
             self.idles[link as usize].idle_from = self.now + self.coming_ticks(link);
         }
         self.heed_idles(link);
@@ -112,7 +112,7 @@ impl Rings {
     fn heed(&mut self, station: u32, time: Time, go: bool) {
         let at = &mut self.links[station as usize];
         at.hears_go = go;
-        at.saved |= go || at.absorbs && time > self.idles[station as usize].idle_from;
+        at.saved |= go || at.keeps_idles && time > self.idles[station as usize].idle_from;
     }
 
     /// Sets what the idle symbols of a station say from a tick on.

@@ -159,8 +159,9 @@ impl Rings {
     /// Records a packet's transfer over a bus.
     #[cold]
     fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
-        let Entry { deal, target, response, .. } = self.entries[held];
-        let (source, started) = (self.deals[deal].source, self.deals[deal].started);
+        let Entry { transaction, target, response, .. } = self.entries[held];
+        let (source, started) =
+            (self.transactions[transaction].source, self.transactions[transaction].started);
         let kind = if response { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
         let of = &self.switches[self.stations[station as usize].switch_here as usize];
         let target = self.ports[(of.first + u32::from(target)) as usize].station;
@@ -172,7 +173,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         let (switch, port) = (at.switch_here, self.links[station as usize].port());
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Entry { deal, from, dest, bytes, target, crossed, response, .. } = self.entries[held];
+        let Entry { transaction, from, dest, bytes, target, crossed, response, .. } = self.entries[held];
         let kind = usize::from(response);
         at.held[kind].pop(&mut self.entries);
         at.in_free[kind] += 1;
@@ -189,7 +190,8 @@ impl Rings {
         self.set_front(port, kind, front);
         let ready = self.through(to, OUT, self.now, self.timing(to).transmit);
         let crossed = crossed + 1;
-        self.entries[held] = Entry { crossed, ..Entry::new(to, ready, deal, response, (from, dest), bytes) };
+        self.entries[held] =
+            Entry { crossed, ..Entry::new(to, ready, transaction, response, (from, dest), bytes) };
         self.enter(held);
         // Routes depend only on the port and the terminal: a packet that visits a port twice in one direction loops for
         // ever.

@@ -41,9 +41,9 @@ impl Rings {
         }
         let at = &self.stations[link as usize];
         let mut blocked = false;
-        let mut best = if at.late { self.first_again(link, later, &mut blocked) } else { None };
+        let mut best = if at.has_retries { self.first_again(link, later, &mut blocked) } else { None };
         for kind in [RESPONSE, REQUEST] {
-            if at.may_send[kind] == 0 || at.late && self.has_rejected_enough(link, kind) {
+            if at.may_send[kind] == 0 || at.has_retries && self.has_rejected_enough(link, kind) {
                 blocked |= !at.fresh[kind].is_empty();
             } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked)
                 && best.is_none_or(|best: Choice| choice.turn < best.turn)

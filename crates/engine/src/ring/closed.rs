@@ -9,8 +9,9 @@ use crate::kernel::Time;
 /// The closed routes, and what was discarded because of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Closed {
-    /// Number of time-outs after which a route is closed, for this time; 0: never.
+    /// Number of time-outs after which a route is closed; 0: never.
     after: u32,
+    /// For how long it is closed.
     ticks: Time,
     /// Routes, from terminal to terminal, with time-outs since the last transaction that ended in time.
     routes: HashMap<(u32, u32), Route>,

@@ -168,7 +168,7 @@ impl Rings {
             return false;
         }
         while held != NONE {
-            if self.deals[self.entries[held].deal].transaction == transaction::MOVE {
+            if self.transactions[self.entries[held].transaction].kind == transaction::MOVE {
                 return false;
             }
             held = self.entries[held].next;

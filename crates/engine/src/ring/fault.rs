@@ -22,7 +22,7 @@ pub(super) struct Faults {
     lost: Vec<u64>,
     /// Per station: when it starts nothing, in order. Empty if none ever stops.
     stops: Vec<Vec<Outage>>,
-    /// Per station: when it last had to continue.
+    /// Per station: the end of a stop for which a check was scheduled last; -1 if none.
     goes_on: Vec<Time>,
 }
 
@@ -123,8 +123,8 @@ impl Rings {
             for queue in &self.stations[station].held {
                 let mut held = queue.head;
                 while held != NONE {
-                    let Entry { deal, next, .. } = self.entries[held];
-                    count += u64::from(!self.deals[deal].delivered);
+                    let Entry { transaction, next, .. } = self.entries[held];
+                    count += u64::from(!self.transactions[transaction].delivered);
                     held = next;
                 }
             }
@@ -150,7 +150,8 @@ impl Rings {
 
     /// Forgets, at its sender, a packet that was lost, or whose echo was.
     pub(super) fn forget_lost(&mut self, unit: u32) {
-        let Unit { kind, entry, station, dest: link, response, again, ends_deal, .. } = self.units[unit];
+        let Unit { kind, entry, station, dest: link, response, again, ends_transaction, .. } =
+            self.units[unit];
         self.units.remove(unit);
         self.faults.losing[station as usize] -= 1;
         if kind != Kind::Ready {
@@ -158,10 +159,10 @@ impl Rings {
             return;
         }
         let in_order = self.fabric.ring_in_order != 0;
-        if again || ends_deal || in_order || self.fabric.ring_hold_until_echo != 0 {
+        if again || ends_transaction || in_order || self.fabric.ring_hold_until_echo != 0 {
             self.entry_over(entry);
         } else {
-            // Its row continued with it.
+            // The sender keeps no row for it: the only one moved on to the receiver with the packet.
             self.stations[station as usize].may_send[usize::from(response)] += 1;
             self.reconsider(station);
         }
@@ -169,11 +170,11 @@ impl Rings {
 
     /// Gives up a packet that was not accepted.
     fn lose_packet(&mut self, entry: u32, link: u32) {
-        let Entry { deal, label, by, response, .. } = self.entries[entry];
+        let Entry { transaction, label, by, response, .. } = self.entries[entry];
         if label != UNLABELLED {
             self.reserved[by as usize][usize::from(response)].owe_no_longer(label);
         }
-        if !self.deals[deal].delivered {
+        if !self.transactions[transaction].delivered {
             self.faults.lost[link as usize] += 1;
             self.lost += 1;
         }

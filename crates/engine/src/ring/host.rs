@@ -71,30 +71,30 @@ impl Rings {
     }
 
     /// Ends a transaction: its number is free, and its program is notified unless the transaction was given up before.
-    pub(super) fn end_deal(&mut self, deal: u32) {
-        let it = &self.deals[deal];
+    pub(super) fn end_transaction(&mut self, transaction: u32) {
+        let it = &self.transactions[transaction];
         if it.numbered {
             self.closed.end(it.source, it.target);
             if self.hosts.told {
                 self.hosts.over.push((it.source, it.mark, true));
             }
         }
-        self.give_number_back(deal);
+        self.give_number_back(transaction);
     }
 
     /// Gives up a transaction and notifies its program.
-    pub(super) fn give_up_deal(&mut self, deal: u32) {
-        let it = &self.deals[deal];
+    pub(super) fn give_up_transaction(&mut self, transaction: u32) {
+        let it = &self.transactions[transaction];
         if self.hosts.told {
             self.hosts.over.push((it.source, it.mark, false));
         }
-        self.give_number_back(deal);
+        self.give_number_back(transaction);
     }
 
     /// Records that the data of a transaction are lost.
-    pub(super) fn lose(&mut self, deal: u32) {
+    pub(super) fn lose(&mut self, transaction: u32) {
         if self.hosts.told {
-            self.hosts.lost.push(self.deals[deal].mark);
+            self.hosts.lost.push(self.transactions[transaction].mark);
         }
     }
 
@@ -105,10 +105,11 @@ impl Rings {
         if !self.hosts.has_bus {
             return false;
         }
-        let (port, deal) = (self.links[station as usize].terminal(), &self.deals[self.entries[held].deal]);
-        let goes = mark::kind(deal.mark) != mark::ACK;
+        let (port, transaction) =
+            (self.links[station as usize].terminal(), &self.transactions[self.entries[held].transaction]);
+        let goes = mark::kind(transaction.mark) != mark::ACK;
         if goes {
-            self.hosts.asking.push(Asking { port, held, bytes: deal.payload });
+            self.hosts.asking.push(Asking { port, held, bytes: transaction.payload });
             self.hosts.at_bus[port as usize] += 1;
         }
         goes

@@ -7,7 +7,7 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// Gates above this are terminals.
+/// `Link::gate` of terminal 0; the others follow.
 const TERMINAL: u32 = 1 << 31;
 /// Counts of symbols or transfers move to a larger counter at this number.
 pub(super) const MOST_COUNT: u32 = 1 << 31;
@@ -45,11 +45,12 @@ pub(super) struct Link {
     pub says_go: bool,
     /// Whether arriving idle symbols say go.
     pub hears_go: bool,
-    /// Whether the station absorbs idle symbols: its own unit is on the link, or it recovers from one.
-    pub absorbs: bool,
-    /// Whether a go has arrived since that unit began, or, without one, since the last unit did.
+    /// Whether the station keeps the idle symbols that arrive: its own unit is on the link, or it recovers from one.
+    pub keeps_idles: bool,
+    /// The `saved` of the page: whether a go has arrived since that unit began, or, without one, since the last unit
+    /// did.
     pub saved: bool,
-    /// Whether the idle symbols after the last unit are decided.
+    /// Whether it is decided what the idle symbols after the last unit say.
     pub judged: bool,
     /// Whether echoes or changes of idle symbols may be under way whose arrival is not an event.
     pub heeds: bool,
@@ -175,7 +176,7 @@ impl Link {
             leaving: 2,
             says_go: true,
             hears_go: true,
-            absorbs: false,
+            keeps_idles: false,
             saved: false,
             judged: true,
             heeds: false,

@@ -3,6 +3,45 @@
 //! The model and its notation are in `docs/background/ring-model.md`. A unit moves as a whole: all its symbols follow
 //! from the tick at which it starts on a link. Waiting units are in intrusive lists over slabs, so that a running
 //! simulation does not allocate per event.
+//!
+//! # Map
+//!
+//! | section of the page | here | in the twin |
+//! |---|---|---|
+//! | units on a link | `station.rs`: `forward`, `pass` | `input.rs`: `take_from_wire`, `leave_decoder`, `enter_bypass` |
+//! | what a station puts on its link | `output.rs`: `start_next`, `start_own`; `choice.rs`: `choose` | `output.rs`: `start_unit`, `own_unit`, `may_start` |
+//! | accept, busy, retry | `station.rs`: `plan_decision`, `strip`, `answered`, `delay` | `input.rs`: `decide`, `answer`, `delay` |
+//! | phases | `phases.rs`: `accepts`, `goes_behind` | `accept.rs`: `judge`, `phase` |
+//! | bandwidth allocation | `allocation.rs`: `judge_idles`, `heed`, `say` | `allocation.rs`: `say_go_or_stop`, `heed`, `say` |
+//! | terminals | `user.rs`: `dispatch`, `serve`, `time_out` | `user.rs`: `dispatch`, `start_service`, `time_out` |
+//! | buses | `bus.rs`: `arbitrate`, `transfer` | `bus.rs`: `start_transfers`, `start_transfer` |
+//! | the scrubber | `station.rs`: `forward`, `scrub` | `input.rs`: `scrub` |
+//! | faults | `fault.rs`: `loses`, `forget_lost`; `closed.rs` | `fault.rs`: `lose`, `forget_lost`; `user.rs`: `may_close` |
+//! | order within a tick | `tick.rs`: `happen`, then `start` | `rings.rs`: `tick` |
+//! | livelock | `livelock.rs`: `is_livelocked` | |
+//!
+//! # Files
+//!
+//! All files are methods of [`Rings`]. A field is written by the files named here; the others read it.
+//!
+//! | file | what it does | writes |
+//! |---|---|---|
+//! | `state.rs` | the network and its counts | |
+//! | `parts.rs` | what is under way: units, packets, transactions, changes of idle symbols | |
+//! | `links.rs` | the part of a station that passing units need: its link | |
+//! | `stations.rs` | the other part of a station; switches, their buses and ports | |
+//! | `tick.rs` | the events of a tick in their order, then its starts | the lists of what may start |
+//! | `station.rs` | a unit that has started: what happens to it at the next station | the bypass FIFO; free receive places; echoes and retries that wait |
+//! | `output.rs` | the next unit on a free link | `Link::free_at`; transmit queues; counts of a link |
+//! | `choice.rs` | which packet of a station may start, and is first | `Station::blocked` |
+//! | `phases.rs` | the places that a receive queue reserves for busied packets | `Rings::reserved` |
+//! | `allocation.rs` | go bits of idle symbols | `Link`: what is heard, kept and said |
+//! | `user.rs` | dispatch, service and time-outs at terminals | transactions; received packets at terminals |
+//! | `host.rs` | terminals that run programs: the host's bus, and what programs learn | `Rings::hosts` |
+//! | `bus.rs` | transfers between the ports of a switch | switches and ports; received packets at ports |
+//! | `fault.rs`, `closed.rs` | lost units and stopped stations; routes that time-outs close | `Rings::faults`; `Rings::closed` |
+//! | `deadlock.rs`, `livelock.rs` | searches for a cycle, and for the absence of progress | `Rings::still` |
+//! | `ahead.rs` | reads the rows of the next events early: no effect on results | |
 
 mod ahead;
 mod allocation;

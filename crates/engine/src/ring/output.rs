@@ -29,7 +29,11 @@ impl Rings {
     /// Returns the first echo that a station holds back, or [`NONE`].
     #[inline(never)]
     fn held_back(&self, station: u32) -> u32 {
-        if self.stations[station as usize].late { self.rare[station as usize].echoes.head } else { NONE }
+        if self.stations[station as usize].has_retries {
+            self.rare[station as usize].echoes.head
+        } else {
+            NONE
+        }
     }
 
     /// Whether the idle symbols of a station allow one of its own units to start.
@@ -89,7 +93,7 @@ impl Rings {
         let at = &self.stations[link as usize];
         let says_go = self.links[link as usize].says_go;
         let mut due = NEVER;
-        if at.late {
+        if at.has_retries {
             let Rare { again, echoes, .. } = &self.rare[link as usize];
             if !echoes.is_empty() {
                 due = self.units[echoes.head].time;
@@ -118,7 +122,7 @@ impl Rings {
             return self.go_on_waiting(link);
         }
         if at.leaving < 2 {
-            // A place that nobody waited for, because there are others.
+            // The place that the last unit left; nobody waited for it, because there were others.
             let kind = usize::from(std::mem::replace(&mut at.leaving, 2));
             self.stations[link as usize].out_free[kind] += 1;
         }
@@ -219,8 +223,8 @@ impl Rings {
         }
         let now = self.now;
         let mut later = NEVER;
-        let late = self.stations[link as usize].late;
-        let echo = if late { self.rare[link as usize].echoes.head } else { NONE };
+        let has_retries = self.stations[link as usize].has_retries;
+        let echo = if has_retries { self.rare[link as usize].echoes.head } else { NONE };
         if echo != NONE {
             if self.units[echo].time <= now {
                 self.start_echo(link);
@@ -250,7 +254,7 @@ impl Rings {
     fn start_echo(&mut self, link: u32) {
         let (at, rare) = (&mut self.stations[link as usize], &mut self.rare[link as usize]);
         let unit = rare.echoes.pop(&mut self.units);
-        at.late = !rare.echoes.is_empty() || !rare.again.is_empty();
+        at.has_retries = !rare.echoes.is_empty() || !rare.again.is_empty();
         at.wait_ticks += (self.now - self.units[unit].time) as u64;
         self.links[link as usize].waiting -= 1;
         self.put(link, unit, true);
@@ -258,7 +262,8 @@ impl Rings {
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again, .. } = choice;
-        let Entry { ready, deal, from, dest, bytes, response, label, ends_deal, .. } = self.entries[entry];
+        let Entry { ready, transaction, from, dest, bytes, response, label, ends_transaction, .. } =
+            self.entries[entry];
         let kind = usize::from(response);
         let (at, on) = (&mut self.stations[link as usize], &mut self.links[link as usize]);
         on.waiting -= 1;
@@ -268,14 +273,14 @@ impl Rings {
             let rare = &mut self.rare[link as usize];
             rare.again.take(&mut self.entries, before, entry);
             rare.rejected[kind] -= 1;
-            at.late = !rare.echoes.is_empty() || !rare.again.is_empty();
+            at.has_retries = !rare.echoes.is_empty() || !rare.again.is_empty();
         } else {
             at.fresh[kind].take(&mut self.entries, before, entry);
             if self.fabric.ring_hold_until_echo == 0 {
                 on.leaving = kind as u8;
             }
             if !response && on.is_of(from) {
-                self.deals[deal].started = self.now;
+                self.transactions[transaction].started = self.now;
             }
             if self.fabric.ring_in_order != 0 {
                 self.open(entry);
@@ -294,7 +299,7 @@ impl Rings {
             kind: Kind::Send,
             response,
             again,
-            ends_deal,
+            ends_transaction,
         });
         self.put(link, unit, true);
     }
@@ -352,8 +357,8 @@ impl Rings {
         };
         // The transaction of an echo may have ended.
         let (source, started) = if kind.is_packet() {
-            let deal = &self.deals[self.entries[entry].deal];
-            (deal.source, deal.started)
+            let transaction = &self.transactions[self.entries[entry].transaction];
+            (transaction.source, transaction.started)
         } else {
             (NONE, 0)
         };
@@ -373,7 +378,7 @@ impl Rings {
         }
     }
 
-    /// Removes the packet from those.
+    /// Removes a packet from those that were sent and not accepted.
     pub(super) fn close(&mut self, entry: u32) {
         let Entry { station, open_next, open_before, .. } = self.entries[entry];
         if open_before == NONE {

@@ -47,7 +47,7 @@ pub(super) struct Unit {
     /// Whether it is a repetition.
     pub again: bool,
     /// For a packet: whether its acceptance ends the transaction.
-    pub ends_deal: bool,
+    pub ends_transaction: bool,
 }
 
 const _: () = assert!(size_of::<Unit>() == 32, "two units are a line of the cache");
@@ -68,8 +68,8 @@ pub(super) struct Edge {
 pub(super) struct Entry {
     /// When it is ready for the link or, after receipt, for the bus or the user.
     pub ready: Time,
-    /// Its transaction, until it is accepted.
-    pub deal: u32,
+    /// Its transaction. It may have ended if the packet has been accepted and the sender only waits for its echo.
+    pub transaction: u32,
     pub station: u32,
     /// Source terminal.
     pub from: u32,
@@ -87,11 +87,11 @@ pub(super) struct Entry {
     pub open_before: u32,
     /// Number of busy echoes.
     pub busied: u32,
-    /// Station that last busied it.
+    /// Station that last busied it, or [`NONE`].
     pub by: u32,
     pub response: bool,
     /// Whether its acceptance ends the transaction.
-    pub ends_deal: bool,
+    pub ends_transaction: bool,
     /// Whether its busy echo has arrived and it has not been accepted since.
     pub known_busied: bool,
     /// Its reservation in a receive queue, see [`super::phases`].
@@ -107,7 +107,7 @@ const _: () = assert!(size_of::<Entry>() == 64, "a packet to be sent is a line o
 /// A transaction, from its dispatch until nothing of it is left.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Deal {
+pub(super) struct Transaction {
     pub created: Time,
     pub started: Time,
     pub dispatched: Time,
@@ -124,7 +124,8 @@ pub(super) struct Deal {
     pub crossed: u32,
     /// Number of references: its packet, its number, and the entry whose acceptance ends it.
     pub uses: u32,
-    pub transaction: u8,
+    /// One of the codes of `fabric::transaction`.
+    pub kind: u8,
     pub numbered: bool,
     pub delivered: bool,
     /// The table of the ports for its routes.
@@ -162,14 +163,14 @@ impl Entry {
     pub fn new(
         station: u32,
         ready: Time,
-        deal: u32,
+        transaction: u32,
         response: bool,
         (from, dest): (u32, u32),
         bytes: u32,
     ) -> Self {
         Self {
             ready,
-            deal,
+            transaction,
             station,
             from,
             dest,
@@ -182,7 +183,7 @@ impl Entry {
             busied: 0,
             by: NONE,
             response,
-            ends_deal: false,
+            ends_transaction: false,
             known_busied: false,
             label: UNLABELLED,
             no_try: false,
@@ -191,10 +192,10 @@ impl Entry {
     }
 }
 
-impl Deal {
+impl Transaction {
     /// Returns the bytes of data of its request or its response.
     pub fn bytes(&self, response: bool) -> u32 {
-        match (self.transaction, response) {
+        match (self.kind, response) {
             (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => self.length,
             (transaction::LOCK, _) => LOCK_BYTES,
             _ => 0,

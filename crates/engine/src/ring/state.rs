@@ -6,7 +6,7 @@ use super::fault::Faults;
 use super::host::Hosts;
 use super::links::{Link, Tally, Timing, links};
 use super::livelock::Still;
-use super::parts::{Deal, Edge, Entry, Unit};
+use super::parts::{Edge, Entry, Transaction, Unit};
 use super::phases::Reservation;
 use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, switches};
 use crate::fabric::{Exits, Fabric, NONE, transaction};
@@ -59,7 +59,7 @@ pub struct Rings {
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
-    pub(super) deals: Slab<Deal>,
+    pub(super) transactions: Slab<Transaction>,
     /// Transactions with a number, in order of dispatch.
     pub(super) oldest: u32,
     pub(super) newest: u32,
@@ -140,7 +140,7 @@ impl Rings {
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
-            deals: Slab::default(),
+            transactions: Slab::default(),
             oldest: NONE,
             newest: NONE,
             timeout_at: NEVER,
@@ -272,8 +272,8 @@ impl Rings {
     }
 
     /// Returns a request or a response that a station is to send.
-    pub(super) fn packet(&self, station: u32, deal: u32, response: bool, ready: Time) -> Entry {
-        let of = &self.deals[deal];
+    pub(super) fn packet(&self, station: u32, transaction: u32, response: bool, ready: Time) -> Entry {
+        let of = &self.transactions[transaction];
         let bytes = of.bytes(response)
             + if response {
                 self.fabric.ring_response_header_bytes
@@ -281,11 +281,11 @@ impl Rings {
                 self.fabric.ring_request_header_bytes
             };
         let (from, dest) = if response { (of.target, of.source) } else { (of.source, of.target) };
-        let ends_deal = of.transaction == transaction::MOVE;
+        let ends_transaction = of.kind == transaction::MOVE;
         Entry {
-            ends_deal,
+            ends_transaction,
             crossed: of.crossed,
-            ..Entry::new(station, ready, deal, response, (from, dest), bytes)
+            ..Entry::new(station, ready, transaction, response, (from, dest), bytes)
         }
     }
 
@@ -329,10 +329,10 @@ impl Rings {
 
     /// Removes one reference to a transaction.
     #[inline]
-    pub(super) fn forget(&mut self, deal: u32) {
-        self.deals[deal].uses -= 1;
-        if self.deals[deal].uses == 0 {
-            self.deals.remove(deal);
+    pub(super) fn forget(&mut self, transaction: u32) {
+        self.transactions[transaction].uses -= 1;
+        if self.transactions[transaction].uses == 0 {
+            self.transactions.remove(transaction);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Rings {
     /// ready echo only matters to packets that wait for it.
     fn await_echo(&mut self, station: u32, unit: u32, time: Time) {
         let it = &mut self.units[unit];
-        if it.kind == Kind::Busy || it.ends_deal || self.fabric.ring_hold_until_echo != 0 {
+        if it.kind == Kind::Busy || it.ends_transaction || self.fabric.ring_hold_until_echo != 0 {
             self.schedule(ARRIVE, unit, time);
             return;
         }
@@ -89,7 +89,7 @@ impl Rings {
             if again || self.fabric.ring_in_order != 0 {
                 self.drop_entry(entry);
             } else {
-                // Nothing refers to it, and its row continued with it.
+                // The sender keeps no row for it: the only one moved on to the receiver with the packet.
                 self.stations[station as usize].may_send[usize::from(response)] += 1;
             }
         }
@@ -197,8 +197,8 @@ impl Rings {
         if !at.is_port() {
             return target;
         }
-        let Entry { deal, dest, .. } = self.entries[entry];
-        let first = u32::from(self.deals[deal].turn) * self.fabric.port_station.len() as u32;
+        let Entry { transaction, dest, .. } = self.entries[entry];
+        let first = u32::from(self.transactions[transaction].turn) * self.fabric.port_station.len() as u32;
         self.exits.exit(&self.fabric, first + at.port(), dest)
     }
 
@@ -206,7 +206,7 @@ impl Rings {
     #[inline]
     fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time, timing: Timing) {
         let target = if self.fabric.ring_turns > 1 { self.by_turn(station, entry, target) } else { target };
-        let Entry { bytes, response, ends_deal, known_busied, .. } = self.entries[entry];
+        let Entry { bytes, response, ends_transaction, known_busied, .. } = self.entries[entry];
         let symbols = self.symbols(bytes);
         self.accepted += 1;
         self.stations[station as usize].in_free[usize::from(response)] -= 1;
@@ -215,7 +215,7 @@ impl Rings {
         let whole = time + Time::from(rest) * Time::from(timing.symbol);
         let ready = self.through(station, IN, whole, timing.receive);
         let in_order = self.fabric.ring_in_order != 0;
-        let stays = known_busied || ends_deal || in_order || self.fabric.ring_hold_until_echo != 0;
+        let stays = known_busied || ends_transaction || in_order || self.fabric.ring_hold_until_echo != 0;
         let held = if stays { self.entries.add(self.entries[entry]) } else { entry };
         let it = &mut self.entries[held];
         (it.ready, it.target) = (ready, target);
@@ -243,7 +243,7 @@ impl Rings {
         at.bypass.take(&mut self.units, before, unit);
         self.units[unit].time = ready;
         at.waiting += 1;
-        self.stations[station as usize].late = true;
+        self.stations[station as usize].has_retries = true;
         self.rare[station as usize].echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         self.await_own(station, ready);
     }
@@ -251,9 +251,9 @@ impl Rings {
     /// Processes, at the sender of a packet, whether it was accepted.
     fn answered(&mut self, entry: u32, accepted: bool) {
         if accepted {
-            let Entry { deal, ends_deal, .. } = self.entries[entry];
-            if ends_deal {
-                self.end_deal(deal);
+            let Entry { transaction, ends_transaction, .. } = self.entries[entry];
+            if ends_transaction {
+                self.end_transaction(transaction);
             }
             self.entry_over(entry);
             return;
@@ -270,7 +270,7 @@ impl Rings {
             self.open(entry);
         }
         let at = &mut self.stations[station as usize];
-        at.late = true;
+        at.has_retries = true;
         at.may_send[kind] += 1;
         let blocked = at.blocked;
         let rare = &mut self.rare[station as usize];
@@ -288,7 +288,8 @@ impl Rings {
     }
 
     fn drop_entry(&mut self, entry: u32) {
-        let Entry { station, deal, response, ends_deal, known_busied, .. } = self.entries[entry];
+        let Entry { station, transaction, response, ends_transaction, known_busied, .. } =
+            self.entries[entry];
         let kind = usize::from(response);
         if known_busied || self.fabric.ring_in_order != 0 {
             self.close(entry);
@@ -298,8 +299,8 @@ impl Rings {
         if self.fabric.ring_hold_until_echo != 0 {
             self.place_to_send(station, kind);
         }
-        if ends_deal {
-            self.forget(deal);
+        if ends_transaction {
+            self.forget(transaction);
         }
     }
 
@@ -331,7 +332,7 @@ impl Rings {
 
     /// Removes a packet by the scrubber.
     fn scrub(&mut self, entry: u32) {
-        if !self.deals[self.entries[entry].deal].delivered {
+        if !self.transactions[self.entries[entry].transaction].delivered {
             self.scrubbed += 1;
         }
         self.give_up(entry);
@@ -339,14 +340,14 @@ impl Rings {
 
     /// Gives up a packet: its transaction cannot deliver anything any more.
     pub(super) fn give_up(&mut self, entry: u32) {
-        let deal = self.entries[entry].deal;
-        if !self.deals[deal].delivered {
+        let transaction = self.entries[entry].transaction;
+        if !self.transactions[transaction].delivered {
             self.in_flight -= 1;
-            self.deals[deal].delivered = true;
-            self.lose(deal);
+            self.transactions[transaction].delivered = true;
+            self.lose(transaction);
         }
         self.entry_over(entry);
-        self.forget(deal);
+        self.forget(transaction);
     }
 
     /// Whether a packet that arrives at a station gets a place.

@@ -31,8 +31,9 @@ pub(super) struct Station {
     pub switch: u32,
     /// Whether a packet waits for the echo of another one.
     pub blocked: bool,
-    /// Whether `again` or `echoes` of [`Rare`] is not empty.
-    pub late: bool,
+    /// Whether packets wait to be sent again, or echoes are held back: whether `again` or `echoes` of [`Rare`] is not
+    /// empty. Stored here so that they need not be read.
+    pub has_retries: bool,
     /// Whether the readiness of the user's next packet is an event.
     pub user_pending: bool,
 
@@ -182,7 +183,7 @@ impl Station {
             transfers: 0,
             switch,
             blocked: false,
-            late: false,
+            has_retries: false,
             user_pending: false,
             held: [Queue::EMPTY; 2],
             coming: Queue::EMPTY,

@@ -1,6 +1,6 @@
 //! Terminals: transactions and their numbers, service, time-outs; and when received packets are ready for the user.
 
-use super::parts::{Deal, Entry, LOCK_BYTES};
+use super::parts::{Entry, LOCK_BYTES, Transaction};
 use super::state::{NEVER, OUT, REQUEST, RESPONSE, Rings};
 use super::tick::{USER, WORK};
 use crate::fabric::{NONE, transaction};
@@ -55,8 +55,8 @@ impl Rings {
         self.numbers[at].free -= 1;
         self.take_place_to_send(station, REQUEST);
         let turn = self.take_turn(terminal);
-        let (transaction, length) = self.asks_for(terminal, packet);
-        let deal = self.deals.add(Deal {
+        let (kind, length) = self.asks_for(terminal, packet);
+        let transaction = self.transactions.add(Transaction {
             created: packet.created,
             started: NEVER,
             dispatched: self.now,
@@ -67,19 +67,19 @@ impl Rings {
             after: NONE,
             before: NONE,
             crossed: 0,
-            uses: if transaction == transaction::MOVE { 3 } else { 2 },
-            transaction,
+            uses: if kind == transaction::MOVE { 3 } else { 2 },
+            kind,
             numbered: true,
             delivered: false,
             turn,
             mark: self.mark_of(packet),
         });
         if self.fabric.ring_timeout_ticks > 0 {
-            self.may_time_out(deal);
+            self.may_time_out(transaction);
         }
         let host = Time::from(self.fabric.terminal_host_ticks[at]);
         let ready = self.through(station, OUT, self.now + host, self.timing(station).transmit);
-        let entry = self.entries.add(self.packet(station, deal, false, ready));
+        let entry = self.entries.add(self.packet(station, transaction, false, ready));
         self.enter(entry);
         self.has_room(terminal)
     }
@@ -122,13 +122,13 @@ impl Rings {
     }
 
     fn ready_for_user(&mut self, station: u32, held: u32) {
-        let Entry { deal, response, .. } = self.entries[held];
+        let Entry { transaction, response, .. } = self.entries[held];
         let at = &mut self.stations[station as usize];
-        if response && self.deals[deal].transaction == transaction::WRITE {
+        if response && self.transactions[transaction].kind == transaction::WRITE {
             at.in_free[RESPONSE] += 1;
             self.entries.remove(held);
-            self.end_deal(deal);
-            self.forget(deal);
+            self.end_transaction(transaction);
+            self.forget(transaction);
         } else if !self.goes_over_bus(station, held) {
             self.await_service(station, held);
         }
@@ -165,8 +165,8 @@ impl Rings {
         if held == NONE {
             return;
         }
-        let deal = self.entries[held].deal;
-        let answers = requested && self.deals[deal].transaction != transaction::MOVE;
+        let transaction = self.entries[held].transaction;
+        let answers = requested && self.transactions[transaction].kind != transaction::MOVE;
         let at = &mut self.stations[station as usize];
         at.held[usize::from(!requested)].take(&mut self.entries, if requested { before } else { NONE }, held);
         at.at_work = held;
@@ -174,8 +174,8 @@ impl Rings {
         if answers {
             self.take_place_to_send(station, RESPONSE);
         }
-        let deal = &self.deals[deal];
-        let bytes = if deal.transaction == transaction::LOCK { LOCK_BYTES } else { deal.length };
+        let transaction = &self.transactions[transaction];
+        let bytes = if transaction.kind == transaction::LOCK { LOCK_BYTES } else { transaction.length };
         let blocks = bytes.div_ceil(BLOCK_BYTES).max(1);
         let access = Time::from(self.fabric.terminal_access_ticks[terminal]);
         let ticks = access + Time::from(blocks) * Time::from(self.fabric.terminal_block_ticks[terminal]);
@@ -188,8 +188,8 @@ impl Rings {
         let at = &self.stations[station as usize];
         let (mut before, mut request) = (NONE, at.held[REQUEST].head);
         while request != NONE && at.out_free[RESPONSE] == 0 {
-            let Entry { deal, next, .. } = self.entries[request];
-            if self.deals[deal].transaction == transaction::MOVE {
+            let Entry { transaction, next, .. } = self.entries[request];
+            if self.transactions[transaction].kind == transaction::MOVE {
                 break;
             }
             (before, request) = (request, next);
@@ -200,32 +200,32 @@ impl Rings {
     fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Entry { deal, crossed, response, .. } = self.entries[held];
+        let Entry { transaction, crossed, response, .. } = self.entries[held];
         at.in_free[usize::from(response)] += 1;
         self.entries.remove(held);
         self.services_touched.push(station);
-        let kind = self.deals[deal].transaction;
+        let kind = self.transactions[transaction].kind;
         if response || matches!(kind, transaction::WRITE | transaction::MOVE) {
-            self.store(deal);
+            self.store(transaction);
         }
         if response {
-            self.end_deal(deal);
+            self.end_transaction(transaction);
         } else if kind != transaction::MOVE {
-            self.deals[deal].crossed = crossed;
+            self.transactions[transaction].crossed = crossed;
             let ready = self.through(station, OUT, self.now, self.timing(station).transmit);
-            let entry = self.entries.add(self.packet(station, deal, true, ready));
+            let entry = self.entries.add(self.packet(station, transaction, true, ready));
             self.enter(entry);
             return;
         }
-        self.forget(deal);
+        self.forget(transaction);
     }
 
     /// Stores the data of a transaction at their destination.
-    fn store(&mut self, deal: u32) {
-        let deal = &mut self.deals[deal];
-        deal.delivered = true;
+    fn store(&mut self, transaction: u32) {
+        let transaction = &mut self.transactions[transaction];
+        transaction.delivered = true;
         self.in_flight -= 1;
-        let &mut Deal { source, target, payload: length, created, started, mark, .. } = deal;
+        let &mut Transaction { source, target, payload: length, created, started, mark, .. } = transaction;
         let told = self.hosts.told;
         let delivered = self.now;
         self.delivered.push(Delivery {
@@ -241,43 +241,43 @@ impl Rings {
     }
 
     /// Frees the number of a transaction, unless it was given up before.
-    pub(super) fn give_number_back(&mut self, deal: u32) {
-        let it = &mut self.deals[deal];
+    pub(super) fn give_number_back(&mut self, transaction: u32) {
+        let it = &mut self.transactions[transaction];
         if !std::mem::replace(&mut it.numbered, false) {
             return;
         }
         let source = it.source;
         if self.fabric.ring_timeout_ticks > 0 {
-            self.cannot_time_out(deal);
+            self.cannot_time_out(transaction);
         }
         self.numbers[source as usize].free += 1;
         self.ask(source);
-        self.forget(deal);
+        self.forget(transaction);
     }
 
     /// Inserts a transaction into the order of time-outs.
-    fn may_time_out(&mut self, deal: u32) {
-        self.deals[deal].before = self.newest;
+    fn may_time_out(&mut self, transaction: u32) {
+        self.transactions[transaction].before = self.newest;
         if self.newest == NONE {
-            self.oldest = deal;
+            self.oldest = transaction;
         } else {
-            self.deals[self.newest].after = deal;
+            self.transactions[self.newest].after = transaction;
         }
-        self.newest = deal;
+        self.newest = transaction;
         self.await_timeout();
     }
 
-    fn cannot_time_out(&mut self, deal: u32) {
-        let Deal { before, after, .. } = self.deals[deal];
+    fn cannot_time_out(&mut self, transaction: u32) {
+        let Transaction { before, after, .. } = self.transactions[transaction];
         if before == NONE {
             self.oldest = after;
         } else {
-            self.deals[before].after = after;
+            self.transactions[before].after = after;
         }
         if after == NONE {
             self.newest = before;
         } else {
-            self.deals[after].before = before;
+            self.transactions[after].before = before;
         }
     }
 
@@ -285,11 +285,11 @@ impl Rings {
     pub(super) fn time_out(&mut self) {
         self.timeout_at = NEVER;
         let timeout = self.fabric.ring_timeout_ticks as Time;
-        while self.oldest != NONE && self.deals[self.oldest].dispatched + timeout <= self.now {
+        while self.oldest != NONE && self.transactions[self.oldest].dispatched + timeout <= self.now {
             self.timed_out += 1;
-            let Deal { source, target, .. } = self.deals[self.oldest];
+            let Transaction { source, target, .. } = self.transactions[self.oldest];
             self.closed.time_out(source, target, self.now);
-            self.give_up_deal(self.oldest);
+            self.give_up_transaction(self.oldest);
         }
         self.await_timeout();
     }
@@ -297,7 +297,8 @@ impl Rings {
     /// Schedules the next check of time-outs.
     fn await_timeout(&mut self) {
         if self.oldest != NONE && self.timeout_at == NEVER {
-            self.timeout_at = self.deals[self.oldest].dispatched + self.fabric.ring_timeout_ticks as Time;
+            self.timeout_at =
+                self.transactions[self.oldest].dispatched + self.fabric.ring_timeout_ticks as Time;
             self.schedule_timeout(self.timeout_at);
         }
     }
