@@ -168,6 +168,12 @@ impl Wheel {
         Some(cell.event)
     }
 
+    /// Whether all events of the current tick are taken.
+    #[inline(always)]
+    pub fn is_over(&self) -> bool {
+        self.due == NONE
+    }
+
     /// Goes to a later round, and moves the events that are near now into their slots.
     #[cold]
     fn turn(&mut self, round: Time) {
@@ -208,23 +214,24 @@ impl Wheel {
         None
     }
 
-    /// Returns the next occupied slot after `now`, cyclically.
+    /// Returns the tick of the next occupied slot, if any; mostly its bit is in the word of the next tick.
     #[inline]
     fn near(&self) -> Option<Time> {
+        let next = self.now + 1;
+        let rest = self.occupied[next as usize % SLOTS / 64] >> (next % 64);
+        if rest != 0 { Some(next + Time::from(rest.trailing_zeros())) } else { self.near_in_other_word() }
+    }
+
+    /// The same if no slot of that word is occupied from the next tick on.
+    #[inline(never)]
+    fn near_in_other_word(&self) -> Option<Time> {
         if self.words == [0; 2] {
             return None;
         }
         let start = (self.now + 1) as usize % SLOTS;
-        let (word, bit) = (start / 64, start % 64);
-        let rest = self.occupied[word] & (!0 << bit);
-        let slot = if rest != 0 {
-            word * 64 + rest.trailing_zeros() as usize
-        } else {
-            let word = self.next_word(word);
-            word * 64 + self.occupied[word].trailing_zeros() as usize
-        };
-        let ahead = (slot + SLOTS - start) % SLOTS;
-        Some(self.now + 1 + ahead as Time)
+        let word = self.next_word(start / 64);
+        let slot = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        Some(self.now + 1 + ((slot + SLOTS - start) % SLOTS) as Time)
     }
 
     /// Returns the next non-empty word after `word`, cyclically, itself last.

@@ -125,6 +125,7 @@ impl Network for Worms {
         while let Some(event) = self.wheel.pop() {
             count += 1;
             match Event::of(event) {
+                Event::Request(link) if (count == 1) & self.wheel.is_over() => self.request_alone(link, now),
                 Event::Request(link) => self.request(link),
                 event => handle(self, event, now, news),
             }

@@ -337,6 +337,20 @@ impl Group {
         first
     }
 
+    /// Returns the link that is granted to a head as soon as it requests, if no other head waits or requests in this
+    /// tick, and one is free.
+    #[inline(always)]
+    pub fn free_for_one(&self, links: &[Link], now: Time) -> Option<u32> {
+        let draws = self.arbiter == arbiter::RANDOM || self.choice != choice::FIRST;
+        if draws | (self.waiting > 0) { None } else { self.first_free(links, now) }
+    }
+
+    /// Records that a head was served that has not been queued.
+    #[inline(always)]
+    pub fn serve_one(&mut self, link: u32) {
+        self.served = link;
+    }
+
     /// Whether all its links are listed in this row.
     #[inline]
     pub fn is_near(&self) -> bool {
@@ -449,6 +463,12 @@ impl Port {
     #[inline(always)]
     pub fn awaits(&self) -> u32 {
         self.awaits
+    }
+
+    /// Records the request of a head that does not wait.
+    #[inline(always)]
+    pub fn request(&mut self, now: Time) {
+        self.requested = now;
     }
 
     /// Ends the wait of a head that has been granted a link; returns its duration.

@@ -18,6 +18,24 @@ impl Network {
         self.ports.groups[entry as usize >> 1].touch(entry >> 1, &mut self.touched);
     }
 
+    /// Serves the head of this input link at once if its request, the only event of this tick, finds a free link and no
+    /// other head; otherwise queues it.
+    #[inline(always)]
+    pub fn request_alone(&mut self, link: u32, now: Time) {
+        let entry = self.links[link as usize].port.route().1;
+        // No entry is no group either.
+        let group = self.ports.groups.get_mut(entry as usize >> 1);
+        if let Some(group) = group
+            && let Some(output) = group.free_for_one(&self.links, now)
+        {
+            group.serve_one(link);
+            self.links[link as usize].port.request(now);
+            if self.paced { self.grant::<true>(link, output, now) } else { self.grant::<false>(link, output, now) }
+        } else {
+            self.request(link);
+        }
+    }
+
     /// Handles the release of this link in this tick: its groups are arbitrated.
     #[inline]
     pub fn release(&mut self, link: u32) {

@@ -88,18 +88,22 @@ impl Network {
     /// Grants an output to the head packet of an input link, in this tick.
     #[inline(always)]
     pub(super) fn grant<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
+        let at = &self.links[input as usize];
+        let &Worm { first, end, .. } = at.worm(at.head(), &self.crowd);
+        let may_be_whole = at.rests_with_head() && !self.is_long_packet(end - first);
+        if !(may_be_whole && self.grant_whole::<PACED>(input, output, now)) {
+            self.grant_in_steps::<PACED>(input, output, now);
+        }
+    }
+
+    /// Grants an output to a head packet that the links send step by step.
+    #[inline(never)]
+    fn grant_in_steps<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
         if !self.links[output as usize].wire.has_room() {
             self.make_room(output);
         }
         let at = &self.links[input as usize];
-        let &Worm { first, end, .. } = at.worm(at.head(), &self.crowd);
-        let known = (at.wire.known() - first).0;
-        if !self.is_long_packet(end - first)
-            && at.rests_with_head()
-            && self.grant_whole::<PACED>(input, output, now)
-        {
-            return;
-        }
+        let known = (at.wire.known() - at.worm(at.head(), &self.crowd).first).0;
         let returns = self.returns_late::<PACED>(output, known);
         let [at, to] = two(&mut self.links, input, output);
         let mut old = *at.worm(at.head(), &self.crowd);
@@ -145,6 +149,9 @@ impl Network {
     /// false if it cannot.
     #[inline(never)]
     fn grant_whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> bool {
+        if !self.links[output as usize].wire.has_room() {
+            self.make_room(output);
+        }
         let Some(whole) = self.whole::<PACED>(input, output, now) else { return false };
         let follows = self.send_rest_of_head::<PACED>(input, &whole.rest);
         let [at, to] = two(&mut self.links, input, output);
