@@ -145,32 +145,10 @@ impl Network {
         self.follow::<PACED>(next);
     }
 
-    /// Grants an output to a packet that can then be sent to its end on both links, as described in [`super::whole`];
-    /// false if it cannot.
-    #[inline(never)]
-    fn grant_whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> bool {
-        if !self.links[output as usize].wire.has_room() {
-            self.make_room(output);
-        }
-        let Some(whole) = self.whole::<PACED>(input, output, now) else { return false };
-        let follows = self.send_rest_of_head::<PACED>(input, &whole.rest);
-        let [at, to] = two(&mut self.links, input, output);
-        let old = *at.worm(at.head(), &self.crowd);
-        let granted = Granted { input, output, now, deleted: 0 };
-        let kind = &self.kinds[at.kind as usize];
-        let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
-        let asking = asking_chars(&self.fabric, worm.header);
-        let begun = to.begin_whole(&self.kinds[to.kind as usize], &mut worm, asking, whole.begins);
-        *to.append(&mut self.crowd) = worm;
-        self.grants += 1;
-        self.begun::<PACED, true>(input, output, follows, &begun);
-        true
-    }
-
     /// Handles the consequences of a packet's beginning on a link, which it was granted, or which is its terminal's if
     /// `GRANTED` is false.
     #[inline(always)]
-    fn begun<const PACED: bool, const GRANTED: bool>(
+    pub(super) fn begun<const PACED: bool, const GRANTED: bool>(
         &mut self,
         input: u32,
         output: u32,
@@ -355,17 +333,17 @@ impl Network {
 }
 
 /// A grant.
-struct Granted {
-    input: u32,
-    output: u32,
-    now: Time,
+pub(super) struct Granted {
+    pub input: u32,
+    pub output: u32,
+    pub now: Time,
     /// Characters of a header that is deleted.
-    deleted: u32,
+    pub deleted: u32,
 }
 
 /// Grants an output to the head packet of an input link; returns the packet there.
 #[inline(always)]
-fn put_through(
+pub(super) fn put_through(
     granted: &Granted,
     old: &Worm,
     kind: &Kind,

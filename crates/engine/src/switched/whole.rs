@@ -19,10 +19,9 @@ use std::num::Wrapping;
 
 use super::burst::{Burst, CREDIT, Supply};
 use super::departures::Places;
-use super::link::{Kind, Link};
-use super::model;
-use super::packet_path::Begun;
-use super::queue::{ALWAYS, Run};
+use super::link::{Kind, Link, two};
+use super::packet_path::{Begun, Granted, asking_chars, put_through};
+use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier};
 use super::worm::Worm;
@@ -82,26 +81,39 @@ impl Network {
         grant.whole(returns)
     }
 
-    /// Sends the rest of a packet that is about to be granted an output; returns a link that sends next, or
-    /// [`crate::fabric::NONE`].
-    #[inline(always)]
-    pub(super) fn send_rest_of_head<const PACED: bool>(&mut self, link: u32, rest: &Burst) -> u32 {
-        if !self.links[link as usize].wire.has_room() {
-            self.make_room(link);
+    /// Grants an output to a packet that can then be sent to its end on both links; false if it cannot.
+    ///
+    /// Both rows are changed before anything else is notified, so that they are looked up only once.
+    #[inline(never)]
+    pub(super) fn grant_whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> bool {
+        let Some(Whole { rest, begins }) = self.whole::<PACED>(input, output, now) else { return false };
+        for link in [input, output] {
+            if !self.links[link as usize].wire.has_room() {
+                self.make_room(link);
+            }
         }
-        let at = &mut self.links[link as usize];
-        let kind = &self.kinds[at.kind as usize];
-        let (holder, from_terminal) = (at.output.holder(), kind.from_terminal);
-        at.send(kind, rest);
+        let [at, to] = two(&mut self.links, input, output);
+        let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
+        at.send(kind, &rest);
         let gone = at.sent(at.sending(), &mut self.crowd);
+        let (holder, tells) = (at.output.holder(), kind.from_terminal | (self.hops.limit > 0));
+        let old = *at.worm(at.head(), &self.crowd);
+        let granted = Granted { input, output, now, deleted: 0 };
+        let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
+        let asking = asking_chars(&self.fabric, worm.header);
+        let begun = to.begin_whole(next, &mut worm, asking, begins);
+        *to.append(&mut self.crowd) = worm;
+        self.grants += 1;
         self.extensions += 1;
-        if from_terminal | (self.hops.limit > 0) {
-            self.sent(link, &gone);
+        if tells {
+            self.sent(input, &gone);
         }
         if PACED {
-            self.free_places(link, &rest.run);
+            self.free_places(input, &rest.run);
         }
-        self.tell_holder::<PACED, CREDIT>(link, holder, rest.credits, rest.frees)
+        let follows = self.tell_holder::<PACED, CREDIT>(input, holder, rest.credits, rest.frees);
+        self.begun::<PACED, true>(input, output, follows, &begun);
+        true
     }
 }
 
@@ -168,7 +180,7 @@ impl Grant<'_> {
             return None;
         }
         let supply = self.now + Time::from(self.kind.onward);
-        let time = model::start(supply, to.wire.free(), ALWAYS);
+        let time = supply.max(to.wire.free());
         Some(Run { count: credit.min(total), step: self.next.character, time })
     }
 
@@ -181,7 +193,7 @@ impl Grant<'_> {
     /// that is: see [`Places::all_credit`].
     #[inline(always)]
     fn credit(&self, begins: &Run, most: u32) -> Option<(u32, Time)> {
-        let own = model::start(self.head.time, self.at.wire.free(), ALWAYS);
+        let own = self.head.time.max(self.at.wire.free());
         let runs = self.leaving(self.at.credit.next_quantum(), begins)?;
         let credit = Places::credit_of(&runs, self.kind, own, most)?;
         (credit.0 >= most).then_some(credit)
