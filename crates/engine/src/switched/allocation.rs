@@ -76,9 +76,9 @@ pub(super) struct Group {
 /// A link's place in a group.
 #[derive(Clone, Copy, Debug)]
 struct Member {
+    /// Its bit in `Group::unheld`, or 0.
+    bit: u64,
     group: u32,
-    /// Its bit in `Group::unheld`; [`BITS`] if it has none.
-    place: u8,
 }
 
 /// All groups.
@@ -95,12 +95,12 @@ impl Ports {
         let mut of_link = vec![Vec::new(); fabric.links()];
         for group in 0..fabric.groups() as u32 {
             for (place, &link) in fabric.group(group).iter().enumerate() {
-                of_link[link as usize].push(Member { group, place: place.min(BITS) as u8 });
+                of_link[link as usize].push(Member { bit: bit_of(place), group });
             }
         }
         let mut others = Vec::new();
         let links = of_link.into_iter().zip(0..).map(|(members, link): (Vec<Member>, usize)| {
-            let first = members.first().copied().unwrap_or(Member { group: NONE, place: 0 });
+            let first = members.first().copied().unwrap_or(Member { bit: 0, group: NONE });
             let mut port = Port::new(first, fabric.link_target[link], fabric.link_deletes_header[link] != 0);
             if members.len() > 1 {
                 port.others = others.len() as u32;
@@ -155,7 +155,7 @@ impl Ports {
         port.free_at = UNKNOWN;
         port.last_grant = now;
         port.wait_ticks += waited as u64;
-        self.for_groups(port, |group, member| group.unheld &= !member.bit());
+        self.for_groups(port, |group, member| group.unheld &= !member.bit);
     }
 
     /// Releases a link at a tick; returns whether heads wait for it.
@@ -164,7 +164,7 @@ impl Ports {
         port.free_at = free_at;
         let mut awaited = false;
         self.for_groups(port, |group, member| {
-            group.unheld |= member.bit();
+            group.unheld |= member.bit;
             group.free_from = group.free_from.max(free_at);
             awaited |= group.waiting > 0;
         });
@@ -262,7 +262,7 @@ impl Group {
         }
         Self {
             near,
-            unheld: (start..end).take(BITS).fold(0, |bits, link| bits | 1 << (link - start)),
+            unheld: (start..end).take(BITS).fold(0, |bits, link| bits | bit_of((link - start) as usize)),
             start,
             end,
             first: NONE,
@@ -379,11 +379,9 @@ impl Group {
     }
 }
 
-impl Member {
-    #[inline]
-    fn bit(&self) -> u64 {
-        1u64.checked_shl(u32::from(self.place)).unwrap_or(0)
-    }
+/// Returns the bit of the link at an index of a group in `Group::unheld`, or 0 if it has none.
+fn bit_of(place: usize) -> u64 {
+    1u64.checked_shl(place as u32).unwrap_or(0)
 }
 
 /// Iterates over [`Group::links`].

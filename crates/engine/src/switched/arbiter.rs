@@ -30,7 +30,11 @@ impl Network {
         {
             group.serve_one(link);
             self.links[link as usize].port.request(now);
-            if self.paced { self.grant::<true>(link, output, now) } else { self.grant::<false>(link, output, now) }
+            if self.paced {
+                self.grant::<true>(link, output, now)
+            } else {
+                self.grant::<false>(link, output, now)
+            }
         } else {
             self.request(link);
         }

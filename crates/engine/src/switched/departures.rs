@@ -305,7 +305,7 @@ impl Link {
             }
             None => {
                 if ahead(last, self.credit.next_quantum()) >= 0 {
-                    self.take_or_keep_rest(kind, next, &places, crowd, now);
+                    self.take_or_keep_rest(to, room, kinds, crowd, now, crossbar);
                 }
                 places.free_at(last)
             }
@@ -316,8 +316,18 @@ impl Link {
     /// Takes the credit for the rest of the head packet of a plain link if it is in time, or stores when it is usable,
     /// run by run.
     #[inline(never)]
-    fn take_or_keep_rest(&mut self, kind: &Kind, next: &Kind, places: &Places, crowd: &Crowd, now: Time) {
-        if self.takes_until(places.turns.end, kind, next, places, crowd, now) {
+    fn take_or_keep_rest(
+        &mut self,
+        to: &Link,
+        room: Option<&Timeline>,
+        kinds: &[Kind],
+        crowd: &Crowd,
+        now: Time,
+        crossbar: u32,
+    ) {
+        let (kind, next) = (&kinds[self.kind as usize], &kinds[to.kind as usize]);
+        let places = to.places(next, room, crossbar);
+        if self.takes_until(places.turns.end, kind, next, &places, crowd, now) {
             return;
         }
         while ahead(places.turns.end, self.credit.next_quantum()) > 0 {

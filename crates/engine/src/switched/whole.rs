@@ -54,50 +54,44 @@ struct Grant<'a> {
 }
 
 impl Network {
-    /// Returns what is sent at the grant of an output to the head packet of an input link which waits for credit, if
-    /// that is all of the packet. Takes credit for the output that is in time.
-    #[inline(always)]
-    pub(super) fn whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> Option<Whole> {
-        let at = &self.links[input as usize];
-        let head = at.worm(at.head(), &self.crowd);
-        if !at.rests_alone(head) || at.output.holder() == output {
-            return None;
-        }
-        let returns = self.returns_late::<PACED>(output, (head.end - head.first).0);
-        let links = self.links.as_slice();
-        let (at, to) = (&links[input as usize], &links[output as usize]);
-        let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
-        let grant = Grant {
-            at,
-            from: links.get(at.output.holder() as usize),
-            to,
-            kind,
-            next,
-            head: at.worm(at.head(), &self.crowd),
-            now: now.max(at.input.exit_free()),
-            crossbar: if PACED { kind.crossbar } else { 0 },
-            room: if PACED { self.rooms.get(output as usize) } else { None },
-        };
-        grant.whole(returns)
-    }
-
-    /// Grants an output to a packet that can then be sent to its end on both links; false if it cannot.
+    /// Grants an output to a packet that can then be sent to its end on both links; false if it cannot. Takes credit for
+    /// the output that is in time.
     ///
     /// Both rows are changed before anything else is notified, so that they are looked up only once.
     #[inline(never)]
     pub(super) fn grant_whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> bool {
-        let Some(Whole { rest, begins }) = self.whole::<PACED>(input, output, now) else { return false };
         for link in [input, output] {
             if !self.links[link as usize].wire.has_room() {
                 self.make_room(link);
             }
         }
-        let [at, to] = two(&mut self.links, input, output);
+        let at = &self.links[input as usize];
+        let head = at.worm(at.head(), &self.crowd);
+        let (holder, total) = (at.output.holder(), (head.end - head.first).0);
+        if !at.rests_alone(head) || holder == output {
+            return false;
+        }
+        let returns = self.returns_late::<PACED>(output, total);
+        let links = self.links.as_slice();
+        let (at, to, from) = (&links[input as usize], &links[output as usize], links.get(holder as usize));
         let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
+        let old = *at.worm(at.head(), &self.crowd);
+        let grant = Grant {
+            at,
+            from,
+            to,
+            kind,
+            next,
+            head: &old,
+            now: now.max(at.input.exit_free()),
+            crossbar: if PACED { kind.crossbar } else { 0 },
+            room: if PACED { self.rooms.get(output as usize) } else { None },
+        };
+        let Some(Whole { rest, begins }) = grant.whole(returns) else { return false };
+        let [at, to] = two(&mut self.links, input, output);
         at.send(kind, &rest);
         let gone = at.sent(at.sending(), &mut self.crowd);
-        let (holder, tells) = (at.output.holder(), kind.from_terminal | (self.hops.limit > 0));
-        let old = *at.worm(at.head(), &self.crowd);
+        let tells = kind.from_terminal | (self.hops.limit > 0);
         let granted = Granted { input, output, now, deleted: 0 };
         let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
         let asking = asking_chars(&self.fabric, worm.header);
