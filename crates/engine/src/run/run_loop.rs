@@ -229,9 +229,7 @@ impl Run {
         if self.ways.is_some() {
             self.name_terminals(network.fabric());
         }
-        for at in 0..self.news.deliveries.len() {
-            self.deliver(self.news.deliveries[at]);
-        }
+        self.record_deliveries();
         for code in self.news.codes.drain(..) {
             self.codes.record(code);
         }
@@ -243,22 +241,43 @@ impl Run {
         if self.ports.is_some() {
             self.ask_ports(network)?;
         }
-        for at in 0..self.news.asking.len() {
-            self.source(network, self.news.asking[at]);
-        }
+        self.dispatch_all(network);
         self.news.deliveries.clear();
-        self.news.asking.clear();
         network.decide(self.now)
     }
 
-    /// Runs the network for a tick and the following ones, up to about this many events, until one concerns others. The
-    /// decisions of the last tick may still be open.
+    fn record_deliveries(&mut self) {
+        for at in 0..self.news.deliveries.len() {
+            self.deliver(self.news.deliveries[at]);
+        }
+    }
+
+    /// Dispatches packets of the sources that can.
+    fn dispatch_all<N: Network>(&mut self, network: &mut N) {
+        for at in 0..self.news.asking.len() {
+            self.source(network, self.news.asking[at]);
+        }
+        self.news.asking.clear();
+    }
+
+    /// Runs the network for a tick and the following ones, up to about this many events, until one concerns others than
+    /// the sources and measurements of terminals with one port. The decisions of the last tick may still be open.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         let (last, mut now, mut count) = (self.last_alone(), now, 0);
+        let one_port = self.ports.is_none() && self.ways.is_none();
         loop {
             count += network.happen(now, &mut self.news);
-            if !self.news.is_quiet() || count >= events {
+            if !self.news.is_quiet() {
+                if !one_port || !self.news.codes.is_empty() {
+                    break;
+                }
+                self.now = now;
+                self.record_deliveries();
+                self.news.deliveries.clear();
+                self.dispatch_all(network);
+            }
+            if count >= events || self.end.is_some() {
                 break;
             }
             network.decide(now)?;
