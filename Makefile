@@ -46,7 +46,7 @@ help:
 	@echo "make setup-cluster  the same, with Dask for fabriloom study --on"
 	@echo "make setup-search   the same, with optuna for searches: [study.search]"
 	@echo "make reproduce   compute every figure and number of the papers again, published beside ours; reproduction.html"
-	@echo "make bench       measure speed and memory; writes the tables of benches/"
+	@echo "make bench       measure speed and memory; writes the tables of benches/; AGAINST=PYTHON: in pairs with that build"
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make fmt         format Rust and Python"
 	@echo "make clean       remove everything that was built here"
@@ -104,11 +104,12 @@ soak: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(PY) -m pytest -m 'soak or seeds' -n 2 -rP; python=$$?; \
 	wait $$rust && exit $$python
 
+# Instructions are counted, too, where valgrind is installed. AGAINST=/path/to/python compares with the build which that
+# interpreter imports.
 bench: setup $(VENV)/dev.stamp
-	$(PY) benches/run.py
-	$(PY) benches/presets.py
-	$(PY) benches/rings.py
-	$(PY) benches/programs.py
+	for script in run presets rings programs startup; do \
+		$(PY) benches/$$script.py $(if $(AGAINST),--against $(AGAINST)) || exit 1; \
+	done
 	$(PY) benches/studies.py
 	$(PY) benches/bounds.py
 

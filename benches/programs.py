@@ -1,23 +1,25 @@
 """Speed and memory of the engine with programs, written to ``benches/PROGRAMS.md``: measured, never asserted.
 
-Events of 1024 fragments of 1 KB each are built over a five-stage Clos. Every case runs in a process of its
-own, so its peak memory is its own. ``--quick`` tries a small network only and writes nothing.
+Events of 1024 fragments of 1 KB each are built over a five-stage Clos. ``--quick`` tries a small network only
+and writes nothing; ``common.py`` has the other options.
 """
 
 from __future__ import annotations
 
-import json
 import resource
 import time
 from typing import Any
 
 import numpy as np
-from run import asked, run_named, simulation, write
+from common import COUNT, Bench, Row, asked, compiled_of, run, simulation, write
 
 TERMINALS = 2048
 """Half of them sources, half destinations."""
 QUICK_TERMINALS = 512
-CASES: dict[str, dict[str, Any]] = {
+COUNTED_HOPS = (50_000, 150_000)
+Case = tuple[str, int]
+"""Name and terminals."""
+CASES: dict[str, Row] = {
     "all to one destination at a time, raw packets of 64 B": {
         "program": {"kind": "level-3", "events": 64},
         "protocol": {"preset": "raw", "packet": "64 B"},
@@ -33,7 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def scenario(name: str, terminals: int) -> dict[str, Any]:
+def scenario(name: str, terminals: int) -> Row:
     """One case as a scenario that runs until its events are built."""
     case = CASES[name]
     return {
@@ -47,14 +49,15 @@ def scenario(name: str, terminals: int) -> dict[str, Any]:
     }
 
 
-def run_case(name: str, terminals: int) -> dict[str, Any]:
-    """Build, run and time one case in this process."""
-    from fabriloom.compile import compile as compile_scenario
-    from fabriloom.scenario import Scenario
+def compiled(case: Case) -> Any:
+    """The arrays of one case."""
+    return compiled_of(scenario(*case))
 
+
+def timed(case: Case, speed: bool) -> Row:
+    """Build, run and time one case in this process."""
     begin = time.perf_counter()
-    compiled = compile_scenario(Scenario.from_dict(scenario(name, terminals)))
-    engine = simulation(compiled)
+    engine = simulation(compiled(case))
     engine.advance(1)
     start_s = time.perf_counter() - begin
     wall, begin = time.perf_counter(), time.process_time()
@@ -65,9 +68,11 @@ def run_case(name: str, terminals: int) -> dict[str, Any]:
     result = engine.result()
     if result["end_reason"] != "drained":
         raise RuntimeError(f"the run ended {result['end_reason']}")
+    if speed:
+        return {"hops_per_s": hops / spent_s}
     built = int(np.count_nonzero(np.asarray(result["event_complete_ticks"]) >= 0))
     return {
-        "name": name,
+        "name": case[0],
         "built": built,
         "packets": packets,
         "hops_per_s": hops / spent_s,
@@ -80,41 +85,62 @@ def run_case(name: str, terminals: int) -> dict[str, Any]:
 
 
 HEADER = (
-    "| events | built | packets | packet-hops/s | events/s | wake-ups per hop | wall | start | memory |\n"
-    "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    "events",
+    "built",
+    "packets",
+    "packet-hops/s",
+    "events/s",
+    "wake-ups per hop",
+    "wall",
+    "start",
+    "memory",
 )
 
 
-def line(case: dict[str, Any]) -> str:
+def cells(row: Row) -> tuple[str, ...]:
     """One row of the table."""
     return (
-        f"| {case['name']} | {case['built']} | {case['packets']} | {case['hops_per_s'] / 1e6:.2f} M "
-        f"| {case['built_per_s']:.1f} | {case['wakeups_per_hop']:.2f} | {case['wall_s']:.1f} s "
-        f"| {case['start_s']:.1f} s | {case['peak_mbytes']:.0f} MB |"
+        row["name"],
+        f"{row['built']}",
+        f"{row['packets']}",
+        f"{row['hops_per_s'] / 1e6:.2f} M",
+        f"{row['built_per_s']:.1f}",
+        f"{row['wakeups_per_hop']:.2f}",
+        f"{row['wall_s']:.1f} s",
+        f"{row['start_s']:.1f} s",
+        f"{row['peak_mbytes']:.0f} MB",
     )
 
 
-NOTES = """1024 sources send a fragment of 1 KB each to one of 1024 destinations per event, over a five-stage
+NOTES = f"""1024 sources send a fragment of 1 KB each to one of 1024 destinations per event, over a five-stage
 Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-hops/s with programs on.
 
 * A hop is a packet granted an output of a switch; acknowledgements are packets, too. Events per second are
   those built in a second of processor time, in the better of two rounds.
+{COUNT}
 * Wall is on the clock, other work on the machine included; start is, on the clock, from the scenario to the
   first wake-up.
-* Memory is the peak of the whole process, interpreter included.
-"""
+* Memory is the peak of the whole process, interpreter included."""
 
 
 def main() -> None:
     """Run one case as told, or all."""
     arguments = asked(__doc__)
-    if arguments.case:
-        print(json.dumps(run_case(arguments.case, QUICK_TERMINALS if arguments.quick else TERMINALS)))
-        return
-    names = CASES
-    table = run_named(__file__, names, HEADER, line, arguments.quick)
-    if not arguments.quick:
-        write("PROGRAMS.md", "Speed and memory with programs", [NOTES.strip(), table])
+    terminals = QUICK_TERMINALS if arguments.quick else TERMINALS
+    bench = Bench(
+        __file__,
+        compiled,
+        timed,
+        lambda _: COUNTED_HOPS,
+        lambda measure: (measure((name, terminals)) for name in CASES),
+        HEADER,
+        cells,
+    )
+    run(
+        bench,
+        arguments,
+        lambda _, table: write("PROGRAMS.md", "Speed and memory with programs", [NOTES, table]),
+    )
 
 
 if __name__ == "__main__":
