@@ -32,7 +32,7 @@ use super::packet_path::asking_chars;
 use super::queue::{ALWAYS, Run};
 use super::state::Network;
 use super::timeline::{Number, ahead};
-use super::worm::EAGER;
+use super::worm::{EAGER, Worm};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -69,9 +69,17 @@ pub(super) struct Part {
 /// Returns how many characters before the end of a packet may still be looked up once its links have caught up. No link
 /// is ahead of the next one by more than half of it: by buffers and credit.
 pub(super) fn window(kinds: &[Kind]) -> u32 {
-    let most = |of: fn(&Kind) -> u32| kinds.iter().map(of).max().unwrap_or(0);
-    let buffers = most(|kind| kind.output_buffer).saturating_add(most(|kind| kind.input_buffer));
-    buffers.saturating_add(most(|kind| kind.quantum)).saturating_mul(2).min(i32::MAX as u32)
+    let quantum = most(kinds, |kind| kind.quantum);
+    reach(kinds).saturating_add(quantum).saturating_mul(2).min(i32::MAX as u32)
+}
+
+/// Returns how many more characters of a packet than the next link any link can send: a bufferful.
+pub(super) fn reach(kinds: &[Kind]) -> u32 {
+    most(kinds, |kind| kind.output_buffer).saturating_add(most(kinds, |kind| kind.input_buffer))
+}
+
+fn most(kinds: &[Kind], of: fn(&Kind) -> u32) -> u32 {
+    kinds.iter().map(of).max().unwrap_or(0)
 }
 
 impl Network {
@@ -110,9 +118,16 @@ impl Network {
     /// up. False if the packet is sent like all others.
     #[inline(never)]
     pub(super) fn leave_behind(&mut self, link: u32, holder: u32) -> bool {
-        if self.is_far(link, holder) {
-            self.mark(link, holder);
-            return true;
+        let at = &self.links[link as usize];
+        if at.tail() != NONE {
+            let worm = at.worm(at.tail(), &self.crowd);
+            if worm.links == EAGER {
+                return false;
+            }
+            if self.is_far(at, holder, worm) {
+                self.mark(link, holder);
+                return true;
+            }
         }
         cold_path();
         let mut parts = std::mem::take(&mut self.behind);
@@ -138,16 +153,33 @@ impl Network {
         self.links[holder as usize].due.leave_behind();
     }
 
-    /// Whether the end of a packet would still be at its source if all links of the packet sent as much as they can.
-    fn is_far(&self, link: u32, holder: u32) -> bool {
-        let (at, from) = (&self.links[link as usize], &self.links[holder as usize]);
-        let front = !at.has_sent_all() && at.sends_newest() && !at.leads_to_terminal();
-        if !front || self.sends_head(link) || from.sending() != from.head() || !self.has_header(link) {
-            return false;
+    /// Whether the end of a packet would still be at its source if all links of the packet sent as much as they can: a
+    /// link can send at most a bufferful more of it than the next one.
+    #[inline(always)]
+    fn is_far(&self, at: &Link, holder: u32, worm: &Worm) -> bool {
+        let from = &self.links[holder as usize];
+        let asking = if at.leads_to_terminal() { 1 } else { asking_chars(&self.fabric, worm.header) };
+        let has_header = ahead(from.wire.known() - at.output.shift(), worm.first + Wrapping(asking)) >= 0;
+        let is_front = at.input.output() == NONE || at.head() != at.tail();
+        let rest = self.rest_of_front(at, worm);
+        is_front & has_header & (rest > u32::from(worm.links).saturating_mul(self.reach))
+    }
+
+    /// Returns the characters of its newest packet for which a link has no credit, as far as it is known; all of them
+    /// if it has not begun to send it.
+    #[inline(always)]
+    fn rest_of_front(&self, at: &Link, worm: &Worm) -> u32 {
+        let begun = at.sends_newest() & (ahead(at.wire.known(), worm.first) > 0);
+        if !begun {
+            return (worm.end - worm.first).0;
         }
-        let links = at.worm(at.sending(), &self.crowd).links;
-        let unsent = (at.output.granted() - at.wire.known()).0;
-        links < EAGER && unsent > (u32::from(links) + 3).saturating_mul(self.window / 2)
+        let rest = (worm.end - at.wire.known()).0.saturating_sub(at.credit.characters());
+        if !at.credit.is_kept() && at.input.output() == NONE {
+            return rest;
+        }
+        cold_path();
+        let quanta = at.credit.kept_quanta() + self.leaving_quanta(at);
+        rest.saturating_sub(quanta.saturating_mul(self.kind(at).quantum))
     }
 
     /// Whether a link was left behind, and still may be: when the source of the packet sends its end cannot be known

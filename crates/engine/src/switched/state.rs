@@ -99,6 +99,8 @@ pub struct Network {
     /// Whether links may be left behind (see the module `demand`), and how far the ends of their packets must be.
     pub(super) on_demand: bool,
     pub(super) window: u32,
+    /// How many more characters of a packet than the next link any link can send.
+    pub(super) reach: u32,
     /// Whether a packet was sent whose end is so far: until then nobody asks.
     pub(super) has_long: bool,
     /// Links of a long packet, while the module `demand` decides whether they are left behind.
@@ -147,6 +149,7 @@ impl Network {
             work: Vec::new(),
             on_demand: kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
             window: demand::window(&kinds),
+            reach: demand::reach(&kinds),
             has_long: false,
             kinds,
             behind: Vec::new(),
