@@ -24,12 +24,14 @@
 //! foremost link. Otherwise every link sends immediately. Gain in instructions per packet-hop: at 1000 B 4539 to 2831
 //! with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024 terminals).
 
+mod catch_up;
+
 use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::link::{Kind, Link};
 use super::packet_path::asking_chars;
-use super::queue::{ALWAYS, Run};
+use super::queue::ALWAYS;
 use super::state::Network;
 use super::timeline::{Number, ahead};
 use super::worm::{EAGER, Worm};
@@ -289,13 +291,31 @@ impl Network {
         };
         let crossed = kind.credit(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
         part.own = crossed + Time::from(waiting) * pace;
-        part.before = self.by_places_before(front.link, &part, front.rest);
+        part.before = match self.places_before(to, &part) {
+            bound if bound <= front.last.max(part.wire.max(part.own) - part.lag) => bound,
+            _ => self.by_places_before(front.link, &part, front.rest),
+        };
         part.last = part.wire.max(part.own).max(front.last.max(part.before) + part.lag);
         if !part.kept && part.deleted == 0 {
             let reach = next.output_buffer + kind.input_buffer;
             part.last_from = waiting.min(front.last_from.saturating_sub(reach));
         }
         part
+    }
+
+    /// Returns a `sigma` that no place of earlier packets on the next link exceeds: when this packet began there, all
+    /// of their characters had been sent, each in the ticks of a character or of an end.
+    #[inline(always)]
+    fn places_before(&self, to: &Link, part: &Part) -> Time {
+        let (kind, worm) = (self.kind(to), to.worm(to.tail(), &self.crowd));
+        let (begun, length) = (ahead(to.wire.known(), worm.first) > 0, (worm.end - worm.first).0);
+        if !begun | !self.rooms.is_empty() {
+            return Time::MAX;
+        }
+        let before = part.place.saturating_sub(length);
+        let ends = if kind.shortest >= before { 1 } else { before };
+        let gain = Time::from(ends) * Time::from(kind.character.saturating_sub(kind.end));
+        worm.time + Time::from(length) * Time::from(kind.character) + gain
     }
 
     /// Returns the largest `sigma` of characters of earlier packets on the next link whose places the next quanta take,
@@ -320,170 +340,6 @@ impl Network {
         if character > until && !self.rooms.is_empty() {
             cold_path();
             sigma = sigma.max(by(places.not_before(end - Wrapping(character)), character));
-        }
-        sigma
-    }
-
-    /// Makes all links of a packet send everything for which there is credit, from its source to its front.
-    fn catch_up(&mut self, parts: &[Part]) {
-        // Everything that has arrived at the front is still looked up: by the front itself, unless it now sends all,
-        // and by the link that it will be granted, unless it leads to a terminal.
-        let done = parts[0].rest == 0 && self.links[parts[0].link as usize].leads_to_terminal();
-        let looked_up = self.window.max(if done { 0 } else { parts[0].unsent });
-        for (place, part) in parts.iter().enumerate().rev() {
-            if part.rest < part.unsent {
-                let first = part.unsent.min(looked_up);
-                self.send_unseen(part.link, part.unsent - first);
-                self.send_last(parts, place, first);
-                self.has_caught_up(part);
-            }
-            let at = &mut self.links[part.link as usize];
-            at.due.catch_up();
-            if at.tail() != NONE {
-                at.worm_mut(at.tail(), &mut self.crowd).was_left_behind();
-            }
-            if part.rest > 0 {
-                self.wake(part.link);
-            }
-        }
-        for from in &parts[1..] {
-            self.try_left(from.link);
-        }
-    }
-
-    /// Stores what a link sends, from one character on.
-    fn send_last(&mut self, parts: &[Part], place: usize, mut first: u32) {
-        let part = &parts[place];
-        if first <= part.last_from && !self.is_supplied_late(parts, place) {
-            return self.write(part.link, first, part.rest + 1, part.last);
-        }
-        while first > part.rest {
-            let sigma = self.sigma(parts, place, first);
-            let mut last = part.rest + 1;
-            if self.sigma(parts, place, last) != sigma {
-                // The last one that is delayed no more than the first.
-                let mut held = last;
-                last = first;
-                while last - held > 1 {
-                    let middle = held.midpoint(last);
-                    if self.sigma(parts, place, middle) == sigma { last = middle } else { held = middle }
-                }
-            }
-            self.write(part.link, first, last, sigma);
-            first = last - 1;
-        }
-    }
-
-    /// Stores a straight run of characters.
-    #[inline]
-    fn write(&mut self, link: u32, first: u32, last: u32, sigma: Time) {
-        if !self.links[link as usize].wire.has_room() {
-            self.make_room(link);
-        }
-        let at = &mut self.links[link as usize];
-        let step = self.kinds[at.kind as usize].character;
-        let run = Run { count: first - last + 1, step, time: sigma - Time::from(first) * Time::from(step) };
-        at.wire.send(&run, step);
-        self.extensions += 1;
-        self.free_places(link, &run);
-    }
-
-    /// Sends characters whose starts nobody will look up.
-    fn send_unseen(&mut self, link: u32, count: u32) {
-        if count > 0 {
-            self.links[link as usize].wire.send_unseen(count);
-            self.free_unseen(link, count);
-        }
-    }
-
-    /// Handles the consequences for a link that has sent what it can.
-    fn has_caught_up(&mut self, part: &Part) {
-        let at = &mut self.links[part.link as usize];
-        let kind = &self.kinds[at.kind as usize];
-        let sent = part.unsent - part.rest;
-        if !at.leads_to_terminal() {
-            at.credit.pay(kind, sent);
-        }
-        at.credit.set_waits(part.rest > 0);
-        if part.rest == 0 {
-            at.wire.ends(kind.end, kind.character);
-            let gone = at.sent(at.sending(), &mut self.crowd);
-            self.sent(part.link, &gone);
-        }
-    }
-
-    /// Returns `sigma` of a character that a link has not sent; see above.
-    fn sigma(&self, parts: &[Part], place: usize, character: u32) -> Time {
-        let pace = Time::from(self.kind(&self.links[parts[place].link as usize]).character);
-        let mut sigma = self.comes(parts, place, character) + pace * Time::from(character);
-        let (mut place, mut character, mut lag) = (place, character, 0);
-        loop {
-            let part = &parts[place];
-            sigma = sigma.max(part.wire + lag);
-            if part.kept {
-                cold_path();
-                sigma = sigma.max(self.by_kept(part, character) + lag);
-            }
-            if place == 0 || character > part.waiting {
-                return sigma;
-            }
-            sigma = sigma.max(part.own + lag);
-            let into = (part.waiting - character) / part.quantum * part.quantum;
-            if into < part.deleted {
-                return sigma;
-            }
-            lag += part.lag;
-            character = part.place - into;
-            place -= 1;
-            let to = &parts[place];
-            if part.before + lag > sigma {
-                cold_path();
-                sigma = sigma.max(self.by_places_before(to.link, part, character - 1) + lag);
-            }
-            if character > to.unsent {
-                let next = &self.links[to.link as usize];
-                let time = next.wire.starts().run_from(next.output.granted() - Wrapping(character)).time;
-                return sigma.max(time + pace * Time::from(character) + lag);
-            }
-        }
-    }
-
-    /// Whether the arrivals limit the last characters that a link can send.
-    fn is_supplied_late(&self, parts: &[Part], place: usize) -> bool {
-        let part = &parts[place];
-        let (pace, last) = (self.kind(&self.links[part.link as usize]).character, part.rest + 1);
-        self.comes(parts, place, last) + Time::from(pace) * Time::from(last) > part.last
-    }
-
-    /// Returns when a character that a link has not sent has arrived from the previous link, which has caught up.
-    fn comes(&self, parts: &[Part], place: usize, character: u32) -> Time {
-        let Some(before) = parts.get(place + 1) else { return LONG_AGO };
-        let at = &self.links[parts[place].link as usize];
-        let number = at.output.granted() - Wrapping(character) + at.output.shift();
-        self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.output.way())
-    }
-
-    /// Returns `sigma` that the credit of earlier packets allows: of those that have left, and of the one that is
-    /// leaving.
-    fn by_kept(&self, part: &Part, character: u32) -> Time {
-        let at = &self.links[part.link as usize];
-        let kind = self.kind(at);
-        // Only the front has no quantum: see `front`.
-        let quanta = at.credit.kept_quanta() + if part.quantum == 0 { self.leaving_quanta(at) } else { 0 };
-        let mut kept = at.credit.kept_times();
-        let (mut first, mut sigma) = (part.unsent.saturating_sub(at.credit.characters()), LONG_AGO);
-        let mut next = at.credit.next_quantum();
-        for _ in 0..quanta {
-            if first < character {
-                break;
-            }
-            let time = kept.next().unwrap_or_else(|| {
-                let (run, _) = self.leaving(at, next).expect("it is known when it leaves");
-                next += kind.quantum;
-                kind.credit(run.time)
-            });
-            sigma = sigma.max(time + Time::from(kind.character) * Time::from(first));
-            first = first.saturating_sub(kind.quantum);
         }
         sigma
     }
