@@ -19,7 +19,13 @@ impl Network {
     }
 
     /// Serves the head of this input link at once if its request, the only event of this tick, finds a free link and no
-    /// other head; otherwise queues it.
+    /// other head.
+    ///
+    /// * Rule: a group is arbitrated at the end of a tick, among all heads that have requested.
+    /// * Conditions: no event of this tick is left, no head waits for the group, one of its links is free, and neither
+    ///   the head nor the link is drawn at random.
+    /// * Otherwise the head is queued and the group arbitrated after all events of the tick.
+    /// * Gain: 1771 to 1721 instructions per packet-hop with the C104, 2649 to 2622 with SpaceWire (1024 terminals).
     #[inline(always)]
     pub fn request_alone(&mut self, link: u32, now: Time) {
         let entry = self.links[link as usize].port.route().1;
@@ -31,9 +37,9 @@ impl Network {
             group.serve_one(link);
             self.links[link as usize].port.request(now);
             if self.paced {
-                self.grant::<true>(link, output, now)
+                self.grant::<true>(link, output, now);
             } else {
-                self.grant::<false>(link, output, now)
+                self.grant::<false>(link, output, now);
             }
         } else {
             self.request(link);

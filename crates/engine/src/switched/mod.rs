@@ -39,7 +39,7 @@
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step | |
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`] and [`packet_path`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
-//! | [`whole`] | packets sent to their ends on two links at a grant | |
+//! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
 //! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
 //! | [`early`] | credit that is in time whatever is sent next, taken at once | |
@@ -49,6 +49,11 @@
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `was_left_behind` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`]; cleared by [`state`] |
 //! | [`deadlock`], [`standstill`], [`trace`] | queries of a run: read only | |
+//!
+//! Shortcuts: [`fast`] omits limits of a step of one link. Three others need more than one link or step, and would make
+//! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
+//! [`demand`] all links of a packet. One is not about times: `arbiter::request_alone`. Each states its equation, its
+//! conditions, what happens otherwise and its gain.
 //!
 //! # Invariants
 //!
