@@ -57,6 +57,15 @@ class Bench:
     cells: Callable[[Row], tuple[str, ...]]
 
 
+def started() -> float:
+    """The clock at which a start begins: what compiles and simulates is imported before."""
+    import fabriloom.compile
+    import fabriloom.scenario
+    import fabriloom.simulate  # noqa: F401
+
+    return time.perf_counter()
+
+
 def compiled_of(scenario: Row) -> Any:
     """The arrays of a scenario."""
     from fabriloom.compile import compile as compile_scenario

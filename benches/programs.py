@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import numpy as np
-from common import COUNT, Bench, Row, asked, compiled_of, run, simulation, write
+from common import COUNT, Bench, Row, asked, compiled_of, run, simulation, started, write
 
 TERMINALS = 2048
 """Half of them sources, half destinations."""
@@ -56,7 +56,7 @@ def compiled(case: Case) -> Any:
 
 def timed(case: Case, speed: bool) -> Row:
     """Build, run and time one case in this process."""
-    begin = time.perf_counter()
+    begin = started()
     engine = simulation(compiled(case))
     engine.advance(1)
     start_s = time.perf_counter() - begin

@@ -21,6 +21,7 @@ from common import (
     hops_per_s,
     run,
     simulation,
+    started,
     twin_ratio,
     write,
 )
@@ -72,7 +73,7 @@ def compiled(name: str) -> Any:
 
 def timed(name: str, speed: bool) -> Row:
     """Build, run and time one case in this process."""
-    begin = time.perf_counter()
+    begin = started()
     network = compiled(name)
     engine = simulation(network)
     engine.advance(1)

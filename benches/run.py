@@ -22,6 +22,7 @@ from common import (
     hops_per_s,
     run,
     simulation,
+    started,
     twin_ratio,
     write,
 )
@@ -38,7 +39,7 @@ Case = tuple[int, int, float | None]
 def timed(case: Case, speed: bool) -> Row:
     """Build, run and time one case in this process."""
     terminals, length_bytes, load = case
-    begin = time.perf_counter()
+    begin = started()
     compiled = compiled_of(grid(*case))
     engine = simulation(compiled)
     engine.advance(1)
