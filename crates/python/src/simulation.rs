@@ -4,12 +4,9 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::lanes::Losses;
-use fabriloom_engine::measure::{
-    Delays, Delivery, Hop, LinkCounts, Measure, Planes, Rows, Spread, Trend, cells,
-};
+use fabriloom_engine::measure::{Delays, Delivery, Hop, Measure, Planes, Rows, Spread, Trend, cells};
 use fabriloom_engine::ring;
-use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
+use fabriloom_engine::run::{End, Options, Simulation as Engine};
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -154,8 +151,8 @@ impl Simulation {
         self.totals(&out)?;
         latencies(&out, &self.0.run.measure)?;
         batches(&out, &self.0.run.measure)?;
-        links(&out, &self.0.network)?;
-        rings(&out, &self.0.network)?;
+        links(&out, &self.0)?;
+        rings(&out, &self.0)?;
         programs::flows(&out, "flow", self.0.run.measure.flows.as_ref())?;
         watched(&out, &self.0.run.measure.watched.delays)?;
         let lost = self.0.lanes().map_or(&[][..], |lanes| lanes.lost_of_flows());
@@ -264,48 +261,25 @@ fn column<T>(out: &Bound<'_, PyDict>, name: &str, rows: &[T], of: fn(&T) -> u64)
     out.set_item(name, rows.iter().map(of).collect::<Vec<u64>>().into_pyarray(out.py()))
 }
 
-fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
-    let like = |c: &ring::Counts| LinkCounts {
-        packets: c.packets,
-        characters: c.symbols,
-        busy_ticks: c.busy_ticks,
-        stalled_ticks: 0,
-        wait_ticks: c.wait_ticks,
-    };
-    let counts: Vec<LinkCounts> = match network {
-        Fabrics::Worms(worms) => worms.counts().collect(),
-        Fabrics::Lanes(lanes) => lanes.counts().collect(),
-        Fabrics::Rings(rings) => rings.counts().map(|count| like(&count)).collect(),
-    };
+fn links(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
+    let counts = run.link_counts();
     column(out, "link_packets", &counts, |c| c.packets)?;
     column(out, "link_characters", &counts, |c| c.characters)?;
     column(out, "link_busy_ticks", &counts, |c| c.busy_ticks)?;
     column(out, "link_stalled_ticks", &counts, |c| c.stalled_ticks)?;
     column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)?;
-    let losses: Vec<Losses> = match network {
-        Fabrics::Lanes(lanes) if lanes.fabric().has_faults() || lanes.fabric().has_timeouts() => {
-            lanes.losses().to_vec()
-        }
-        Fabrics::Rings(rings) if rings.fabric().has_faults() => {
-            rings.counts().map(|c| Losses { cut: c.lost, discarded: c.discarded, timed_out: 0 }).collect()
-        }
-        _ => Vec::new(),
-    };
+    let losses = run.losses();
     column(out, "link_cut", &losses, |losses| losses.cut)?;
     column(out, "link_discarded", &losses, |losses| losses.discarded)?;
     column(out, "link_timed_out", &losses, |losses| losses.timed_out)
 }
 
 /// Adds the counts of rings and buses; empty and 0 for other networks.
-fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
-    let (links, buses): (Vec<ring::Counts>, Vec<ring::BusCounts>) = match network {
-        Fabrics::Worms(_) | Fabrics::Lanes(_) => (Vec::new(), Vec::new()),
-        Fabrics::Rings(rings) => (rings.counts().collect(), rings.bus_counts().collect()),
-    };
-    let (timed_out, longest_delay) = match network {
-        Fabrics::Worms(_) | Fabrics::Lanes(_) => (0, 0),
-        Fabrics::Rings(rings) => (rings.timed_out, rings.longest_delay),
-    };
+fn rings(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
+    let rings = run.rings();
+    let links: Vec<ring::Counts> = rings.into_iter().flat_map(|rings| rings.counts()).collect();
+    let buses: Vec<ring::BusCounts> = rings.into_iter().flat_map(|rings| rings.bus_counts()).collect();
+    let (timed_out, longest_delay) = rings.map_or((0, 0), |rings| (rings.timed_out, rings.longest_delay));
     column(out, "link_retried", &links, |c| c.retried)?;
     column(out, "link_retry_ticks", &links, |c| c.retry_ticks)?;
     column(out, "link_echo_ticks", &links, |c| c.echo_ticks)?;

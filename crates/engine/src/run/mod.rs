@@ -5,8 +5,8 @@ mod run_loop;
 
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
-use crate::lanes::Network as Lanes;
-use crate::measure::{Hop, Hops, Rows, Trend};
+use crate::lanes::{Losses, Network as Lanes};
+use crate::measure::{Hop, Hops, LinkCounts, Rows, Trend};
 use crate::ring::Rings;
 use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
@@ -315,22 +315,23 @@ impl Simulation {
 
     /// Returns the number of packet hops: heads granted at switches, or send packets put on the links of rings.
     pub fn packet_hops(&self) -> u64 {
-        match &self.network {
-            Fabrics::Worms(worms) => worms.grants,
-            Fabrics::Lanes(lanes) => lanes.grants,
-            Fabrics::Rings(rings) => rings.packet_hops,
-        }
+        self.any().packet_hops()
     }
 
-    /// Returns the paths of packets, if requested: complete stays, and those of worms on links.
+    /// Returns the paths of packets, if requested: complete stays, and those of packets still on links.
     pub fn hops(&self) -> (&Hops, Vec<Hop>) {
-        match &self.network {
-            Fabrics::Worms(worms) if worms.hops.limit > 0 => (&worms.hops, worms.standing()),
-            Fabrics::Worms(worms) => (&worms.hops, Vec::new()),
-            Fabrics::Lanes(lanes) if lanes.hops.limit > 0 => (&lanes.hops, lanes.standing()),
-            Fabrics::Lanes(lanes) => (&lanes.hops, Vec::new()),
-            Fabrics::Rings(rings) => (&rings.hops, Vec::new()),
-        }
+        let network = self.any();
+        (network.hops(), network.standing())
+    }
+
+    /// Returns the counts of every link since measuring began.
+    pub fn link_counts(&self) -> Vec<LinkCounts> {
+        self.any().counts()
+    }
+
+    /// Returns what every link has lost since then; empty if none can lose anything.
+    pub fn losses(&self) -> Vec<Losses> {
+        self.any().losses()
     }
 
     /// Returns the network, if it is one with wormhole routing in the fast engine.
@@ -367,10 +368,6 @@ impl Simulation {
     /// Returns the number of work steps: of timelines in wormhole networks, characters with lanes, units on the links
     /// of rings.
     pub fn extensions(&self) -> u64 {
-        match &self.network {
-            Fabrics::Worms(worms) => worms.extensions,
-            Fabrics::Lanes(lanes) => lanes.characters,
-            Fabrics::Rings(rings) => rings.units_started,
-        }
+        self.any().extensions()
     }
 }

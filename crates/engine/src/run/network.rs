@@ -3,9 +3,9 @@
 use super::RunError;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::lanes::{self, Network as Lanes};
-use crate::measure::{Code, Delivery};
-use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
+use crate::lanes::{self, Losses, Network as Lanes};
+use crate::measure::{Code, Delivery, Hop, Hops, LinkCounts};
+use crate::ring::{Asking, Counts, Rings, deadlock as ring_deadlock};
 use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 use crate::terminal::Packet;
 
@@ -103,6 +103,29 @@ pub(super) trait Network {
         false
     }
 
+    /// Returns the number of packet hops: heads granted at switches, or send packets put on the links of rings.
+    fn packet_hops(&self) -> u64;
+
+    /// Returns the number of work steps: of timelines in wormhole networks, characters with lanes, units on the links of
+    /// rings.
+    fn extensions(&self) -> u64;
+
+    /// Returns the complete stays of packets on links, if requested.
+    fn hops(&self) -> &Hops;
+
+    /// Returns the stays of packets that are still on links, if requested.
+    fn standing(&self) -> Vec<Hop> {
+        Vec::new()
+    }
+
+    /// Returns the counts of every link.
+    fn counts(&self) -> Vec<LinkCounts>;
+
+    /// Returns what every link has lost; empty if none can lose anything.
+    fn losses(&self) -> Vec<Losses> {
+        Vec::new()
+    }
+
     /// Resets the counts.
     fn clear_counts(&mut self);
 }
@@ -175,6 +198,26 @@ impl Network for Worms {
 
     fn scrubbed(&self) -> u64 {
         0
+    }
+
+    fn packet_hops(&self) -> u64 {
+        self.grants
+    }
+
+    fn extensions(&self) -> u64 {
+        self.extensions
+    }
+
+    fn hops(&self) -> &Hops {
+        &self.hops
+    }
+
+    fn standing(&self) -> Vec<Hop> {
+        if self.hops.limit > 0 { self.standing() } else { Vec::new() }
+    }
+
+    fn counts(&self) -> Vec<LinkCounts> {
+        self.counts().collect()
     }
 
     fn clear_counts(&mut self) {
@@ -305,6 +348,31 @@ impl Network for Lanes {
         Lanes::is_idle(self)
     }
 
+    fn packet_hops(&self) -> u64 {
+        self.grants
+    }
+
+    fn extensions(&self) -> u64 {
+        self.characters
+    }
+
+    fn hops(&self) -> &Hops {
+        &self.hops
+    }
+
+    fn standing(&self) -> Vec<Hop> {
+        if self.hops.limit > 0 { self.standing() } else { Vec::new() }
+    }
+
+    fn counts(&self) -> Vec<LinkCounts> {
+        self.counts().collect()
+    }
+
+    fn losses(&self) -> Vec<Losses> {
+        let loses = self.fabric().has_faults() || self.fabric().has_timeouts();
+        if loses { self.losses().to_vec() } else { Vec::new() }
+    }
+
     fn clear_counts(&mut self) {
         self.clear_counts();
     }
@@ -390,6 +458,34 @@ impl Network for Rings {
 
     fn stranded(&self) -> u64 {
         self.stranded()
+    }
+
+    fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
+
+    fn extensions(&self) -> u64 {
+        self.units_started
+    }
+
+    fn hops(&self) -> &Hops {
+        &self.hops
+    }
+
+    fn counts(&self) -> Vec<LinkCounts> {
+        let like = |count: Counts| LinkCounts {
+            packets: count.packets,
+            characters: count.symbols,
+            busy_ticks: count.busy_ticks,
+            stalled_ticks: 0,
+            wait_ticks: count.wait_ticks,
+        };
+        self.counts().map(like).collect()
+    }
+
+    fn losses(&self) -> Vec<Losses> {
+        let like = |count: Counts| Losses { cut: count.lost, discarded: count.discarded, timed_out: 0 };
+        if self.fabric().has_faults() { self.counts().map(like).collect() } else { Vec::new() }
     }
 
     fn clear_counts(&mut self) {
