@@ -1,16 +1,17 @@
 //! The run loop: tick after tick, with periodic checks in between.
 
+mod finish;
 mod settle;
 mod several;
 mod watch;
 
 use super::network::{Network, News};
 use super::{End, Options, RunError};
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::measure::{Backlog, Codes, Delivery, Flows, Measure, Order, Planes, Trace, Watched};
 use crate::ring::Asking;
-use crate::switched::{Fault, Standstill};
+use crate::switched::Standstill;
 use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
 
 /// Maximum factor by which the search for deadlock becomes rarer if it takes long.
@@ -431,47 +432,6 @@ impl Run {
             programs.clear_counts(start);
         }
         network.clear_counts();
-    }
-
-    /// Ends the run if nothing is left to do, or the last tick is reached.
-    fn finish<N: Network>(&mut self, network: &mut N, empty: bool) {
-        if empty {
-            self.look_for_deadlock(network);
-        }
-        if self.end.is_some() {
-            return;
-        }
-        if empty && network.in_flight() > network.stranded() {
-            self.standstill =
-                Some(Standstill { fault: Fault::Silent, link: NONE, source: NONE, target: NONE });
-            return self.end = Some(End::Stalled);
-        }
-        if empty && self.come_to_rest() {
-            return;
-        }
-        let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
-        if !self.look(network, now + 1) || !self.is_caught_up(network.fabric(), now) {
-            return;
-        }
-        self.now = now;
-        self.look_for_deadlock(network);
-        if self.end.is_none() {
-            self.end =
-                Some(if self.is_saturated(network.fabric(), now) { End::Saturated } else { End::TimeLimit });
-        }
-    }
-
-    /// Ends a run in which nothing happens any more: drained, or with programs that wait for ever. Returns whether it
-    /// ended.
-    fn come_to_rest(&mut self) -> bool {
-        let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
-        let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
-        if waiting && !stopped {
-            self.end = Some(End::Deadlocked);
-        } else if !waiting && self.sources_are_over() {
-            self.end = Some(End::Drained);
-        }
-        self.end.is_some()
     }
 
     /// Returns the packets created and refused since measuring began, and their payload characters.

@@ -1,0 +1,49 @@
+//! How a run ends: drained, deadlocked, stalled, or at its last tick.
+
+use super::{Network, Run};
+use crate::fabric::NONE;
+use crate::run::End;
+use crate::switched::{Fault, Standstill};
+
+impl Run {
+    /// Ends the run if nothing is left to do, or the last tick is reached.
+    pub(super) fn finish<N: Network>(&mut self, network: &mut N, empty: bool) {
+        if empty {
+            self.look_for_deadlock(network);
+        }
+        if self.end.is_some() {
+            return;
+        }
+        if empty && network.in_flight() > network.stranded() {
+            self.standstill =
+                Some(Standstill { fault: Fault::Silent, link: NONE, source: NONE, target: NONE });
+            return self.end = Some(End::Stalled);
+        }
+        if empty && self.come_to_rest() {
+            return;
+        }
+        let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
+        if !self.look(network, now + 1) || !self.is_caught_up(network.fabric(), now) {
+            return;
+        }
+        self.now = now;
+        self.look_for_deadlock(network);
+        if self.end.is_none() {
+            self.end =
+                Some(if self.is_saturated(network.fabric(), now) { End::Saturated } else { End::TimeLimit });
+        }
+    }
+
+    /// Ends a run in which nothing happens any more: drained, or with programs that wait for ever. Returns whether it
+    /// ended.
+    fn come_to_rest(&mut self) -> bool {
+        let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
+        let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
+        if waiting && !stopped {
+            self.end = Some(End::Deadlocked);
+        } else if !waiting && self.sources_are_over() {
+            self.end = Some(End::Drained);
+        }
+        self.end.is_some()
+    }
+}
