@@ -2,7 +2,11 @@
 //!
 //! They are separate from the state of the links, so that a request or a grant reads a few short rows.
 
+mod unheld;
+
 use std::hint::cold_path;
+
+use unheld::Unheld;
 
 use super::link::Link;
 use super::routes::Routes;
@@ -382,37 +386,6 @@ impl Group {
 /// Returns the bit of the link at an index of a group in `Group::unheld`, or 0 if it has none.
 fn bit_of(place: usize) -> u64 {
     1u64.checked_shl(place as u32).unwrap_or(0)
-}
-
-/// Iterates over [`Group::links`].
-#[derive(Clone)]
-struct Unheld<'a> {
-    near: &'a [u32; NEAR],
-    links: &'a [u32],
-    start: u32,
-    end: u32,
-    bits: u64,
-}
-
-impl Iterator for Unheld<'_> {
-    type Item = (usize, u32);
-
-    #[inline]
-    fn next(&mut self) -> Option<(usize, u32)> {
-        if self.bits != 0 {
-            let place = self.bits.trailing_zeros();
-            self.bits &= self.bits - 1;
-            let near = self.near.get(place as usize).copied();
-            let link = near.unwrap_or_else(|| self.links[(self.start + place) as usize]);
-            return Some((place as usize, link));
-        }
-        // Links without a bit come last.
-        if self.end - self.start <= BITS as u32 {
-            return None;
-        }
-        self.start += 1;
-        Some((BITS, self.links[self.start as usize + BITS - 1]))
-    }
 }
 
 impl Port {

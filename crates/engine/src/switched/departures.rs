@@ -224,19 +224,8 @@ impl Network {
         &mut self.rooms[link as usize]
     }
 
-    /// Makes room for another piece of the departures from the input buffer of a link that is `stepwise`.
-    #[cold]
-    pub(super) fn make_exit_room(&mut self, link: u32) {
-        let known = self.exits[link as usize].known();
-        let keep = earlier(
-            known,
-            earlier(self.links[link as usize].credit.next_quantum(), self.next_supplied(link)),
-        );
-        self.exits[link as usize].make_room(keep);
-    }
-
     /// Returns the first character in an input buffer that has not been sent on.
-    fn next_supplied(&self, link: u32) -> Number {
+    pub(super) fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
         if at.input.output() == NONE {
             let none = at.head() == NONE;

@@ -70,4 +70,15 @@ impl Network {
             self.extensions += 1;
         }
     }
+
+    /// Makes room for another piece of the departures from the input buffer of a link that is `stepwise`.
+    #[cold]
+    fn make_exit_room(&mut self, link: u32) {
+        let known = self.exits[link as usize].known();
+        let keep = earlier(
+            known,
+            earlier(self.links[link as usize].credit.next_quantum(), self.next_supplied(link)),
+        );
+        self.exits[link as usize].make_room(keep);
+    }
 }
