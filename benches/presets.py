@@ -137,18 +137,20 @@ LEAST = {
     "spacewire-200": "2.5",
     "generic": "3.5",
 }
-"""Millions of packet-hops a second at 64 B or flits and saturation; more is wanted: as many as with C104."""
+"""Millions of packet-hops a second at 64 B and saturation; more is wanted: as many as with C104."""
 
 
 def summary(rows: list[Row]) -> str:
     """The speeds that are aimed at."""
     found = {
-        row["technology"]: row["hops_per_s"] for row in rows if (row["length"], row["load"]) == (64, None)
+        row["technology"]: row["hops_per_s"]
+        for row in rows
+        if row["load"] is None and payload_bytes(row["technology"], row["length"]) == 64
     }
     most = found["ds-link-c104"] / 1e6
     return aims(
         {
-            f"`{name}` at 64, saturation: as fast as `ds-link-c104` ({most:.2f} M), at least {least} M": (
+            f"`{name}` at 64 B, saturation: as fast as `ds-link-c104` ({most:.2f} M), at least {least} M": (
                 f"{found[name] / 1e6:.2f} M"
             )
             for name, least in LEAST.items()
