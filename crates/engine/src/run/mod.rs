@@ -321,7 +321,8 @@ impl Simulation {
     /// Returns the paths of packets, if requested: complete stays, and those of packets still on links.
     pub fn hops(&self) -> (&Hops, Vec<Hop>) {
         let network = self.any();
-        (network.hops(), network.standing())
+        let done = network.hops();
+        (done, if done.limit > 0 { network.standing() } else { Vec::new() })
     }
 
     /// Returns the counts of every link since measuring began.

@@ -113,7 +113,7 @@ pub(super) trait Network {
     /// Returns the complete stays of packets on links, if requested.
     fn hops(&self) -> &Hops;
 
-    /// Returns the stays of packets that are still on links, if requested.
+    /// Returns the stays of packets that are still on links, in networks that keep stays.
     fn standing(&self) -> Vec<Hop> {
         Vec::new()
     }
@@ -213,7 +213,7 @@ impl Network for Worms {
     }
 
     fn standing(&self) -> Vec<Hop> {
-        if self.hops.limit > 0 { self.standing() } else { Vec::new() }
+        self.standing()
     }
 
     fn counts(&self) -> Vec<LinkCounts> {
@@ -361,7 +361,7 @@ impl Network for Lanes {
     }
 
     fn standing(&self) -> Vec<Hop> {
-        if self.hops.limit > 0 { self.standing() } else { Vec::new() }
+        self.standing()
     }
 
     fn counts(&self) -> Vec<LinkCounts> {

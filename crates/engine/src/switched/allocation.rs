@@ -322,10 +322,16 @@ impl Group {
         self.served
     }
 
-    /// Whether the first free link is always granted to the head that has waited longest.
+    /// Whether the first free link is granted to the head that has waited longest.
     #[inline]
     pub fn is_simple(&self) -> bool {
-        let first = self.arbiter == arbiter::FIFO || (self.waiting == 1 && self.arbiter != arbiter::RANDOM);
+        self.is_simple_for(self.waiting)
+    }
+
+    /// The same for a number of heads.
+    #[inline(always)]
+    fn is_simple_for(&self, heads: u32) -> bool {
+        let first = self.arbiter == arbiter::FIFO || (heads == 1 && self.arbiter != arbiter::RANDOM);
         first && self.choice == choice::FIRST
     }
 
@@ -345,8 +351,7 @@ impl Group {
     /// tick, and one is free.
     #[inline(always)]
     pub fn free_for_one(&self, links: &[Link], now: Time) -> Option<u32> {
-        let draws = self.arbiter == arbiter::RANDOM || self.choice != choice::FIRST;
-        if draws | (self.waiting > 0) { None } else { self.first_free(links, now) }
+        if self.waiting == 0 && self.is_simple_for(1) { self.first_free(links, now) } else { None }
     }
 
     /// Records that a head was served that has not been queued.
