@@ -171,7 +171,9 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
     if kind.startswith(("int", "float")) and isinstance(value, str):
         if path[-1:] == ("load",) and re.search(r"[A-Za-z]/s|Hz", value):
             return f'a load is a fraction of what a link carries, such as 0.5; write rate = "{_short(value)}"'
-        return "write a fraction, such as 0.5 for 50 %" if "%" in value else "write it without quotes"
+        if "%" in value:
+            return "write a fraction, such as 0.5 for 50 %"
+        return "write it without quotes" if re.search(r"\d", value) else "write digits, without quotes"
     if kind == "int_type" and isinstance(value, float):
         return "write it without a fraction"
     fixed = {
