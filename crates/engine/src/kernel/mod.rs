@@ -1,4 +1,22 @@
 //! Time, the order of events, and random streams. This module knows nothing of packets.
+//!
+//! # Files
+//!
+//! | file | what it does | whose state it is |
+//! |---|---|---|
+//! | [`wheel`] | pending events of links and switches, and timers of programs: near ticks have slots, later ones lists, the far future a heap | one per network of `switched` or `lanes`, and one for all programs; `go_to` and `pop` by `run::network` for `switched`, otherwise by the owner |
+//! | [`calendar`] | pending events of rings: buckets of ticks, whose length adapts | one per network of rings; `schedule`, `pop` and `ahead` by `ring` |
+//! | [`slab`] | items with numbers that are reused, and lists through them without allocation | its owner adds and removes |
+//! | [`random`] | independent random numbers: a stream per source, program or group | `streams` gives each family its own; only the owner draws |
+//!
+//! # Invariants
+//!
+//! * Time does not go back: an event is scheduled at a later tick than the one taken last.
+//! * The order of the events of a tick is undefined in a [`wheel`], whose users must not depend on it. A [`calendar`]
+//!   returns them by number.
+//! * Both return the same events as a heap does: the tests `same_as_a_heap`.
+//! * A number of a slab is unique as long as its item is kept; after that another item may get it.
+//! * No stream depends on how often another was drawn from, or on how many there are.
 
 pub mod calendar;
 pub mod random;

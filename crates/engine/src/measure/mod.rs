@@ -1,4 +1,41 @@
 //! The measurements of a run: batches, latency histograms, flows, packet traces.
+//!
+//! They only listen: nothing that is simulated depends on them, except that a run may end when it knows enough. The
+//! explanations are in `docs/background/statistics.md`; `python/fabriloom/results/statistics.py` computes the same from
+//! the batches of a finished run.
+//!
+//! # Map
+//!
+//! | section of the page | here | asked by |
+//! |---|---|---|
+//! | warm-up | [`batches`]: `warmup_end` | `run::run_loop::settle`: `judge_warmup` |
+//! | batch means | [`batches`]: `record`, `close`, `halve` | `run::run_loop`: `look` |
+//! | precision | [`precision`]: `is_look`, `precision`, `within` | `run::run_loop::settle`: `judge` |
+//! | saturated | [`backlog`]: `trend` | `run::run_loop::settle`: `backlog` |
+//!
+//! # Files
+//!
+//! The run records into all of them, unless another writer is named. Everything starts again when the warm-up ends,
+//! except traces and paths.
+//!
+//! | file | what it holds | who writes it |
+//! |---|---|---|
+//! | this one | [`Measure`], the sums and histograms of all deliveries; [`Spread`], a distribution; [`Trace`], single packets; and the records of others: [`Delivery`], [`LinkCounts`] | [`LinkCounts`] by the networks |
+//! | [`batches`] | sums over equal intervals, for warm-up and precision | through [`Measure::record`] |
+//! | [`shares`] | the throughput of flows in each batch | through [`batches`] |
+//! | [`precision`] | the precision of means, from batches: no state | |
+//! | [`backlog`] | whether the backlog of the sources grows, from samples | |
+//! | [`flows`] | sums per pair of terminals | through [`Measure::record`], and for messages by `terminal` |
+//! | [`watched`] | the delays of the flows that have a requirement | through [`Measure::record`] |
+//! | [`planes`] | sums per plane, and how often packets overtook each other | for messages by `terminal` |
+//! | [`codes`] | time-codes and interrupts; the counts of a link | [`CodeCounts`] by `lanes` |
+//! | [`hops`] | the path of every packet | by the networks |
+//!
+//! # Invariants
+//!
+//! * Every delivery is recorded once, at its tick, before the sources and programs of that tick continue.
+//! * Sums are whole numbers, so they do not depend on the order of the deliveries of a tick.
+//! * Memory is bounded: histograms have three significant figures, batches are merged in pairs, tables have limits.
 
 mod backlog;
 mod batches;

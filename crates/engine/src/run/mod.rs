@@ -1,4 +1,39 @@
 //! The event loop: one run from tick 0 to its end.
+//!
+//! The order of a tick is that of `docs/background/wormhole-model.md`, `docs/background/ring-model.md` and
+//! `docs/background/programs.md`. The loop knows a network only by the trait in [`network`], and is compiled once per
+//! kind.
+//!
+//! # Map
+//!
+//! | step of a tick | here | in the twin |
+//! |---|---|---|
+//! | what is due before it: batches, samples, searches for deadlock | [`run_loop`]: `look` | |
+//! | events of the network | [`run_loop`]: `go_on`; [`network`]: `happen` | `event.rs`: the order of `What` |
+//! | deliveries are recorded | [`run_loop`]: `record_deliveries` | `twin.rs`: `deliver` |
+//! | programs continue | [`run_loop`]: `let_programs_go_on` | `twin.rs`: `let_programs_go_on` |
+//! | sources are asked, and packets dispatched | [`run_loop`]: `dispatch_all`; [`run_loop::several`]: `ask_ports` | `twin.rs`: `ask`, `dispatch`, `send_by_ports` |
+//! | the network decides | [`network`]: `decide` | `event.rs`: the order of `What` |
+//!
+//! # Files
+//!
+//! | file | what it does | writes |
+//! |---|---|---|
+//! | this one | the options and results of a run; [`Simulation`], a run with its network | |
+//! | [`network`] | what the loop needs of a network, for each of the three kinds | `News`; the state of a network only through its methods |
+//! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
+//! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
+//! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
+//! | [`run_loop::watch`] | whether packets or the engine are stuck | `Run`: `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events` |
+//! | [`run_loop::finish`] | how a run ends when nothing is left, or at its last tick | `Run`: `now`, `standstill`, `end` |
+//!
+//! # Invariants
+//!
+//! * Ticks only increase. In each of them all events happen before any decision, so every decision sees the same state.
+//! * Packets offered = delivered + refused + scrubbed + lost + in flight, at every moment: `Simulation::balance` checks
+//!   it.
+//! * What is checked in between changes nothing that is simulated, but it may end the run.
+//! * A run can be advanced in parts of any size, with the same result as in one.
 
 mod network;
 mod run_loop;

@@ -5,7 +5,52 @@
 //! takes a packet and when a packet is delivered or its transaction ends.
 //!
 //! A tick is: arrivals, in order of terminals; timers, in that order; then each terminal with news continues its
-//! program, fills packets and hands over those that its link takes, until nothing more happens.
+//! program, fills packets and hands over those that its link takes, until nothing more happens. That is `turn`, in this
+//! file.
+//!
+//! # Map
+//!
+//! | rule of the page | here |
+//! |---|---|
+//! | programs: operations, barriers, repetitions | [`process`]: `run`, `begin`, `reach_barrier`, `repeat` |
+//! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
+//! | division into packets | [`message`]: `packets`, `length` |
+//! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `fill`, `begin_packet` |
+//! | host's bus | [`bus`]: `use_bus`, `transferred` |
+//! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
+//! | check of a message | [`send`]: `checked` |
+//! | sent again, given up | [`resend`]: `clocks`, `give_up`, `arrived_late` |
+//! | asked again | [`ask`]: `ask`, `have_answer`, `without_answer` |
+//! | which port a message or packet takes | [`leave`]: `next_to_leave`, `choose`, `leave_as` |
+//! | ports that fail | [`leave`]: `learn_links` |
+//! | on rings: the end of a transaction | [`receive`]: `over`, `timed_out` |
+//!
+//! # Files
+//!
+//! All files are methods of [`Programs`]. A field is written by the files named here; the others read it.
+//!
+//! | file | what it does | writes |
+//! |---|---|---|
+//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel` |
+//! | [`process`] | the program of a terminal, operation by operation | `Host`: `at`, `doing`, `loops`, `barriers`; `barrier` |
+//! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
+//! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
+//! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`; `Interface`: `acks`, `resumes`; of a message what has arrived |
+//! | [`bus`] | the host's bus: one transfer at a time | `Bus`; `off_bus` |
+//! | [`flight`] | packets that have their own numbers | `flights` |
+//! | [`resend`] | packets that are sent again | `Flights`: `clocks`, `waiting` |
+//! | [`ask`] | requests that are repeated | `deadlines`; `Host::answer_by` |
+//! | [`account`] | statistics of messages and events | by its verbs, called where they happen |
+//! | [`host`], [`interface`], [`message`] | the state of a terminal, of a port, of a message and its channel | |
+//! | [`settings`] | the parameters of the protocol, which never change | |
+//!
+//! # Invariants
+//!
+//! * Messages made = received + under way + lost, at every moment.
+//! * A terminal with something to do is in `touched`, once. It continues in the same tick.
+//! * The order in which the network reports does not matter: `turn` sorts the news of a tick.
+//! * A message keeps its number until it is sent and received, or forgotten because a part of it is lost. A packet that
+//!   may arrive after that has a flight, which knows whether its message is of the past.
 
 mod account;
 mod ask;
