@@ -25,7 +25,7 @@ impl Network {
             return self.discard(queue);
         }
         if entry == NONE {
-            self.lost = Some((switch, class));
+            self.no_route = Some((switch, class));
             return;
         }
         if !self.runs(entry >> 1) {
@@ -66,8 +66,8 @@ impl Network {
     /// # Errors
     /// A switch and a class for which it has no route.
     pub fn decide(&mut self) -> Result<(), (u32, u32)> {
-        if let Some(lost) = self.lost {
-            return Err(lost);
+        if let Some(no_route) = self.no_route {
+            return Err(no_route);
         }
         self.touched.sort_unstable_by_key(|&group| std::cmp::Reverse(group));
         while let Some(group) = self.touched.pop() {
@@ -190,11 +190,11 @@ impl Network {
             since,
             Outgoing { packet: number, length: left - delete, sent: 0, begin: 0 },
         );
-        let entry = self.fabric.link_of(lane);
-        let crossing = &mut self.ports[entry as usize].crossing;
+        let from = self.fabric.link_of(lane);
+        let crossing = &mut self.ports[from as usize].crossing;
         let place = crossing.partition_point(|&other| other < queue);
         crossing.insert(place, queue);
-        self.wake_port(entry, self.now);
+        self.wake_port(from, self.now);
         self.watch_from_grant(queue);
     }
 

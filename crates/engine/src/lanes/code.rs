@@ -22,7 +22,7 @@ pub(super) struct Code {
 
 /// The events of codes, in their order within a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
+enum CodeEvent {
     /// A source creates its next one.
     Make { source: u32, left: u64 },
     /// It has arrived on a link.
@@ -43,7 +43,7 @@ struct Register {
 /// The state of all codes.
 #[derive(Clone, Debug)]
 pub(super) struct Codes {
-    turns: BinaryHeap<Reverse<(Time, Turn)>>,
+    events: BinaryHeap<Reverse<(Time, CodeEvent)>>,
     registers: Vec<Register>,
     /// Per link: the codes that are ready, in order of sending.
     waiting: Vec<VecDeque<(bool, Time, Code)>>,
@@ -56,10 +56,10 @@ impl Codes {
     /// Returns the state of a network with codes; None for others.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
         fabric.has_codes().then(|| {
-            let turns = (0..).zip(&fabric.code_first_ticks).zip(&fabric.code_count);
-            let turns = turns.filter(|&(_, &count)| count > 0);
-            let turns =
-                turns.map(|((source, &first), &left)| Reverse((first as Time, Turn::Make { source, left })));
+            let events = (0..).zip(&fabric.code_first_ticks).zip(&fabric.code_count);
+            let events = events.filter(|&(_, &count)| count > 0);
+            let events = events
+                .map(|((source, &first), &left)| Reverse((first as Time, CodeEvent::Make { source, left })));
             let mut outputs = vec![Vec::new(); fabric.switches as usize];
             for (link, &from) in (0..).zip(&fabric.link_source) {
                 if let Some(links) = outputs.get_mut(from as usize) {
@@ -68,7 +68,7 @@ impl Codes {
             }
             let register = Register { time: 0, free_at: [0; CODE_NUMBERS as usize] };
             Box::new(Self {
-                turns: turns.collect(),
+                events: events.collect(),
                 registers: vec![register; (fabric.switches + fabric.ports()) as usize],
                 waiting: vec![VecDeque::new(); fabric.links()],
                 outputs,
@@ -79,11 +79,11 @@ impl Codes {
 
     /// Returns the tick of the next event of a code.
     pub fn next(&self) -> Option<Time> {
-        self.turns.peek().map(|turn| turn.0.0)
+        self.events.peek().map(|next| next.0.0)
     }
 
-    fn enter(&mut self, time: Time, turn: Turn) {
-        self.turns.push(Reverse((time, turn)));
+    fn add(&mut self, time: Time, event: CodeEvent) {
+        self.events.push(Reverse((time, event)));
     }
 
     /// Takes the code that is sent next on a wire.
@@ -99,13 +99,17 @@ impl Network {
         let mut count = 0;
         while codes.next() == Some(self.now) {
             count += 1;
-            match codes.turns.pop() {
-                Some(Reverse((_, Turn::Make { source, left }))) => self.make(&mut codes, source, left, seen),
-                Some(Reverse((_, Turn::Arrive { link, code }))) => self.arrive(&mut codes, link, code, seen),
-                Some(Reverse((_, Turn::Ready { link, .. }))) if self.links[link as usize].down => {
+            match codes.events.pop() {
+                Some(Reverse((_, CodeEvent::Make { source, left }))) => {
+                    self.make(&mut codes, source, left, seen);
+                }
+                Some(Reverse((_, CodeEvent::Arrive { link, code }))) => {
+                    self.arrive(&mut codes, link, code, seen);
+                }
+                Some(Reverse((_, CodeEvent::Ready { link, .. }))) if self.links[link as usize].down => {
                     codes.counts[link as usize].lost += 1;
                 }
-                Some(Reverse((_, Turn::Ready { link, code }))) => {
+                Some(Reverse((_, CodeEvent::Ready { link, code }))) => {
                     let (waiting, one) =
                         (&mut codes.waiting[link as usize], (code.is_interrupt, self.now, code));
                     let place = waiting.partition_point(|other| *other <= one);
@@ -123,7 +127,7 @@ impl Network {
         let row = source as usize;
         if left > 1 {
             let next = self.now + self.fabric.code_period_ticks[row] as Time;
-            codes.enter(next, Turn::Make { source, left: left - 1 });
+            codes.add(next, CodeEvent::Make { source, left: left - 1 });
         }
         seen.push(Seen::Made { source });
         let (port, number) = (self.fabric.code_port[row], self.fabric.code_number[row]);
@@ -136,7 +140,7 @@ impl Network {
         }
         let number = if is_interrupt { number } else { register.time };
         let code = Code { is_interrupt, number, source, made: self.now };
-        codes.enter(self.now, Turn::Ready { link: self.fabric.terminal_out_link[port as usize], code });
+        codes.add(self.now, CodeEvent::Ready { link: self.fabric.terminal_out_link[port as usize], code });
     }
 
     /// Handles the arrival of a code: the switch or port drops it, or accepts it and passes it on.
@@ -165,7 +169,7 @@ impl Network {
         let ready = self.now + Time::from(self.fabric.switch_code_ticks[vertex as usize]);
         let outputs = std::mem::take(&mut codes.outputs[vertex as usize]);
         for &link in outputs.iter().filter(|&&link| link != back) {
-            codes.enter(ready, Turn::Ready { link, code });
+            codes.add(ready, CodeEvent::Ready { link, code });
         }
         codes.outputs[vertex as usize] = outputs;
     }
@@ -184,7 +188,7 @@ impl Network {
         shared.free_at = self.now + occupied;
         let codes = self.codes.as_mut().expect("there is a code");
         codes.counts[row].sent += 1;
-        codes.enter(arrival, Turn::Arrive { link, code });
+        codes.add(arrival, CodeEvent::Arrive { link, code });
         self.hops.record(Hop {
             source: self.fabric.code_port[code.source as usize],
             started: code.made,
@@ -201,10 +205,10 @@ impl Network {
     /// Discards the codes on a link that fails, or that wait for it.
     pub(super) fn lose_codes(&mut self, link: u32) {
         let Some(codes) = &mut self.codes else { return };
-        let before = codes.turns.len();
-        codes.turns.retain(|turn| !matches!(turn.0.1, Turn::Arrive { link: on, .. } if on == link));
+        let before = codes.events.len();
+        codes.events.retain(|event| !matches!(event.0.1, CodeEvent::Arrive { link: on, .. } if on == link));
         let waiting = std::mem::take(&mut codes.waiting[link as usize]).len();
-        codes.counts[link as usize].lost += (before - codes.turns.len() + waiting) as u64;
+        codes.counts[link as usize].lost += (before - codes.events.len() + waiting) as u64;
     }
 
     /// Whether only codes, and faults without packets, are still to happen.

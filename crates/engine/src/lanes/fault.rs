@@ -21,12 +21,16 @@ pub struct Losses {
     pub timed_out: u64,
 }
 
-/// An event of a link.
+/// What happens to a link at a tick that is known from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum FaultEvent {
+    /// It runs again after `Down`.
     Up,
+    /// Its terminal accepts characters again after `Stuck`.
     Free,
+    /// It fails; packets of which a part has arrived end at tick `ended`.
     Down { ended: Time, for_good: bool },
+    /// Its terminal accepts nothing.
     Stuck,
 }
 
@@ -34,9 +38,10 @@ enum Turn {
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     /// In descending order: the last one is the next.
-    turns: Vec<(Time, Turn, u32)>,
-    /// When routing tables are replaced and by which, the last one being the next; and the current table.
+    events: Vec<(Time, FaultEvent, u32)>,
+    /// When routing tables are replaced and by which; the last one is the next.
     tables: Vec<(Time, u32)>,
+    /// The current table.
     pub table: u32,
     /// Per link: whether it never runs again.
     for_good: Vec<bool>,
@@ -53,27 +58,27 @@ pub(super) struct Faults {
 
 impl Faults {
     pub fn new(fabric: &Fabric) -> Self {
-        let mut turns = Vec::new();
+        let mut events = Vec::new();
         for (row, &link) in fabric.fault_link.iter().enumerate() {
             let ended = fabric.fault_ended_ticks[row] as Time;
             let for_good = fabric.fault_up_ticks[row] == NEVER;
             let (fails, runs) = match fabric.fault_stuck[row] {
-                0 => (Turn::Down { ended, for_good }, Turn::Up),
-                _ => (Turn::Stuck, Turn::Free),
+                0 => (FaultEvent::Down { ended, for_good }, FaultEvent::Up),
+                _ => (FaultEvent::Stuck, FaultEvent::Free),
             };
-            turns.push((fabric.fault_down_ticks[row] as Time, fails, link));
+            events.push((fabric.fault_down_ticks[row] as Time, fails, link));
             if fabric.fault_up_ticks[row] < NEVER {
-                turns.push((fabric.fault_up_ticks[row] as Time, runs, link));
+                events.push((fabric.fault_up_ticks[row] as Time, runs, link));
             }
         }
         // In a tick, links are repaired before others fail.
-        turns.sort_unstable_by_key(|&(time, turn, link)| {
-            std::cmp::Reverse((time, !matches!(turn, Turn::Up | Turn::Free), link))
+        events.sort_unstable_by_key(|&(time, event, link)| {
+            std::cmp::Reverse((time, !matches!(event, FaultEvent::Up | FaultEvent::Free), link))
         });
         let tables =
             fabric.table_ticks.iter().map(|&ticks| ticks as Time).zip(fabric.table_number.iter().copied());
         Self {
-            turns,
+            events,
             tables: tables.rev().collect(),
             table: 0,
             for_good: vec![false; fabric.links()],
@@ -87,8 +92,8 @@ impl Faults {
 
     /// Returns the tick of the next event of a link.
     pub fn next(&self) -> Option<Time> {
-        let turn = self.turns.last().map(|turn| turn.0);
-        turn.into_iter().chain(self.tables.last().map(|table| table.0)).min()
+        let event = self.events.last().map(|next| next.0);
+        event.into_iter().chain(self.tables.last().map(|table| table.0)).min()
     }
 
     pub fn clear_counts(&mut self) {
@@ -101,16 +106,16 @@ impl Network {
     /// packets were cut while they sent them.
     pub fn fail(&mut self, asking: &mut Vec<u32>) -> u64 {
         let mut count = 0;
-        while let Some((_, turn, link)) = self.faults.turns.pop_if(|turn| turn.0 == self.now) {
+        while let Some((_, event, link)) = self.faults.events.pop_if(|next| next.0 == self.now) {
             count += 1;
-            match turn {
-                Turn::Down { ended, for_good } => {
+            match event {
+                FaultEvent::Down { ended, for_good } => {
                     self.faults.for_good[link as usize] = for_good;
                     self.go_down(link, ended, asking);
                 }
-                Turn::Up => self.go_up(link),
-                Turn::Stuck => self.links[link as usize].stuck = true,
-                Turn::Free => {
+                FaultEvent::Up => self.go_up(link),
+                FaultEvent::Stuck => self.links[link as usize].stuck = true,
+                FaultEvent::Free => {
                     self.links[link as usize].stuck = false;
                     self.wake_wire(link, self.now);
                 }

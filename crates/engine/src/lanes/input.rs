@@ -41,7 +41,7 @@ impl Network {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
         match self.fabric.route[switch as usize * self.fabric.classes as usize + class as usize] {
             NONE => {
-                self.lost = Some((switch, class));
+                self.no_route = Some((switch, class));
                 first
             }
             entry => first + self.groups[entry as usize >> 1].place,

@@ -53,8 +53,9 @@ pub(super) struct Lane {
     pub receiving: u32,
     /// Credit given for characters that have not left the input buffer.
     pub owed: u32,
-    /// Packets whose first character, or end, is on its way to a terminal, with its time of arrival.
+    /// Packets whose first character is on its way to a terminal, with its time of arrival; only if that is reported.
     pub heads: VecDeque<(Time, u32)>,
+    /// Packets whose end is on its way to a terminal, with its time of arrival.
     pub ends: VecDeque<(Time, u32)>,
 }
 
@@ -146,9 +147,11 @@ pub(super) struct Port {
     pub crossing: Vec<u32>,
     /// Queues whose packet is spilled.
     pub spilling: Vec<u32>,
-    /// For characters that cross to this link: the last one's lane, its time, and whether it was not an end of packet.
+    /// The lane of the last character that crossed to this link, or [`NONE`].
     pub entered: u32,
+    /// When that character crossed.
     pub entered_at: Time,
+    /// Whether it was not an end of packet.
     pub enters_amid: bool,
 }
 
@@ -177,20 +180,25 @@ pub struct Network {
     /// Per lane: the groups that contain it.
     pub(super) groups_of: Vec<Vec<u32>>,
     pub(super) streams: Vec<Stream>,
-    /// Groups, links with crossings, and wires to decide in this tick.
+    /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
+    /// Links at whose ends characters may cross in this tick.
     pub(super) crossing: Vec<u32>,
     /// Lanes to which characters are nominated, and the queues of these.
     pub(super) nominated: Vec<(u32, u32)>,
+    /// Links on whose wires a character may start in this tick.
     pub(super) starting: Vec<u32>,
     /// Candidates among the queues, during a choice.
     pub(super) able: Vec<u32>,
     /// Empty lists of arrivals for reuse.
     pub(super) spare: Vec<VecDeque<Time>>,
+    /// Whether a link sends a packet to its end before another one.
     pub(super) by_packet: bool,
+    /// Whether the lowest lane that is ready sends, instead of each in turn.
     pub(super) fixed: bool,
     /// A switch and a class for which it has no route, if a packet needed it.
-    pub(super) lost: Option<(u32, u32)>,
+    pub(super) no_route: Option<(u32, u32)>,
+    /// Whether the arrival of a packet's first character at its terminal is reported.
     pub(super) tells_heads: bool,
     pub(super) faults: Faults,
     /// Time-codes and interrupts, if there are any.
@@ -251,7 +259,7 @@ impl Network {
             spare: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,
-            lost: None,
+            no_route: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
             codes: Codes::new(&fabric),

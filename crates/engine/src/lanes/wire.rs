@@ -141,8 +141,8 @@ impl Network {
             at.places.push_back(self.now + character);
             let holder = at.holder;
             if holder != NONE {
-                let entry = self.fabric.link_of(self.queues[holder as usize].lane);
-                self.wake_port(entry, self.now + character);
+                let from = self.fabric.link_of(self.queues[holder as usize].lane);
+                self.wake_port(from, self.now + character);
             }
         } else if is_end {
             self.schedule(Event::Source(self.packets[packet.packet].source), self.now + occupied);

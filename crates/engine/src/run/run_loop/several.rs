@@ -28,9 +28,9 @@ impl Run {
         self.news.asking.iter().for_each(|&port| ports.ask(port, self.now));
         for port in self.news.asking.drain(..) {
             let terminal = ports.terminal(port);
-            let lost = |NoPlane { from, to }| RunError::NoPlane { from, to };
+            let no_plane = |NoPlane { from, to }| RunError::NoPlane { from, to };
             while let Some((port, packet)) =
-                ports.next(network.fabric(), sources, terminal, self.now).map_err(lost)?
+                ports.next(network.fabric(), sources, terminal, self.now).map_err(no_plane)?
             {
                 let more = network.dispatch(port, &packet);
                 ports.took(port, more);
