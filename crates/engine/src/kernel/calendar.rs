@@ -9,16 +9,17 @@ use std::collections::BinaryHeap;
 
 use super::{NONE, Time};
 
-/// Fewest and most buckets.
+/// Fewest buckets.
 const LEAST: usize = 1 << 10;
+/// Most buckets.
 const MOST: usize = 1 << 16;
 /// Number of events after which the bucket length is reconsidered.
 const TRIAL: u32 = 1 << 12;
 /// A bucket with more events than this takes no more once its time has come; the heap takes them.
 const CROWD: usize = 64;
-/// With this many pending events it pays to read some of them ahead; buckets then hold at least two to the power of
-/// this.
+/// With this many pending events it pays to read some of them ahead.
 const MANY: usize = 1 << 13;
+/// Fewest events that a bucket then holds on average, as a power of two, so that there are some to read.
 const FILL: u32 = 4;
 /// Most events that are returned ahead at a time.
 pub const AHEAD: usize = 32;

@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use super::NONE;
 
-/// Items with numbers that are reused.
+/// Items with numbers that are reused. They are plain data, so that a number can be free without a change of its row.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     items: Vec<T>,
@@ -50,7 +50,8 @@ impl<T> Slab<T> {
         self.items.iter().zip(open).filter(|&(_, open)| open).map(|(item, _)| item)
     }
 
-    /// Removes an item and frees its number.
+    /// Removes an item and frees its number. Its row is not changed, because that would be one more write for every packet
+    /// that leaves: so the item can still be read until another one is added.
     #[inline]
     pub fn remove(&mut self, number: u32) {
         self.free.push(number);

@@ -11,6 +11,7 @@ use super::{NONE, Time};
 
 /// Most events are less than this many ticks ahead: the end of a packet of 64 characters of a hundred ticks each.
 const SLOTS: usize = 8192;
+/// Words whose bits are the slots that are not empty.
 const WORDS: usize = SLOTS / 64;
 
 /// Ticks of a round: its events move into their slots together.
@@ -42,8 +43,9 @@ pub struct Wheel {
     occupied: [u64; WORDS],
     /// Words that are not empty, in two halves.
     words: [u64; 2],
-    /// Events of later rounds, and the lists that are not empty.
+    /// Events of later rounds.
     later: Vec<Vec<(Time, u32)>>,
+    /// Those of these lists that are not empty, as bits.
     filled: [u64; ROUNDS / 64],
     /// Events of rounds that have no list yet.
     far: BinaryHeap<Reverse<(Time, u32)>>,

@@ -157,6 +157,8 @@ impl Network for Worms {
         count
     }
 
+    /// Does nothing: all that follows in such a tick is a dispatch, whose packet has its tick, and a decision, which is
+    /// told it. The wheel goes only to ticks with events.
     fn go_to(&mut self, _now: Time) {}
 
     fn off_bus(&mut self, _port: u32, _held: u32) {}

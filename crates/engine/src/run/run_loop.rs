@@ -29,8 +29,9 @@ pub struct Run {
     sources: Sources,
     /// The programs that drive the terminals instead of sources, if any.
     pub programs: Option<Box<Programs>>,
-    /// The ports of terminals with several, and the queues in front of them.
+    /// Where the ports of terminals lead, if terminals have several.
     ways: Option<Box<Ways>>,
+    /// The queues in front of these ports, if sources fill them instead of programs.
     ports: Option<Box<Ports>>,
     options: Options,
     /// Per terminal: the packet that its source has handed out and the network has not dispatched yet.
@@ -50,8 +51,9 @@ pub struct Run {
     pub order: Order,
     /// Packets, if requested.
     pub trace: Trace,
-    /// The tick up to which sources have drawn the packets that they refuse, and the interval after which this is many.
+    /// The tick up to which sources have drawn the packets that they refuse.
     caught_up: Time,
+    /// The interval in which these become many.
     catch_up_ticks: Time,
     /// Arrivals that were drawn in advance.
     pub drawn: u64,
@@ -77,8 +79,9 @@ struct Watch {
     next: Time,
     /// Next tick with a search for deadlock.
     next_deadlock: Time,
-    /// Ticks until the one after that, and the number of events at the last search.
+    /// Ticks from one search to the next.
     deadlock_ticks: Time,
+    /// Number of events at the last search.
     deadlock_events: u64,
     /// Offered packets when measuring began.
     offered: Totals,

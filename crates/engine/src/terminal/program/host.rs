@@ -15,21 +15,26 @@ pub(super) const DEPTH: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub terminal: u32,
-    /// First operation, current operation, and end of the program.
+    /// First operation of the program.
     pub begin: u32,
+    /// Current operation.
     pub at: u32,
+    /// The operation after the last one.
     pub end: u32,
     pub doing: Doing,
     pub loops: [Loop; DEPTH],
     pub depth: u8,
     /// Sender and tag of the message received last.
     pub last: Option<(u32, u32)>,
-    /// Whether it sends requests and waits for answers; the number of the latest request, whether it is unanswered, how
-    /// often it was repeated, and when it is given up.
+    /// Whether it sends requests and waits for answers.
     pub asks: bool,
+    /// The number of the latest request.
     pub turn: u32,
+    /// Whether that is unanswered.
     pub open: bool,
+    /// How often it was repeated.
     pub again: u32,
+    /// When the wait for its answer ends.
     pub answer_by: Option<Time>,
     /// Number of barriers that it still has to reach; `u64::MAX`: endless.
     pub barriers: u64,
@@ -39,8 +44,9 @@ pub(super) struct Host {
 
     /// Messages that hold a slot.
     pub unsent: u32,
-    /// Per traffic class: messages handed over whose port is not known yet, and the index of the port chosen last.
+    /// Per traffic class: messages handed over whose port is not known yet.
     pub leaving: Vec<VecDeque<u32>>,
+    /// Per traffic class: the index of the port chosen last.
     pub chosen: Vec<usize>,
     /// Number of packets for which a port was chosen, modulo 2^32.
     pub placed: u32,
@@ -52,9 +58,9 @@ pub(super) struct Host {
 
     /// Messages that it is taking and has not received completely.
     pub taking: u32,
-    /// Messages that wait to be taken, and their packets (if these have numbers) that are not acknowledged for this
-    /// reason.
+    /// Messages that wait to be taken.
     pub parked: VecDeque<u32>,
+    /// Their packets that are not acknowledged for this reason, if packets have numbers.
     pub held: VecDeque<u32>,
     /// Messages that have arrived in part.
     pub incomplete: u32,

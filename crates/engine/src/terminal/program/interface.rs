@@ -27,11 +27,13 @@ pub(super) struct Interface {
     pub placed: u32,
     /// Packets begun and not acknowledged.
     pub on_way: u32,
-    /// Number of the packet being filled and its bytes.
+    /// Number of the packet being filled.
     pub filling: u32,
+    /// Its bytes.
     pub filling_bytes: u32,
-    /// When the next packet may begin, and whether a timer is set for it.
+    /// When the next packet may begin.
     pub begins: Time,
+    /// Whether a timer is set for it.
     pub gap_timed: bool,
     /// When the next packet may be taken in for acknowledgement.
     pub takes_in: Time,

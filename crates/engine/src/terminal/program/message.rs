@@ -46,22 +46,27 @@ pub(super) struct Message {
     pub bytes: u32,
     pub tag: u32,
     pub made: Time,
-    /// Number of messages created before it, and of packets of its terminal for which a port had been chosen.
+    /// Number of messages created before it.
     pub number: u32,
+    /// Number of packets of its terminal for which a port had been chosen before.
     pub packets_before: u32,
     /// Number of its packets.
     pub packets: u32,
-    /// Packets whose channel is known; packets begun, handed to the link and acknowledged in this round.
+    /// Packets whose channel is known.
     pub placed: u32,
+    /// Packets begun in this round.
     pub begun: u32,
+    /// Packets handed to the link in this round.
     pub handed: u32,
+    /// Packets acknowledged in this round.
     pub acknowledged: u32,
     /// Packets that the program's own processor has filled.
     pub stored: u32,
     /// Packets that have arrived in this round; they may wait for the bus.
     pub come: u32,
-    /// Packets received in all rounds, and those whose acknowledging part has arrived.
+    /// Packets received in all rounds.
     pub arrived: u64,
+    /// Packets in all rounds whose acknowledging part has arrived.
     pub heads: u64,
     /// Packets to receive in all rounds so far.
     pub due: u64,
@@ -76,8 +81,9 @@ pub(super) struct Message {
     pub taken: bool,
     /// Number of previous rounds.
     pub round: u32,
-    /// Whether a bit of it is wrong in this round, or a transaction has timed out.
+    /// Whether a bit of it is wrong in this round.
     pub bad: bool,
+    /// Whether a transaction of it has timed out in this round.
     pub failed: bool,
     pub sent: bool,
     pub received: bool,
