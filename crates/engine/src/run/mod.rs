@@ -212,12 +212,12 @@ pub struct Balance {
     pub lost: u64,
 }
 
-/// The network of a run.
+/// The network of a run, of one of the three kinds.
 #[derive(Clone, Debug)]
-pub enum Fabrics {
-    /// Switches with wormhole routing, in the fast engine.
+pub enum AnyNetwork {
+    /// Links and switches, computed many characters at a time.
     Worms(Box<Worms>),
-    /// Switches simulated character by character: with lanes, or credit for whole packets.
+    /// Links and switches, simulated character by character: not only if links have lanes, see [`Fabric::has_lanes`].
     Lanes(Box<Lanes>),
     /// Rings joined by buses.
     Rings(Box<Rings>),
@@ -227,7 +227,7 @@ pub enum Fabrics {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     /// The network.
-    pub network: Fabrics,
+    pub network: AnyNetwork,
     /// Progress and measurements.
     pub run: Run,
 }
@@ -257,17 +257,17 @@ impl Simulation {
             let mut rings = Rings::new(fabric);
             rings.hops = hops;
             run.begin(&mut rings);
-            Fabrics::Rings(Box::new(rings))
+            AnyNetwork::Rings(Box::new(rings))
         } else if fabric.has_lanes() {
             let mut lanes = Lanes::new(fabric);
             lanes.hops = hops;
             run.begin(&mut lanes);
-            Fabrics::Lanes(Box::new(lanes))
+            AnyNetwork::Lanes(Box::new(lanes))
         } else {
             let mut worms = Worms::new(fabric);
             worms.hops = hops;
             run.begin(&mut worms);
-            Fabrics::Worms(Box::new(worms))
+            AnyNetwork::Worms(Box::new(worms))
         };
         Ok(Self { network, run })
     }
@@ -279,17 +279,17 @@ impl Simulation {
     /// No route leads a packet to its destination.
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
         match &mut self.network {
-            Fabrics::Worms(worms) => self.run.advance(&mut **worms, events),
-            Fabrics::Lanes(lanes) => self.run.advance(&mut **lanes, events),
-            Fabrics::Rings(rings) => self.run.advance(&mut **rings, events),
+            AnyNetwork::Worms(worms) => self.run.advance(&mut **worms, events),
+            AnyNetwork::Lanes(lanes) => self.run.advance(&mut **lanes, events),
+            AnyNetwork::Rings(rings) => self.run.advance(&mut **rings, events),
         }
     }
 
     fn any(&self) -> &dyn Network {
         match &self.network {
-            Fabrics::Worms(worms) => &**worms,
-            Fabrics::Lanes(lanes) => &**lanes,
-            Fabrics::Rings(rings) => &**rings,
+            AnyNetwork::Worms(worms) => &**worms,
+            AnyNetwork::Lanes(lanes) => &**lanes,
+            AnyNetwork::Rings(rings) => &**rings,
         }
     }
 
@@ -370,25 +370,25 @@ impl Simulation {
         self.any().losses()
     }
 
-    /// Returns the network, if it is one with wormhole routing in the fast engine.
+    /// Returns the network, if it is one of links that is computed many characters at a time.
     pub fn worms(&self) -> Option<&Worms> {
         match &self.network {
-            Fabrics::Worms(worms) => Some(worms),
-            Fabrics::Lanes(_) | Fabrics::Rings(_) => None,
+            AnyNetwork::Worms(worms) => Some(worms),
+            AnyNetwork::Lanes(_) | AnyNetwork::Rings(_) => None,
         }
     }
 
-    /// Returns the network, if its links have lanes.
+    /// Returns the network, if it is one of links that is simulated character by character.
     pub fn lanes(&self) -> Option<&Lanes> {
         match &self.network {
-            Fabrics::Lanes(lanes) => Some(lanes),
-            Fabrics::Worms(_) | Fabrics::Rings(_) => None,
+            AnyNetwork::Lanes(lanes) => Some(lanes),
+            AnyNetwork::Worms(_) | AnyNetwork::Rings(_) => None,
         }
     }
 
     /// Makes a link start no character between two ticks; call it before the run, for tests. Links of switches only.
     pub fn stop_link(&mut self, link: u32, from: Time, until: Time) {
-        if let Fabrics::Worms(worms) = &mut self.network {
+        if let AnyNetwork::Worms(worms) = &mut self.network {
             worms.stop(link, from, until);
         }
     }
@@ -396,8 +396,8 @@ impl Simulation {
     /// Returns the network, if it is one of rings.
     pub fn rings(&self) -> Option<&Rings> {
         match &self.network {
-            Fabrics::Worms(_) | Fabrics::Lanes(_) => None,
-            Fabrics::Rings(rings) => Some(rings),
+            AnyNetwork::Worms(_) | AnyNetwork::Lanes(_) => None,
+            AnyNetwork::Rings(rings) => Some(rings),
         }
     }
 
