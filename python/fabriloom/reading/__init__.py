@@ -15,12 +15,13 @@ from fabriloom.reading.csvs import (
     separator,
     without_separator_line,
 )
-from fabriloom.reading.errors import Place, ReadError
+from fabriloom.reading.errors import DescriptionError, Place, ReadError
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import content, line_of, place_at, text_of
 
 __all__ = [
     "THOUSANDS",
+    "DescriptionError",
     "Place",
     "ReadError",
     "cell_place",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reading import Place
+from ..reading import DescriptionError
 
 NONE = 0xFFFF_FFFF
 """No entry: packets of this class never reach this switch."""
@@ -18,10 +18,8 @@ MOST_ENTRIES = 1 << 27
 """Most entries of a table, 512 MB."""
 
 
-class RoutingError(ValueError):
-    """A routing that cannot be built. ``parameter``: the setting at fault, or None; ``cell``: the column at
-    fault of a line of a table.
-    """
+class RoutingError(DescriptionError):
+    """A routing that cannot be built. ``parameter``: the setting at fault, or None."""
 
     def __init__(
         self,
@@ -30,13 +28,7 @@ class RoutingError(ValueError):
         named: Sequence[tuple[str, int]] = (),
         cell: str | None = None,
     ) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-        self.cell = cell
-        self.message = message
-        self.hint = ""
-        self.place: Place | None = None
-        """If a file cannot be read: what is wrong, what to do, and where."""
+        super().__init__(message, parameter, cell)
         self.named = tuple(named)
         """Kind and number of the switches, terminals and links in the message, in order."""
 

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reading import Place
+from ..reading import DescriptionError
 from .rings import Rings
 
 Ints = NDArray[np.int64]
@@ -50,20 +50,8 @@ MAX_LINKS = 1 << 22
 """More links (one direction each) than this are refused."""
 
 
-class GraphError(ValueError):
-    """A graph that cannot be built.
-
-    ``parameter`` names the wrong argument, if there is one. For an unreadable file, ``message``, ``hint`` and
-    ``place`` are separate. ``cell`` names the column at fault of a line of a table.
-    """
-
-    def __init__(self, message: str, parameter: str | None = None, cell: str | None = None) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-        self.cell = cell
-        self.message = message
-        self.hint = ""
-        self.place: Place | None = None
+class GraphError(DescriptionError):
+    """A graph that cannot be built. ``parameter``: the wrong argument of the family."""
 
 
 @dataclass(frozen=True)
