@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Compiled, LinkParts
+from ..compile import Compiled
 from ..compile.several import port_pairs
 from ..routing import NONE
 from ..scenario import ScenarioError
@@ -79,9 +79,7 @@ def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: np.ndarray) -> list[Flow]:
-    parts = compiled.parts
-    assert isinstance(parts, LinkParts)
-    around = parts.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
+    around = compiled.parts.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
     columns = (column.tolist() for column in (source, target, payload, around))
     return [Flow(*row) for row in zip(*columns, strict=True)]
 

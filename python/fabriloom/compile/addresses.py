@@ -42,6 +42,12 @@ class Addresses:
         return self.left[self.entry[source], self.terminal_class[target]]
 
 
+NO_ADDRESSES = Addresses(
+    np.zeros(0, np.uint8), np.zeros((0, 0), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+)
+"""No link deletes anything."""
+
+
 def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable) -> Addresses:
     """Return the addresses that a scenario asks for. Raises ScenarioError."""
     kind = getattr(scenario.routing, "addressing", None)
@@ -50,8 +56,7 @@ def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: Rout
         message = "regions are those of regional addresses"
         raise scenario.error(message, ("routing", "regions"), 'write addressing = "regional"', key=True)
     if kind in (None, "logical"):
-        nothing = np.zeros(0, np.int64)
-        return Addresses(np.zeros(0, np.uint8), np.zeros((0, 0), np.int64), nothing, nothing)
+        return NO_ADDRESSES
     _check_network(scenario, graph, tech, table, kind)
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     deletes = source < graph.switches

@@ -18,6 +18,7 @@ from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..technology.rings import PORT_PLACES
 from ..topology import Graph
+from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
@@ -38,6 +39,7 @@ class RingParts:
     bit_errors_disconnect = False
     via = False
     distributions: ClassVar[list[Distribution]] = []
+    addresses = NO_ADDRESSES
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph

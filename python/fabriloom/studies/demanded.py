@@ -11,7 +11,6 @@ from ..compile import Compiled
 from ..results.figures import figures, in_percent
 from ..traffic import Demand
 from .kinds import inspection_of
-from .link_inspection import LinkInspection
 
 _SHOWN = 10
 _PRINTED = 3
@@ -45,11 +44,14 @@ def demanded(compiled: Compiled) -> dict[str, Any] | None:
 
 
 def explained(compiled: Compiled, found: dict[str, Any]) -> dict[str, Any]:
-    """Return the result with what is asked of each overloaded link, what it can carry, and who asks."""
-    demand, kind = compiled.demand(), inspection_of(compiled)
-    if not found["over"] or not isinstance(kind, LinkInspection):
+    """Return the result with what is asked of each overloaded link, what it can carry, and who asks.
+
+    Unchanged for a kind of network that cannot say so.
+    """
+    names = [link["what"] for link in found["over"]]
+    asked = inspection_of(compiled).asked(_payload(compiled, compiled.demand()), names) if names else None
+    if asked is None:
         return found
-    asked = kind.asked(_payload(compiled, demand), [link["what"] for link in found["over"]])
     over = []
     for link, one in zip(found["over"], asked, strict=True):
         possible = one["asked_mbytes_per_s"] / link["share"]

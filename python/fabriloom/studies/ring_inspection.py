@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,6 +90,9 @@ class RingInspection:
                         found.get(name, 0.0) + time_ps * (demand.per_grain or 0.0) / parts.technology.grain_ps
                     )
         return found
+
+    def asked(self, payload: Demand, names: Sequence[str]) -> None:
+        """Return None: it is not counted for rings, whose fullest part may be a bus or a memory."""
 
     def effective_bisection(self, pairings: int) -> None:
         """Return None: it is not counted for rings."""
