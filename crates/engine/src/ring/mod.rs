@@ -42,6 +42,16 @@
 //! | `fault.rs`, `closed.rs` | lost units and stopped stations; routes that time-outs close | `Rings::faults`; `Rings::closed` |
 //! | `deadlock.rs`, `livelock.rs` | searches for a cycle, and for the absence of progress | `Rings::still` |
 //! | `ahead.rs` | reads the rows of the next events early: no effect on results | |
+//!
+//! # Invariants
+//!
+//! * A unit that starts on a link is sent as a whole. `Link::free_at` is the end of the last one; none starts before it.
+//! * The events of a tick are handled in the order of their numbers: first by the kinds of `tick.rs`, then by place. The
+//!   starts follow, and none of them enables another one in the same tick.
+//! * A packet has one row of `Rings::entries` and is in one queue. Only if its sender must remember it until its echo
+//!   arrives is there a second row.
+//! * A transaction keeps its row as long as `Transaction::uses` counts something that refers to it.
+//! * `Rings::in_flight` counts the transactions dispatched that are not delivered, not scrubbed and not lost.
 
 mod ahead;
 mod allocation;
