@@ -97,6 +97,17 @@ def test_a_run_imports_nothing_that_it_does_not_need(file: Path) -> None:
     assert not loaded & {*heavy, *needless}
 
 
+def test_a_run_builds_the_checks_of_few_sections(file: Path) -> None:
+    """Of more than a hundred kinds of sections, a file has some ten; the rest is built for nothing."""
+    script = (
+        f"import fabriloom; from fabriloom.scenario.fields import Section\nfabriloom.load({str(file)!r})\n"
+        "def all_of(kind): return {kind}.union(*map(all_of, kind.__subclasses__()))\n"
+        "print(sum(kind.__pydantic_complete__ for kind in all_of(Section)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 20, done.stdout
+
+
 def test_version() -> None:
     done = command("--version")
     assert (done.exit_code, done.stdout) == (0, f"fabriloom {__version__}\n")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -12,6 +15,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainSerializer,
+    TypeAdapter,
     WithJsonSchema,
 )
 from pydantic_core import CoreSchema, core_schema
@@ -20,9 +24,13 @@ from fabriloom import units
 
 
 class Section(BaseModel):
-    """A part of a scenario. Unknown keys are refused, and strings are not converted to numbers."""
+    """A part of a scenario. Unknown keys are refused, and strings are not converted to numbers.
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    The checks of a section are built when a file first has it: of more than a hundred, a short command needs
+    some ten.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 def _unit(names: list[str], example: str) -> WithJsonSchema:
@@ -159,3 +167,57 @@ class DefaultTag:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         return handler(schema)
+
+
+class Later:
+    """A type that is made when a file first has a value of it."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    @cached_property
+    def made(self) -> Any:
+        """The type."""
+        return self._make()
+
+    @cached_property
+    def _checks(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.made)
+
+    def _checked(self, value: object) -> object:
+        return self._checks.validate_python(value)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._checked)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        self._checks.rebuild()
+        return handler(core_schema.definitions_schema(self._checks.core_schema, []))  # refers to it by name
+
+
+def later(section: str, name: str) -> Any:
+    """Return a type of a module of ``sections``, which is imported when a file first has a value of it."""
+    return Annotated[
+        Any, Later(lambda: getattr(import_module(f"fabriloom.scenario.sections.{section}"), name))
+    ]
+
+
+class OneOf:
+    """A union of tables that a word tells apart; the checks of each are built when a file first has it."""
+
+    def __init__(self, key: str, tables: Mapping[str, Later] | None = None) -> None:
+        """``tables``: the table of each word, if not those of the annotated union."""
+        self.key = key
+        self.tables = tables
+
+    def _all(self, union: Any) -> Iterator[tuple[str, Later]]:
+        for model in get_args(union):
+            table = Later(lambda model=model: model)
+            yield from ((word, table) for word in get_args(model.model_fields[self.key].annotation))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        tables = self._all(source) if self.tables is None else self.tables.items()
+        choices = {word: handler.generate_schema(Annotated[Any, table]) for word, table in tables}
+        return core_schema.tagged_union_schema(choices, self.key)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from fabriloom import units
 from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.fields import Later, OneOf
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.source import SourceMap
 
@@ -297,13 +298,17 @@ def _hashable(values: list[Any]) -> list[Any]:
 def _field(model: type[BaseModel] | None, step: Any) -> Any:
     for name, field in model.model_fields.items() if model else ():
         if step in (name, field.alias):
-            return field.annotation
+            return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     return None
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
+    if isinstance(annotation, Later):
+        return _models(annotation.made)
+    if isinstance(annotation, OneOf):
+        return [model for table in (annotation.tables or {}).values() for model in _models(table)]
     return [model for inner in get_args(annotation) for model in _models(inner)]
 
 

@@ -11,6 +11,7 @@ from fabriloom.scenario.fields import (
     EventRateMilliHz,
     FileName,
     MessageBytes,
+    OneOf,
     PositiveTimePs,
     Section,
     Sha256,
@@ -416,5 +417,5 @@ Program = Annotated[
     | DescriptorMessages
     | GoalTrace
     | Operations,
-    Field(discriminator="kind"),
+    OneOf("kind"),
 ]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256, Terminal, TimePs
+from fabriloom.scenario.fields import DefaultTag, FileName, OneOf, Section, Sha256, Terminal, TimePs
 from fabriloom.topology import MOST_PORTS
 from fabriloom.topology.raw import FIRST_ADDRESS, LAST_ADDRESS
 
@@ -272,6 +272,6 @@ Routing = Annotated[
     | FewestBuses
     | Table
     | Paths,
-    Field(discriminator="kind"),
+    OneOf("kind"),
     RoutingTag("kind", "auto"),
 ]

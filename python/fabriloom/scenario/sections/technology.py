@@ -13,6 +13,7 @@ from fabriloom.scenario.fields import (
     EventRateMilliHz,
     FileName,
     LengthM,
+    OneOf,
     PositiveBytes,
     PositiveTimePs,
     RateBitsPerS,
@@ -290,7 +291,7 @@ class Generic(SwitchedLinks):
 
 
 Technology = Annotated[
-    CharacterLinks | Generic | RingLinks, Field(discriminator="preset"), DefaultTag("preset", "ds-link-c104")
+    CharacterLinks | Generic | RingLinks, OneOf("preset"), DefaultTag("preset", "ds-link-c104")
 ]
 
 RING_PRESET = "sci-lc2"

@@ -6,13 +6,11 @@ The tables of the families are made from the functions that build them: ``fabril
 from __future__ import annotations
 
 import inspect
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
-from fabriloom.scenario.fields import Count, FileName, RateBitsPerS, Section, Sha256
+from fabriloom.scenario.fields import Count, FileName, Later, OneOf, RateBitsPerS, Section, Sha256
 from fabriloom.scenario.sections.ports import Replicate
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
@@ -61,8 +59,12 @@ if TYPE_CHECKING:
     Network = Topology
 else:
     _OWN = {"file": GraphFile, "sci-rings": SciRings}
-    _TABLES = [_OWN.get(kind) or table_of(FAMILIES[kind]) for kind in KINDS if kind != "planes"]
-    Network = Annotated[reduce(or_, _TABLES), Field(discriminator="kind")]
+
+    def _table(kind: str) -> Later:
+        return Later(lambda: _OWN.get(kind) or table_of(FAMILIES[kind]))
+
+    _TABLES = {kind: _table(kind) for kind in KINDS if kind != "planes"}
+    Network = Annotated[Any, OneOf("kind", _TABLES)]
 
 
 class PlaneTable(Section):
@@ -96,5 +98,4 @@ class Planes(Section):
 
 
 if not TYPE_CHECKING:
-    _TABLES.append(Planes)
-    Topology = Annotated[reduce(or_, _TABLES), Field(discriminator="kind")]
+    Topology = Annotated[Any, OneOf("kind", {**_TABLES, "planes": Later(lambda: Planes)})]

@@ -11,6 +11,7 @@ from fabriloom.scenario.fields import (
     FileName,
     Fraction,
     OfferedRate,
+    OneOf,
     PositiveTimePs,
     Section,
     Sha256,
@@ -352,17 +353,17 @@ Pattern = Annotated[
     | Matrix
     | Flows
     | Descriptors,
-    Field(discriminator="kind"),
+    OneOf("kind"),
     Shorthand("kind", PATTERNS),
 ]
 Length = Annotated[
     FixedLength | UniformLength | TableLength,
-    Field(discriminator="kind"),
+    OneOf("kind"),
     Shorthand("value", kind="fixed"),
 ]
 Arrivals = Annotated[
     Poisson | Constant | Together | Bernoulli | Wait | RandomWait | Backlog | OnOff | Burst,
-    Field(discriminator="kind"),
+    OneOf("kind"),
     Shorthand("kind", ARRIVALS),
 ]
 
