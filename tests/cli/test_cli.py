@@ -94,7 +94,8 @@ def test_a_run_imports_nothing_that_it_does_not_need(file: Path) -> None:
     assert "fabriloom._native" in loaded
     heavy = {"polars", "networkx", "matplotlib", "jinja2", "starlette", "uvicorn", "yaml"}
     needless = {"ssl", "http.client", "urllib.request", "email.parser"}
-    assert not loaded & {*heavy, *needless}
+    sections = {f"fabriloom.scenario.sections.{name}" for name in ("codes", "fault", "interface", "program")}
+    assert not loaded & {*heavy, *needless, *sections}
 
 
 def test_a_run_builds_the_checks_of_few_sections(file: Path) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 from ..faults import FaultError, drawn, each_of, mtbf_of_bits_ps, outages
 from ..faults.outages import Outage, Rules
 from ..scenario import Scenario
-from ..scenario.sections.fault import Fault
 from ..technology import RingTechnology, Technology
 from ..topology import Graph
 from .columns import Arrays, u32
 
 if TYPE_CHECKING:
+    from ..scenario.sections.fault import Fault
     from . import Parts
 
 NEVER_TICKS = 1 << 62

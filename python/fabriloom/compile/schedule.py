@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..programs import Programs
 from ..routing import NONE, RouteTable
 from ..scenario import Scenario
-from ..scenario.sections.program import SpaceWireD
 from ..topology import Graph
 from ..traffic.names import Terminals
 
@@ -13,7 +12,7 @@ from ..traffic.names import Terminals
 def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs: Programs | None) -> None:
     """Raise ScenarioError if two initiators may use one link in the same slot."""
     program = scenario.program
-    if programs is None or not isinstance(program, SpaceWireD):
+    if programs is None or program is None or program.kind != "spacewire-d":
         return
     if graph.several is not None:
         message = (

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from fabriloom.scenario.check_codes import check_codes
 from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
-from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.ring_technology import RingLinks
@@ -39,6 +38,7 @@ from fabriloom.scenario.sections.traffic import (
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
+    from fabriloom.scenario.sections.fault import Fault
 
 
 def check(scenario: Scenario) -> None:

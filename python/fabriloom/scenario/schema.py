@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.sections.codes import Interrupt, TimeCode
-from fabriloom.scenario.sections.fault import Fault
-from fabriloom.scenario.sections.interface import Interface
+from fabriloom.scenario.fields import later
 from fabriloom.scenario.sections.ports import Ports
-from fabriloom.scenario.sections.program import Program
 from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.ring_topology import is_ring
 from fabriloom.scenario.sections.routing import Auto, Routing
@@ -25,6 +22,18 @@ from fabriloom.scenario.sections.topology import Topology
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
 from fabriloom.scenario.written import Written
+
+if TYPE_CHECKING:
+    from fabriloom.scenario.sections.codes import Interrupt, TimeCode
+    from fabriloom.scenario.sections.fault import Fault
+    from fabriloom.scenario.sections.interface import Interface
+    from fabriloom.scenario.sections.program import Program
+else:
+    Interrupt = later("codes", "Interrupt")
+    TimeCode = later("codes", "TimeCode")
+    Fault = later("fault", "Fault")
+    Interface = later("interface", "Interface")
+    Program = later("program", "Program")
 
 
 def with_preset(data: Any) -> Any:
