@@ -1,11 +1,14 @@
 //! Times on demand: a long packet is not simulated on links that nobody looks at.
 //!
-//! As long as the end of a packet has not left its source, no other packet follows it on its links, so only its front
-//! has visible effects. Yet every grant of its head allows all these links to send a further bufferful, so the cost of
-//! a packet would grow with the square of its path length. Therefore a link that gets more credit for such a packet
-//! does not send, but is left **behind** until it is known when the source sends the end. Then all links of the packet
-//! catch up: each sends everything for which there is credit, and stores only the last characters, as far as they may
-//! still be looked up. From then on the packet is sent like all others.
+//! On links that a packet has entered and its end has not, no other packet follows it, so only two have visible effects:
+//! the **front**, on which the head waits for its next request, and the last link that has not sent the end, which
+//! determines when the link before it has places for other packets. Yet every grant of the head allows all links of the
+//! packet to send a further bufferful, so the cost of a packet would grow with the square of its path length. Therefore
+//! a link that gets more credit for such a packet does not send, but is left **behind**. At each grant it is determined
+//! how much the last link can send, and that link **catches up**: it sends everything for which there is credit, and
+//! stores only the last characters, as far as they may still be looked up. If it sends the end, the next link catches
+//! up as well, and so on; the others stay behind. While the last link is the source, nobody sees what it does until it
+//! sends the end, and mostly the front alone shows that it cannot.
 //!
 //! Why the last characters can be computed without the others: let all links send a character in `c`, and write
 //! `sigma(r) = S(r) + c r` for the character that is `r` before the end of the packet. Within a packet `sigma` never
@@ -20,53 +23,25 @@
 //!   the same limits on the following links for one character each, and of its arrival from the previous link.
 //! * If the first and the last of some characters have the same `sigma`, these form one straight run.
 //!
-//! This holds in networks of plain links of one pace without horizons, once the header for the next request is on the
-//! foremost link. Otherwise every link sends immediately. Gain in instructions per packet-hop: at 1000 B 4539 to 2831
-//! with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024 terminals).
+//! This holds in networks of plain links of one pace without horizons, once a link has sent the header for the next
+//! request; otherwise it sends immediately. Gain in instructions per packet-hop: at 1000 B 4539 to 2831 with the C104,
+//! 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024 terminals); of links behind after the
+//! end has left its source, at 1000 B 9322 to 3773 with the C104 (16384 terminals), 5144 to 3144 with SpaceWire (4096).
 
 mod catch_up;
+mod chain;
+mod part;
 
 use std::hint::cold_path;
 use std::num::Wrapping;
 
+pub(super) use self::chain::Chain;
 use super::link::{Kind, Link};
 use super::packet_path::asking_chars;
-use super::queue::ALWAYS;
 use super::state::Network;
 use super::timeline::{Number, ahead};
-use super::worm::{EAGER, Worm};
+use super::worm::{EAGER, PASSED, Worm};
 use crate::fabric::NONE;
-use crate::kernel::Time;
-
-/// A link of a packet. Characters are identified by their distance from the end of the packet.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Part {
-    link: u32,
-    /// Characters of the packet that it has not sent.
-    unsent: u32,
-    /// How many of them need credit that earlier packets have not returned.
-    waiting: u32,
-    /// How many of them remain after it has sent everything for which there is credit.
-    rest: u32,
-    /// `sigma` that its wire allows.
-    wire: Time,
-    /// `sigma` that the grant, the crossbar and earlier packets allow for characters that need credit.
-    own: Time,
-    /// `sigma` that the places of earlier packets on the next link allow, for the characters of the last places.
-    before: Time,
-    /// The place of the character that returns the next quantum, in the output buffer of the next link.
-    place: u32,
-    /// How many characters from there on need no place, because they are deleted.
-    deleted: u32,
-    /// Difference between `sigma` of a character and of the one that returns its credit.
-    lag: Time,
-    /// `sigma` of its last characters, from one on, unless they arrive late.
-    last: Time,
-    last_from: u32,
-    quantum: u32,
-    /// Whether earlier packets have returned credit, or will.
-    kept: bool,
-}
 
 /// Returns how many characters before the end of a packet may still be looked up once its links have caught up. No link
 /// is ahead of the next one by more than half of it: by buffers and credit.
@@ -116,32 +91,70 @@ impl Network {
         0
     }
 
-    /// Leaves the holder of a link that has sent more of a long packet behind, or makes all links of the packet catch
-    /// up. False if the packet is sent like all others.
+    /// Provides a chain for a long packet that its source puts on a link.
+    pub(super) fn begin_chain(&mut self, packet: u32) {
+        if self.has_long {
+            let count = self.chains.len().max(packet as usize + 1);
+            self.chains.resize_with(count, Chain::default);
+            self.chains[packet as usize].clear();
+        }
+    }
+
+    /// Decides what the holder of a link that has sent more of a long packet does, which may have credit because of it:
+    /// true if it is left behind, or has sent what it can together with other links of the packet; false if it has to
+    /// send like the links of short packets.
     #[inline(never)]
     pub(super) fn leave_behind(&mut self, link: u32, holder: u32) -> bool {
         let at = &self.links[link as usize];
-        if at.tail() != NONE {
-            let worm = at.worm(at.tail(), &self.crowd);
-            if worm.links == EAGER {
-                return false;
-            }
-            if self.is_far(at, holder, worm) {
-                self.mark(link, holder);
-                return true;
-            }
+        if at.tail() == NONE {
+            return false;
+        }
+        let worm = at.worm(at.tail(), &self.crowd);
+        if worm.links == EAGER {
+            return false;
+        }
+        if worm.links < PASSED && self.is_far(at, holder, worm) {
+            self.mark(link, holder);
+            return true;
         }
         cold_path();
-        let mut parts = std::mem::take(&mut self.behind);
-        parts.clear();
-        let may = self.look_back(&mut parts, link, holder);
-        if may && parts.last().is_some_and(|tail| tail.rest > 0) {
-            self.mark(parts[0].link, parts[1].link);
-        } else if may {
-            self.catch_up(&parts);
+        let packet = worm.packet as usize;
+        let mut chain = std::mem::take(&mut self.chains[packet]);
+        let may = self.look_back(&mut chain, link, holder);
+        let moved = if may { self.move_end(&mut chain) } else { NONE };
+        self.chains[packet] = chain;
+        if moved != NONE {
+            // Places there may be free for packets behind this one.
+            self.vacated(moved);
         }
-        self.behind = parts;
         may
+    }
+
+    /// Makes the last link of a packet, and those that it lets send the end, catch up, and leaves the others behind.
+    /// Returns the link that enters the last one, if that has sent more, or [`NONE`].
+    fn move_end(&mut self, chain: &mut Chain) -> u32 {
+        let parts = chain.parts();
+        let (last, front) = (parts[0], parts.len() - 1);
+        let is_source = self.kind(&self.links[last.link as usize]).from_terminal;
+        let moves = if is_source { last.rest == 0 } else { last.rest < last.unsent };
+        let mut until = 0;
+        if moves {
+            if is_source {
+                let at = &mut self.links[parts[front].link as usize];
+                at.worm_mut(at.tail(), &mut self.crowd).has_left_source();
+            }
+            until = self.catch_up(parts);
+        }
+        if until == front {
+            chain.clear();
+        } else {
+            self.mark(parts[front].link, parts[front - 1].link);
+            let front = parts[front].link;
+            chain.keep(until, |part| {
+                self.links[part.link as usize].due.is_woken() || !self.has_all_headers(front, part)
+            });
+        }
+        if moves { self.links[last.link as usize].output.holder() } else { NONE }
     }
 
     /// Leaves a link behind; the next one may then have credit that it does not take.
@@ -184,169 +197,19 @@ impl Network {
         rest.saturating_sub(quanta.saturating_mul(self.kind(at).quantum))
     }
 
-    /// Whether a link was left behind, and still may be: when the source of the packet sends its end cannot be known
-    /// yet.
+    /// Whether a link was left behind, and still may be: the last link of its packet that has not sent the end cannot send
+    /// more of it; if that is the source, not all.
     pub(super) fn is_left_behind(&self, link: u32) -> bool {
         let output = self.links[link as usize].input.output();
-        let mut parts = Vec::new();
-        let long = output != NONE && self.is_long(output, link);
-        long && self.look_back(&mut parts, output, link) && parts.last().is_some_and(|tail| tail.rest > 0)
-    }
-
-    /// Collects the links of a packet from its front to its source; false if the source has sent all of it.
-    fn look_back(&self, parts: &mut Vec<Part>, link: u32, holder: u32) -> bool {
-        let (mut to, mut from) = (link, holder);
-        while self.sends_head(to) {
-            (from, to) = (to, self.links[to as usize].input.output());
-        }
-        if !self.has_header(to) {
+        let mut chain = Chain::default();
+        if output == NONE || !self.is_long(output, link) || !self.look_back(&mut chain, output, link) {
             return false;
         }
-        parts.push(self.front(to));
-        loop {
-            let (at, next) = (&self.links[from as usize], &self.links[to as usize]);
-            let all_sent = ahead(at.wire.known() - next.output.shift(), next.output.granted()) >= 0;
-            // If another packet follows, this one has left its source.
-            let alone = at.sending() == at.head() && at.sends_newest();
-            if all_sent || !alone || at.worm(at.sending(), &self.crowd).links == EAGER {
-                return false;
-            }
-            let part = self.part(to, from, &parts[parts.len() - 1]);
-            parts.push(part);
-            if self.kind(at).from_terminal {
-                return true;
-            }
-            if at.output.holder() == NONE {
-                return false;
-            }
-            (to, from) = (from, at.output.holder());
-        }
-    }
-
-    /// Whether the packet that was granted a link last has itself been granted the next one.
-    fn sends_head(&self, link: u32) -> bool {
-        let at = &self.links[link as usize];
-        at.input.output() != NONE && at.head() == at.tail()
-    }
-
-    /// Whether the foremost link of a packet has received what its head needs to request the next one; this may be
-    /// missing if the header of the last request was deleted.
-    fn has_header(&self, link: u32) -> bool {
-        let at = &self.links[link as usize];
-        let Some(from) = self.links.get(at.output.holder() as usize).filter(|_| at.tail() != NONE) else {
-            return true;
-        };
-        let worm = at.worm(at.tail(), &self.crowd);
-        let header = if at.leads_to_terminal() { 1 } else { asking_chars(&self.fabric, worm.header) };
-        ahead(from.wire.known() - at.output.shift(), worm.first + Wrapping(header)) >= 0
-    }
-
-    /// Returns the foremost link of a packet.
-    fn front(&self, link: u32) -> Part {
-        let at = &self.links[link as usize];
-        let (kind, unsent) = (self.kind(at), (at.output.granted() - at.wire.known()).0);
-        let begun = !at.has_sent_all()
-            && at.sends_newest()
-            && ahead(at.wire.known(), at.worm(at.sending(), &self.crowd).first) > 0;
-        let left = (at.credit.kept_quanta() + self.leaving_quanta(at)).saturating_mul(kind.quantum);
-        let waiting =
-            if begun { unsent.saturating_sub(at.credit.characters().saturating_add(left)) } else { unsent };
-        let wire = at.wire.free() + Time::from(unsent) * Time::from(kind.character);
-        // On the link to a terminal characters do not wait for credit.
-        let last_from = if at.leads_to_terminal() { unsent } else { 0 };
-        let (rest, last, kept) = (waiting, wire, left > 0);
-        Part { link, unsent, waiting, rest, wire, last, last_from, kept, ..Part::default() }
-    }
-
-    /// Returns the quanta of credit that a packet in the input buffer of a link returns, as far as their times are
-    /// known.
-    fn leaving_quanta(&self, at: &Link) -> u32 {
-        let Some(to) = self.links.get(at.input.output() as usize) else { return 0 };
-        let known = to.turns(self.kind(to)).beyond_by(at, at.credit.next_quantum());
-        if known > 0 { self.kind(at).quanta(known as u32) } else { 0 }
-    }
-
-    /// Returns the link on which the head of a packet arrived at another one.
-    fn part(&self, to: u32, from: u32, front: &Part) -> Part {
-        let [at, to] = [&self.links[from as usize], &self.links[to as usize]];
-        let [kind, next] = [self.kind(at), self.kind(to)];
-        let (known, end, pace) = (at.wire.known(), to.output.end(), Time::from(kind.character));
-        let unsent = (end - known).0;
-        let waiting = unsent
-            .saturating_sub(at.credit.characters().saturating_add(at.credit.kept_quanta() * kind.quantum));
-        let place = (end + Wrapping(next.output_buffer) - at.credit.next_quantum()).0;
-        let credit = if place > front.rest { kind.quanta(place - front.rest) * kind.quantum } else { 0 };
-        let mut part = Part {
-            link: from,
-            unsent,
-            waiting,
-            rest: waiting.saturating_sub(credit),
-            wire: at.wire.free() + Time::from(unsent) * pace,
-            place,
-            deleted: ahead(at.input.deleted(), at.credit.next_quantum()).max(0) as u32,
-            lag: pace * (Time::from(waiting) - Time::from(place) + 1) + Time::from(kind.credit_delay),
-            quantum: kind.quantum,
-            kept: at.credit.is_kept(),
-            ..Part::default()
-        };
-        let crossed = kind.credit(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
-        part.own = crossed + Time::from(waiting) * pace;
-        part.before = match self.places_before(to, &part) {
-            bound if bound <= front.last.max(part.wire.max(part.own) - part.lag) => bound,
-            _ => self.by_places_before(front.link, &part, front.rest),
-        };
-        part.last = part.wire.max(part.own).max(front.last.max(part.before) + part.lag);
-        if !part.kept && part.deleted == 0 {
-            let reach = next.output_buffer + kind.input_buffer;
-            part.last_from = waiting.min(front.last_from.saturating_sub(reach));
-        }
-        part
-    }
-
-    /// Returns a `sigma` that no place of earlier packets on the next link exceeds: when this packet began there, all
-    /// of their characters had been sent, each in the ticks of a character or of an end.
-    #[inline(always)]
-    fn places_before(&self, to: &Link, part: &Part) -> Time {
-        let (kind, worm) = (self.kind(to), to.worm(to.tail(), &self.crowd));
-        let (begun, length) = (ahead(to.wire.known(), worm.first) > 0, (worm.end - worm.first).0);
-        if !begun | !self.rooms.is_empty() {
-            return Time::MAX;
-        }
-        let before = part.place.saturating_sub(length);
-        let ends = if kind.shortest >= before { 1 } else { before };
-        let gain = Time::from(ends) * Time::from(kind.character.saturating_sub(kind.end));
-        worm.time + Time::from(length) * Time::from(kind.character) + gain
-    }
-
-    /// Returns the largest `sigma` of characters of earlier packets on the next link whose places the next quanta take,
-    /// the last one `until` before the end. After an end of packet `sigma` may fall, so each of them counts. A crossbar
-    /// slower than that end is still busy with it when this packet begins; within the packet no link is faster than a
-    /// crossbar, so only the first of its places counts.
-    fn by_places_before(&self, link: u32, part: &Part, until: u32) -> Time {
-        let to = &self.links[link as usize];
-        let (pace, end) = (self.kind(to).character, to.output.granted());
-        let places = to.places(self.kind(to), self.rooms.get(link as usize), self.kind(to).source_crossbar);
-        let length = (end - to.worm(to.tail(), &self.crowd).first).0;
-        let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
-        let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
-        let by = |place: Time, character: u32| place + Time::from(pace) * (Time::from(character) - 1);
-        while character > length.max(until) {
-            let run = places.freed(end - Wrapping(character));
-            sigma = sigma.max(by(run.time, character));
-            // Characters without gaps have the same `sigma`.
-            let alike = if run.step == pace { (run.count - 1) / part.quantum + 1 } else { 1 };
-            character = character.saturating_sub(alike * part.quantum);
-        }
-        if character > until && !self.rooms.is_empty() {
-            cold_path();
-            sigma = sigma.max(by(places.not_before(end - Wrapping(character)), character));
-        }
-        sigma
+        let last = &chain.parts()[0];
+        let is_source = self.kind(&self.links[last.link as usize]).from_terminal;
+        last.rest > 0 && (is_source || last.rest == last.unsent)
     }
 }
-
-/// Before every `sigma`.
-const LONG_AGO: Time = ALWAYS / 2;
 
 #[cfg(test)]
 mod tests;

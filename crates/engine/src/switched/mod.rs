@@ -31,12 +31,12 @@
 //! | [`model`] | the equations, one function each | |
 //! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `make_room` by [`departures`] |
 //! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `set_waits` by both, `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
-//! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] |
+//! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
 //! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and notifies the links that depend on it | |
-//! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step | |
+//! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step; their links in order (`chain`), and what limits each (`part`) | |
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`] and [`packet_path`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
@@ -46,7 +46,7 @@
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
 //! | [`horizon`] | events of a link from outside; nothing is computed beyond them | `stop` and `happens_outside` by `run` |
-//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `was_left_behind` by [`demand`] |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`]; cleared by [`state`] |
 //! | [`deadlock`], [`standstill`], [`trace`] | queries of a run: read only | |
 //!

@@ -9,7 +9,7 @@ use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
-use super::worm::{Gone, Header, Worm};
+use super::worm::{EAGER, Gone, Header, PASSED, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
@@ -66,6 +66,9 @@ impl Network {
             self.make_room(link);
         }
         let links = self.links_of_source(headers + packet.length + 1);
+        if links != EAGER {
+            self.begin_chain(number);
+        }
         let returns = self.returns_late::<PACED>(link, headers + packet.length + 1);
         let at = &mut self.links[link as usize];
         let (first, end) = at.output.dispatch(headers + packet.length + 1);
@@ -353,7 +356,7 @@ pub(super) fn put_through(
 ) -> Worm {
     let &Granted { input, output, now, deleted } = granted;
     let waited = at.port.granted(now);
-    let links = old.links.saturating_add(1);
+    let links = old.links + u8::from(old.links < PASSED);
     ports.hold(&mut to.port, now, waited);
     at.input.grant(output, now, old.first, deleted);
     let time = at.input.exit_free() + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);

@@ -96,6 +96,17 @@ impl Queue {
         (0..self.len).map(|position| self.runs[self.index(position)]).chain(rest)
     }
 
+    /// Returns the tick of the character at a position, which must exist.
+    pub fn at(&self, position: u32) -> Time {
+        let mut before = 0;
+        let mut at = |run: Run| {
+            let time = (position < before + run.count).then(|| run.at(position - before));
+            before += run.count;
+            time
+        };
+        self.runs().find_map(&mut at).expect("it is there")
+    }
+
     /// Takes a number of characters, which must exist.
     pub fn take_all(&mut self, mut count: u32) {
         while count > 0 {

@@ -1,7 +1,7 @@
 //! The state of the wormhole engine: links, groups and packets.
 
 use super::allocation::Ports;
-use super::demand::{self, Part};
+use super::demand::{self, Chain};
 use super::link::{self, Kind, Link};
 use super::routes::Routes;
 use super::sent::Sent;
@@ -103,8 +103,8 @@ pub struct Network {
     pub(super) reach: u32,
     /// Whether a packet was sent whose end is so far: until then nobody asks.
     pub(super) has_long: bool,
-    /// Links of a long packet, while the module `demand` decides whether they are left behind.
-    pub(super) behind: Vec<Part>,
+    /// The links of each packet that are left behind: see the module `demand`. Empty until there is a long one.
+    pub(super) chains: Vec<Chain>,
     /// Links of a packet that streams, while the module `fast` checks them.
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet needed it.
@@ -152,7 +152,7 @@ impl Network {
             reach: demand::reach(&kinds),
             has_long: false,
             kinds,
-            behind: Vec::new(),
+            chains: Vec::new(),
             parts: Vec::new(),
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,

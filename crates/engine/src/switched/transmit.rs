@@ -281,7 +281,7 @@ impl Network {
     }
 
     /// Handles further free places in the output buffer of its output, for the characters in an input buffer.
-    fn vacated(&mut self, link: u32) {
+    pub(super) fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if at.is_stepwise() {
             return self.leave(link);

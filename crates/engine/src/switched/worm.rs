@@ -37,7 +37,7 @@ pub(super) struct Worm {
     pub first: Number,
     pub end: Number,
     pub header: Header,
-    /// Number of links that it has passed before this one, or [`EAGER`].
+    /// Number of links that it has passed before this one, [`PASSED`] or [`EAGER`].
     pub links: u8,
     /// Whether each character waits for its entry in `OutputBuffer::entered`, instead of only the first for `time`.
     pub bound: bool,
@@ -56,10 +56,10 @@ impl Worm {
         self.bound = true;
     }
 
-    /// Its links cannot be left behind any more: see `demand.rs`.
+    /// Its source has sent its end: see `demand.rs`.
     #[inline(always)]
-    pub fn was_left_behind(&mut self) {
-        self.links = EAGER;
+    pub fn has_left_source(&mut self) {
+        self.links = PASSED;
     }
 }
 
@@ -73,8 +73,11 @@ pub(super) struct Gone {
     pub started: Time,
 }
 
-/// Value of `Worm::links` for a packet whose links are no longer left behind.
+/// Value of `Worm::links` for a packet whose links are not left behind.
 pub(super) const EAGER: u8 = u8::MAX;
+
+/// Value of `Worm::links` for a packet whose end has left its source, or that has passed too many links to count.
+pub(super) const PASSED: u8 = EAGER - 1;
 
 /// Worms in the row of a link, one cache line of them.
 const ROOM: usize = 2;

@@ -82,6 +82,28 @@ fn long_packets_are_seen_as_if_sent_link_by_link() {
     assert!(fewer > 100 && hops > 10_000, "{hops} hops; fewer runs in {fewer}");
 }
 
+/// As users draw them: paths are longer than some packets, so links stay behind that their source has left.
+#[test]
+fn long_packets_on_long_paths_are_seen_as_if_sent_link_by_link() {
+    let (mut fewer, mut hops) = (0, 0);
+    for seed in seeds("networks with long packets as users draw them, link by link", 0..200) {
+        let (fabric, until) = with_long_packets(&random_network(seed).0, seed);
+        let (less, more) = seen_as_if_sent_link_by_link(seed, &fabric, until);
+        fewer += u32::from(less);
+        hops += more;
+    }
+    assert!(fewer > 100 && hops > 10_000, "{hops} hops; fewer runs in {fewer}");
+}
+
+/// Headers are deleted on links whose packets have sent nothing else, so that all links before them have to send at once.
+#[test]
+fn missing_headers_are_seen_as_if_sent_link_by_link() {
+    for seed in [30_123_637_122_007_104, 30_123_649_436_488_243, 30_123_678_662_393_897] {
+        let (fabric, until) = with_long_packets(&random_network(seed).0, seed);
+        assert!(seen_as_if_sent_link_by_link(seed, &fabric, until).0);
+    }
+}
+
 /// Rare networks: a packet whose front waits behind others that get their places late, one whose front waits at a
 /// terminal's link that most of it has not reached, one that has its header and no credit, and one that begins while a
 /// slow crossbar is still busy with the end of packet before it.

@@ -5,24 +5,32 @@ use std::num::Wrapping;
 
 use super::super::queue::Run;
 use super::super::state::Network;
-use super::{LONG_AGO, Part};
-use crate::fabric::NONE;
+use super::part::{LONG_AGO, Part};
 use crate::kernel::Time;
 
 impl Network {
-    /// Makes all links of a packet send everything for which there is credit, from its source to its front.
-    pub(super) fn catch_up(&mut self, parts: &[Part]) {
-        // Everything that has arrived at the front is still looked up: by the front itself, unless it now sends all,
-        // and by the link that it will be granted, unless it leads to a terminal.
-        let done = parts[0].rest == 0 && self.links[parts[0].link as usize].leads_to_terminal();
-        let looked_up = self.window.max(if done { 0 } else { parts[0].unsent });
+    /// Makes links of a packet send everything for which there is credit: the last one, and those after it up to one that
+    /// cannot send the end either, which is returned.
+    pub(super) fn catch_up(&mut self, parts: &[Part]) -> usize {
+        let front = parts.len() - 1;
+        let mut until = parts.iter().position(|part| part.rest > 0).unwrap_or(front);
+        if until + 1 == front {
+            // The front takes its characters from a link that is not behind.
+            until = front;
+        }
+        let all = until == front;
+        let kept = self.looked_up(if all { Some(&parts[front]) } else { None });
         // `sigma` of the last character that the link before has sent, if that is its end of packet.
         let mut end = None;
-        for (place, part) in parts.iter().enumerate().rev() {
+        for (place, part) in parts[..=until].iter().enumerate() {
             if part.rest < part.unsent {
-                let first = part.unsent.min(looked_up);
+                let stores_all = !all && !self.has_all_headers(parts[front].link, &parts[place + 1]);
+                let first = if stores_all { part.unsent } else { part.unsent.min(kept) };
                 self.send_unseen(part.link, part.unsent - first);
                 let sigma = self.send_last(parts, place, first, end);
+                if place == 0 {
+                    self.take_entered(part);
+                }
                 self.has_caught_up(part);
                 end = if part.rest == 0 { Some(sigma) } else { None };
             } else {
@@ -30,15 +38,12 @@ impl Network {
             }
             let at = &mut self.links[part.link as usize];
             at.due.catch_up();
-            if at.tail() != NONE {
-                at.worm_mut(at.tail(), &mut self.crowd).was_left_behind();
-            }
-            if part.rest > 0 {
+            if (all || part.rest == 0 || part.rest == part.unsent) && !at.has_sent_all() {
                 self.wake(part.link);
             }
         }
-        for pair in parts.windows(2) {
-            let [to, from] = [&pair[0], &pair[1]];
+        for pair in parts[..=until].windows(2).rev() {
+            let [from, to] = [&pair[0], &pair[1]];
             if to.rest == 0 && self.paced {
                 self.leave_plain::<true>(from.link, to.link);
             } else if to.rest == 0 {
@@ -47,6 +52,23 @@ impl Network {
                 self.try_left(from.link);
             }
         }
+        if let [next, to, ..] = &parts[until + 1..]
+            && !self.has_header(parts[front].link, to.link, next.link)
+        {
+            // It has waited for what the link before it has sent now.
+            self.wake(next.link);
+        }
+        until
+    }
+
+    /// Returns how many characters before the end of a packet may still be looked up on links that catch up. If these are
+    /// all, `front` is the last of them. All that has arrived there is looked up: by the front itself, unless it now
+    /// sends everything, and by the link that it will be granted, unless it leads to a terminal.
+    fn looked_up(&self, front: Option<&Part>) -> u32 {
+        let kept = self.window + 2 * self.reach;
+        let Some(front) = front else { return kept };
+        let done = front.rest == 0 && self.links[front.link as usize].leads_to_terminal();
+        kept.max(if done { 0 } else { front.unsent })
     }
 
     /// Stores what a link sends, from one character on; returns `sigma` of the last one. `end`: that of the end of packet
@@ -75,7 +97,8 @@ impl Network {
         while first > part.rest {
             sigma = self.sigma(parts, place, first);
             let mut last = part.rest + 1;
-            if self.sigma(parts, place, last) != sigma {
+            let is_last = sigma >= part.last && sigma >= self.comes_by(parts, place, last);
+            if !is_last && self.sigma(parts, place, last) != sigma {
                 // The last one that is delayed no more than the first.
                 let mut held = last;
                 last = first;
@@ -112,6 +135,15 @@ impl Network {
         }
     }
 
+    /// Takes what the last link of a packet has sent out of its output buffer, if it is stored there when that was ready.
+    fn take_entered(&mut self, part: &Part) {
+        let at = &mut self.links[part.link as usize];
+        if at.worm(at.sending(), &self.crowd).bound {
+            cold_path();
+            at.output.take_entered(part.unsent - part.rest);
+        }
+    }
+
     /// Handles the consequences for a link that has sent what it can.
     fn has_caught_up(&mut self, part: &Part) {
         let at = &mut self.links[part.link as usize];
@@ -142,17 +174,17 @@ impl Network {
                 cold_path();
                 sigma = sigma.max(self.by_kept(part, character) + lag);
             }
-            if place == 0 || character > part.waiting {
+            place += 1;
+            if place == parts.len() || character > part.waiting {
                 return sigma;
             }
             sigma = sigma.max(part.own + lag);
-            let into = (part.waiting - character) / part.quantum * part.quantum;
+            let into = part.whole_quanta(part.waiting - character);
             if into < part.deleted {
                 return sigma;
             }
             lag += part.lag;
             character = part.place - into;
-            place -= 1;
             let to = &parts[place];
             if part.before + lag > sigma {
                 cold_path();
@@ -174,10 +206,29 @@ impl Network {
 
     /// Returns when a character that a link has not sent has arrived from the previous link, which has caught up.
     fn comes(&self, parts: &[Part], place: usize, character: u32) -> Time {
-        let Some(before) = parts.get(place + 1) else { return LONG_AGO };
+        if place == 0 {
+            return self.comes_to_last(&parts[0], character);
+        }
+        let before = &parts[place - 1];
         let at = &self.links[parts[place].link as usize];
         let number = at.output.granted() - Wrapping(character) + at.output.shift();
         self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.output.way())
+    }
+
+    /// Returns when a character is ready for the last link of a packet.
+    fn comes_to_last(&self, part: &Part, character: u32) -> Time {
+        let at = &self.links[part.link as usize];
+        if at.worm(at.sending(), &self.crowd).bound {
+            return at.output.ready(part.unsent - character);
+        }
+        match self.links.get(at.output.holder() as usize) {
+            Some(from) if at.sends_newest() => {
+                let number = at.output.granted() - Wrapping(character) + at.output.shift();
+                from.wire.starts().run_from(number).time + Time::from(at.output.way())
+            }
+            // All are: see `hand_over`. At a source they are from the beginning.
+            _ => LONG_AGO,
+        }
     }
 
     /// Returns `sigma` that the credit of earlier packets allows: of those that have left, and of the one that is

@@ -3,38 +3,37 @@
 use super::super::state::Event;
 use super::*;
 use crate::fabric::Fabric;
+use crate::kernel::Time;
 use crate::terminal::Packet;
-
-const SWITCHES: u32 = 5;
 
 /// A row of switches with a terminal at either end and one at the last switch but one, which send to the right. Link
 /// `n` leads to switch `n`; the next ones are the output of the last terminal and the inputs of terminals.
-fn row() -> Fabric {
-    let (links, terminals) = (SWITCHES as usize + 5, 3);
-    let last = SWITCHES - 1;
-    let [left, right, beside] = [0, 1, 2].map(|terminal| SWITCHES + terminal);
-    let onward = SWITCHES;
+fn row(switches: u32) -> Fabric {
+    let (links, terminals) = (switches as usize + 5, 3);
+    let last = switches - 1;
+    let [left, right, beside] = [0, 1, 2].map(|terminal| switches + terminal);
+    let onward = switches;
     let (beside_out, left_in, beside_in, right_out) = (onward + 1, onward + 2, onward + 3, onward + 4);
     let mut source: Vec<u32> = std::iter::once(left).chain(0..last).collect();
-    let mut target: Vec<u32> = (0..SWITCHES).collect();
+    let mut target: Vec<u32> = (0..switches).collect();
     source.extend([last, beside, 0, last - 1, right]);
     target.extend([right, last - 1, left, beside, last]);
     let each = |value: u32| vec![value; links];
     Fabric {
         tick_ps: 1,
         grain_ticks: 1,
-        switches: SWITCHES,
+        switches,
         terminals,
         classes: terminals,
         header_chars: 1,
         lanes: 1,
-        switch_decode_ticks: vec![80; SWITCHES as usize],
-        switch_crossbar_ticks: vec![0; SWITCHES as usize],
-        switch_handover_ticks: vec![1; SWITCHES as usize],
-        switch_next_head_ticks: vec![1; SWITCHES as usize],
-        switch_forward_ticks: vec![20; SWITCHES as usize],
-        switch_arbiter: vec![0; SWITCHES as usize],
-        switch_choice: vec![0; SWITCHES as usize],
+        switch_decode_ticks: vec![80; switches as usize],
+        switch_crossbar_ticks: vec![0; switches as usize],
+        switch_handover_ticks: vec![1; switches as usize],
+        switch_next_head_ticks: vec![1; switches as usize],
+        switch_forward_ticks: vec![20; switches as usize],
+        switch_arbiter: vec![0; switches as usize],
+        switch_choice: vec![0; switches as usize],
         link_source: source,
         link_target: target,
         link_character_ticks: each(10),
@@ -47,10 +46,10 @@ fn row() -> Fabric {
         link_flow_control_ticks: each(0),
         link_reverse: each(NONE),
         link_deletes_header: vec![0; links],
-        group_switch: (0..SWITCHES).collect(),
-        group_start: (0..=SWITCHES).collect(),
-        group_links: (1..=SWITCHES).collect(),
-        route: (0..SWITCHES).flat_map(|switch| [NONE, 2 * switch, NONE]).collect(),
+        group_switch: (0..switches).collect(),
+        group_start: (0..=switches).collect(),
+        group_links: (1..=switches).collect(),
+        route: (0..switches).flat_map(|switch| [NONE, 2 * switch, NONE]).collect(),
         terminal_class: vec![0, 1, 2],
         terminal_out_link: vec![0, right_out, beside_out],
         terminal_in_link: vec![left_in, onward, beside_in],
@@ -60,8 +59,8 @@ fn row() -> Fabric {
 
 /// Returns when packets of a length are delivered and when links are free for others, as their paths cross; and how
 /// many runs were computed.
-fn run(length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
-    let mut network = Network::new(row());
+fn run(switches: u32, length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
+    let mut network = Network::new(row(switches));
     network.on_demand = on_demand;
     let send = |network: &mut Network, terminal: u32, now: Time| {
         let (target, via) = (1, NONE);
@@ -95,16 +94,38 @@ fn run(length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
     (delivered, free, network.extensions)
 }
 
+fn nothing_changes(switches: u32, length: u32) {
+    let (demanded, eager) = (run(switches, length, true), run(switches, length, false));
+    assert_eq!((&demanded.0, &demanded.1), (&eager.0, &eager.1), "{length} characters, {switches} switches");
+}
+
 #[test]
 fn nothing_changes_that_can_be_seen() {
     for length in [8, 64, 190, 191, 200, 230, 300, 500, 1000, 3000] {
-        let (demanded, eager) = (run(length, true), run(length, false));
-        assert_eq!((&demanded.0, &demanded.1), (&eager.0, &eager.1), "{length} characters");
+        nothing_changes(5, length);
+    }
+}
+
+/// Their source has sent the end when their heads still have most of the path before them.
+#[test]
+fn nothing_changes_on_paths_longer_than_packets() {
+    for length in [150, 190, 400, 1000] {
+        nothing_changes(40, length);
+    }
+}
+
+/// Of more links than `Worm::links` counts.
+#[test]
+fn nothing_changes_on_paths_that_are_not_counted() {
+    for length in [1000, 20_000] {
+        nothing_changes(300, length);
     }
 }
 
 #[test]
 fn a_long_packet_takes_a_few_runs_on_each_link() {
-    let (demanded, eager) = (run(1000, true).2, run(1000, false).2);
-    assert!(2 * demanded < eager, "{demanded} runs instead of {eager}");
+    for switches in [5, 40] {
+        let (demanded, eager) = (run(switches, 1000, true).2, run(switches, 1000, false).2);
+        assert!(2 * demanded < eager, "{demanded} runs instead of {eager}, {switches} switches");
+    }
 }
