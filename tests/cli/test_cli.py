@@ -17,11 +17,12 @@ import polars as pl
 import pytest
 from fabriloom import __version__
 from fabriloom import simulate as simulation
-from fabriloom.cli import exits
+from fabriloom.cli import exits, options
 from fabriloom.cli.app import app
 from fabriloom.output import Plain
 from fabriloom.printable import escaped, refused_in
 from fabriloom.results.files import write_table
+from typer.main import get_command_from_info
 from typer.testing import CliRunner, Result
 
 SMALL = """
@@ -107,6 +108,18 @@ def test_a_run_builds_the_checks_of_few_sections(file: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 20, done.stdout
+
+
+def test_a_command_reads_the_options_of_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def seen(info: Any, **settings: Any) -> Any:
+        made.append(info.name)
+        return get_command_from_info(info, **settings)
+
+    monkeypatch.setattr(options, "get_command_from_info", seen)
+    assert command("new", "grid").exit_code == exits.OK
+    assert made == ["new"]
 
 
 def test_version() -> None:

@@ -36,8 +36,12 @@ _EPILOG = (
 )
 
 
+class Commands(options.Commands):
+    """The commands of ``fabriloom``."""
+
+
 app = typer.Typer(
-    cls=options.Commands,
+    cls=Commands,
     help="Simulate lossless packet fabrics, from a scenario file to a report.",
     no_args_is_help=True,
     add_completion=True,
@@ -73,7 +77,7 @@ def _top(
     pass
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def new(
     kind: options.Kind = "",
@@ -89,7 +93,7 @@ def new(
     return work.new(kind, output, force)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def run(
     file: File,
@@ -133,7 +137,7 @@ def run(
         return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder, csv, strict)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def curve(
     file: File,
@@ -163,7 +167,7 @@ def curve(
         return work.curve(scenario, asked, points, jobs, json, folder, published, csv)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def compare(
     files: Annotated[
@@ -196,7 +200,7 @@ def compare(
         return work.compare(scenarios, results, work.loads_of(loads, scenarios), jobs, json, folder, csv)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def saturate(
     file: File,
@@ -216,7 +220,7 @@ def saturate(
         return work.saturate(_load(file, settings, seed), definition, jobs, json, folder, csv)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def measure(
     file: File,
@@ -280,7 +284,7 @@ def measure(
         return real.measure(_load(file, settings, seed), how, json, folder, csv)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def fit(
     measured: Annotated[
@@ -308,7 +312,7 @@ def fit(
         return real.fit(measured, json, folder, csv)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def check(
     file: File,
@@ -327,7 +331,7 @@ def check(
     return work.check(_load(file, settings, seed), json, fault, bisection)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def bound(
     file: File,
@@ -346,7 +350,7 @@ def bound(
     return command.bound(_load(file, settings, seed), tries, flow, json, strict)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def design(
     file: options.RequirementsFile,
@@ -367,7 +371,7 @@ def design(
     return command.design(file, settings or [], finalists, jobs, json, out, force, csv)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def draw(
     file: File,
@@ -384,7 +388,7 @@ def draw(
     return work.draw(_load(file, settings, None), output, force)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def export(file: File, settings: Set = None, out: Out = None, force: Force = False) -> int:
     """Write routing tables by logical address as CSV and as C arrays, path addresses, and the network as
@@ -399,7 +403,7 @@ def export(file: File, settings: Set = None, out: Out = None, force: Force = Fal
         return command.export(_load(file, settings, None), folder)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def plot(
     report: Annotated[
@@ -427,7 +431,7 @@ def plot(
     return work.plot(report, out, form, numbers or [], force)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def schema() -> int:
     """Print the JSON Schema of a scenario file, for editors."""
@@ -436,7 +440,7 @@ def schema() -> int:
     return work.schema()
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def reproduce(
     name: Annotated[
@@ -465,7 +469,7 @@ def reproduce(
         return work.reproduce(name, json, quick, jobs, folder, strict)
 
 
-@app.command()
+@Commands.command()
 @exits.guarded
 def page(
     files: Annotated[

@@ -3,24 +3,82 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from inspect import getdoc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(TyperGroup):
-    """A group whose help shows the whole first sentence of each command: the library cuts it off."""
+    """A group that makes a command when it is asked for: the options of all take longer than a short command.
+
+    Its help shows the whole first sentence of each command: the library cuts it off.
+    """
+
+    later: ClassVar[dict[str, CommandInfo]]
+    """The commands by name, before they are made."""
+
+    def __init_subclass__(cls) -> None:
+        """Give each group commands of its own."""
+        cls.later = {}
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Take the settings of a group; ``commands`` are those that are made already, the groups in it."""
+        super().__init__(*arguments, **settings)
+        self._groups = dict(self.commands)
+        self.commands = _Made(self.later, self._groups)
+
+    @classmethod
+    def command(cls, name: str = "", hidden: bool = False) -> Callable[[Function], Function]:
+        """Return a decorator that adds a function as a command."""
+
+        def add(function: Function) -> Function:
+            own = name or function.__name__
+            cls.later[own] = CommandInfo(own, callback=function, hidden=hidden)
+            return function
+
+        return add
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write one entry per command, wrapped."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        shown = [(name, one) for name, one in found if one is not None and not one.hidden]
-        rows = [(name, " ".join((one.help or "").split("\n\n")[0].split())) for name, one in shown]
+        shown = {name: one.callback for name, one in self.later.items() if not one.hidden}
+        helps = {name: getdoc(function) for name, function in shown.items()}
+        helps |= {name: group.help for name, group in self._groups.items()}
+        rows = [(name, " ".join((text or "").split("\n\n")[0].split())) for name, text in helps.items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+class _Made(Mapping[str, Any]):
+    """Commands by name, each made when it is first asked for."""
+
+    def __init__(self, later: Mapping[str, CommandInfo], made: Mapping[str, Any]) -> None:
+        self._later = later
+        self._made = dict(made)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = get_command_from_info(
+                self._later[name], pretty_exceptions_short=True, rich_markup_mode=None
+            )
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._later, *self._made]))
+
+    def __len__(self) -> int:
+        return len(self._later.keys() | self._made.keys())
 
 
 def words(*choices: str) -> Callable[[str], list[str]]:

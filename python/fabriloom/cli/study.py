@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from ..studies.folder import Asked, Folder
     from ..studies.run import Team
 
+
+class Commands(options.Commands):
+    """The commands of ``fabriloom study``."""
+
+
 study = typer.Typer(
-    cls=options.Commands,
+    cls=Commands,
     help="Run many points in one folder, continuing after any interruption.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -61,7 +66,7 @@ SHOWN = 40
 """Most rows that are printed; ``study export`` writes all."""
 
 
-@study.command("run")
+@Commands.command("run")
 @exits.guarded
 def run(
     file: File,
@@ -107,7 +112,7 @@ def run(
         return _run(folder, [asked], _team(jobs, on, walltime, queue), budget_s, json)
 
 
-@study.command("resume")
+@Commands.command("resume")
 @exits.guarded
 def resume(
     place: Place,
@@ -127,7 +132,7 @@ def resume(
         return _run(folder, folder.studies(which), _team(jobs, on, walltime, queue), budget_s, json)
 
 
-@study.command("status")
+@Commands.command("status")
 @exits.guarded
 def status(place: Place, json: Json = False) -> int:
     """Show the progress of the studies of a folder, also while they run."""
@@ -162,7 +167,7 @@ def _share(row: dict[str, Any]) -> str:
     return f"{math.floor(1000 * row['finished'] / row['points']) / 10:g} %"
 
 
-@study.command("show")
+@Commands.command("show")
 @exits.guarded
 def show_study(place: Place, which: Which = None, json: Json = False) -> int:
     """Print the finished points of the studies of a folder, also while they run."""
@@ -177,7 +182,7 @@ def show_study(place: Place, which: Which = None, json: Json = False) -> int:
     return exits.OK
 
 
-@study.command("export")
+@Commands.command("export")
 @exits.guarded
 def export(
     place: Place,
@@ -221,7 +226,7 @@ def export(
     return exits.OK
 
 
-@study.command("pack")
+@Commands.command("pack")
 @exits.guarded
 def pack(place: Place) -> int:
     """Combine finished points, one file each, into segments of some thousands."""
@@ -237,7 +242,7 @@ def pack(place: Place) -> int:
     return exits.OK
 
 
-@study.command("clean")
+@Commands.command("clean")
 @exits.guarded
 def clean(place: Place) -> int:
     """Remove points that no study of the folder needs: those of other versions and of earlier forms of a
@@ -292,7 +297,7 @@ def _emit(folder: Folder, asked: Asked, emit: str, jobs: int, walltime: int, que
     return exits.OK
 
 
-@study.command("work", hidden=True)
+@Commands.command("work", hidden=True)
 @exits.guarded
 def work(
     place: Place,
