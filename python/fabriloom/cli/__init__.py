@@ -13,11 +13,15 @@ def main() -> None:
     from ..children import leave_out_present_folder
 
     leave_out_present_folder()
+    import gc
     import os
     import sys
 
     # Or every start would look through all installed packages for plug-ins of the schema's library.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Or the library for linear algebra would start a thread per processor, most of which only wait.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(10_000)  # or the many objects that imports make, and that stay, are searched for garbage
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -28,3 +32,5 @@ def main() -> None:
         app(prog_name="fabriloom")
     except KeyboardInterrupt:  # before a command has begun, or after it ended
         raise SystemExit(130) from None
+    finally:
+        gc.freeze()  # the process ends: no search for garbage among what is left
