@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -126,12 +127,32 @@ def presets() -> Mapping[str, Preset]:
 @cache
 def read(file: str) -> Mapping[str, Preset]:
     """Return the presets of a file of this package by name, complete with inherited values."""
-    text = resources.files("fabriloom.technology").joinpath(file).read_text("utf-8")
-    found: dict[str, Preset] = {}
-    for name, table in tomllib.loads(text).items():
+    return _Presets(resources.files("fabriloom.technology").joinpath(file).read_text("utf-8"))
+
+
+class _Presets(Mapping[str, Preset]):
+    """The presets of a file, each read when it is first asked for: a network has one or two of them."""
+
+    def __init__(self, text: str) -> None:
+        _, *parts = re.split(r"^\[(.+)\]$", text, flags=re.MULTILINE)
+        self._texts = dict(zip(parts[::2], parts[1::2], strict=True))
+        self._read: dict[str, Preset] = {}
+
+    def __getitem__(self, name: str) -> Preset:
+        if name not in self._read:
+            self._read[name] = self._preset(name, tomllib.loads(self._texts[name]))
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def _preset(self, name: str, table: dict[str, Any]) -> Preset:
         base = table.pop("base", None)
         title, about = table.pop("title"), table.pop("about")
-        entries = dict(found[base].entries) if base else {}
+        entries = dict(self[base].entries) if base else {}
         for key, entry in _entries(table):
             if set(entry) != {"value", "kind", "source"} or entry["kind"] not in KINDS:
                 raise TechnologyError(f"preset {name}: {key} needs value, kind and source", key)
@@ -140,8 +161,7 @@ def read(file: str) -> Mapping[str, Preset]:
             entries = {key: entry for key, entry in entries.items() if key not in _PARTS}
         if "time_code_latency" in entries:
             entries.pop("time_code_forward")
-        found[name] = Preset(name, title, about, base, entries)
-    return found
+        return Preset(name, title, about, base, entries)
 
 
 def _entries(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
