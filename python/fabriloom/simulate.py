@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from .compile import Compiled, compile
-from .compile.programs import failed, place_of
-from .results import ProgramRun, Results, shares
+from .results import Results, shares
 from .results.ends import STUCK
 from .results.kinds import KINDS
 from .results.provenance import Provenance
@@ -24,6 +23,7 @@ from .traffic import sends_evenly
 
 if TYPE_CHECKING:
     from .bounds import Promise
+    from .results.programs import ProgramRun
 
 _EVENTS_AT_ONCE = 200_000
 """Events between two looks at progress and Ctrl-C: some tens of milliseconds."""
@@ -130,6 +130,9 @@ def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
     if compiled.programs is None:
         return None
+    from .compile.programs import place_of
+    from .results.programs import ProgramRun
+
     where = partial(place_of, compiled.scenario, compiled.programs)
     return ProgramRun(native, compiled.graph, compiled.tick_ps / 1000, compiled.programs, where)
 
@@ -198,6 +201,8 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
     except KeyboardInterrupt:
         pass
     except _native.RunError as error:
+        from .compile.programs import failed
+
         raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
     return simulation.result()
 

@@ -14,7 +14,8 @@ import fabriloom
 from fabriloom import topology
 from fabriloom.bounds import Bounds
 from fabriloom.pictures import Picture
-from fabriloom.results import Histogram, Results
+from fabriloom.results import Results
+from fabriloom.results.histogram import Histogram
 from fabriloom.results.tabled import Tabled
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies import Comparison, Curve, Point, Repetition, Saturation

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import topology, traffic
-from ..programs import Programs
 from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
@@ -24,10 +24,12 @@ from .distributions import check_distributions
 from .faults import fault_columns
 from .links import LinkParts
 from .newest import Newest
-from .programs import mean_packet_bytes, packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
 from .several import check_graph, check_pairs, parallel
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
+
+if TYPE_CHECKING:
+    from ..programs import Programs
 
 Parts = LinkParts | RingParts
 """The compiled network; one class per kind."""
@@ -109,12 +111,16 @@ class Compiled:
         """Return what each terminal sends to each terminal and distribution, scaled to 1 for the busiest."""
         if self.programs is None:
             return traffic.demand(self.arrays)
+        from .programs import packet_demand
+
         return packet_demand(self.programs, self.arrays)
 
     @property
     def mean_packet_bytes(self) -> float:
         """Return the mean payload of a packet in bytes."""
         if self.programs is not None:
+            from .programs import mean_packet_bytes
+
             return mean_packet_bytes(self.programs, self.arrays)
         tech = self.technology
         return (traffic.mean_length(self.arrays) + bool(tech.end_carries_data)) * tech.character_bytes
@@ -143,7 +149,7 @@ def compile(scenario: Scenario) -> Compiled:
     parts = _parts(scenario)
     check_graph(scenario, parts.graph)
     check_distributions(scenario)
-    programs = programs_of(scenario, parts.graph)
+    programs = _programs_of(scenario, parts.graph)
     parts.check_programs(scenario, programs)
     sources = _sources(scenario, parts) if programs is None else {}
     arrays = _joined(scenario, parts, programs, sources)
@@ -179,6 +185,15 @@ def _parts(scenario: Scenario) -> Parts:
     return parts
 
 
+def _programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
+    """Return the programs of a scenario, or None if its terminals are sources. Raises ScenarioError."""
+    if scenario.program is None:
+        return None
+    from .programs import programs_of
+
+    return programs_of(scenario, graph)
+
+
 def _made_of(scenario: Scenario) -> str:
     """Return all that determines a network, files by checksum; empty if a part cannot be resolved."""
     try:
@@ -203,6 +218,8 @@ def _joined(
             path = ("traffic", "arrivals", "wait")
             own += [Durations.of("a wait", path, scenario.traffic.arrivals.wait_ps, MOST_WAIT_TICKS)]
     else:
+        from .programs import program_columns, program_durations
+
         own = program_durations(scenario, programs)
     codes = parts.codes(scenario)
     own += [] if codes is None else codes.durations()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from .. import routing
 from ..codes import number
 from ..faults import FaultError, vertices_of
-from ..programs import Programs
 from ..routing import NONE, RouteTable, RoutingError
 from ..routing.distribution import distribution_cycle, with_distributions
 from ..scenario import Scenario
@@ -32,6 +31,9 @@ from .schedule import check_schedule
 from .tables import table_columns
 from .ticks import MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
+
+if TYPE_CHECKING:
+    from ..programs import Programs
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 

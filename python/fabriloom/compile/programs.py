@@ -38,10 +38,8 @@ _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
 
-def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
-    """Return the programs of a scenario, or None if its terminals are sources. Raises ScenarioError."""
-    if scenario.program is None:
-        return None
+def programs_of(scenario: Scenario, graph: Graph) -> Programs:
+    """Return the programs of a scenario that has them. Raises ScenarioError."""
     protocol = protocol_of(scenario)
     try:
         found = programs.build(graph, _settings(scenario, protocol), protocol, seed=scenario.seed)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from ..programs import Programs
+from typing import TYPE_CHECKING
+
 from ..routing import NONE, RouteTable
 from ..scenario import Scenario
 from ..topology import Graph
 from ..traffic.names import Terminals
+
+if TYPE_CHECKING:
+    from ..programs import Programs
 
 
 def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs: Programs | None) -> None:

@@ -18,7 +18,8 @@ from .. import simulate
 from ..compile import Compiled, compile
 from ..compile.programs import place_of, protocol_of
 from ..output import Pieces
-from ..results import ProgramRun, Results
+from ..results import Results
+from ..results.programs import ProgramRun
 from ..results.provenance import Provenance
 from ..scenario import Scenario
 from ..studies import Curve, Point

@@ -16,7 +16,7 @@ MOST_ROWS = 200
 
 def codes(results: Results) -> list[Any]:
     """Return the latency tails of time-codes and interrupts, and a table with a row per terminal."""
-    if not signals.has_codes(results.native):
+    if not results.has_codes:
         return []
     table, said = results.codes, signals.text(results.summary["codes"])
     note = f"{said}. From when a code is made until a terminal takes it."

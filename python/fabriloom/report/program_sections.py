@@ -14,7 +14,8 @@ from .sections import numeric, tail
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..results import ProgramRun, Results
+    from ..results import Results
+    from ..results.programs import ProgramRun
 
 MOST_POINTS = 1500
 """Number of events drawn one by one; of more events, every n-th is drawn."""

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from . import columns, confidence, faults, files, html, planes, signals, tables
+from . import columns, confidence, faults, files, html, planes, tables
 from .figures import figures
-from .histogram import Histogram
 from .kinds import KINDS
-from .programs import ProgramRun
 from .provenance import Provenance
 from .requirements import Blocking, Promise, broken, counted, seen
 from .rows import BatchRows, BusRows, FlowRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
-from .slots import slots
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
@@ -31,8 +28,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ..topology.graph import Graph
+    from .histogram import Histogram
+    from .programs import ProgramRun
 
-__all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
+__all__ = ["ConservationError", "Provenance", "Results"]
 
 
 class Results(Tabled):
@@ -86,6 +85,8 @@ class Results(Tabled):
         if self.promises:
             summary["requirements"] = counted(self.requirements)
         if self.has_codes:
+            from . import signals
+
             made = signals.made(self.native, self.graph)
             columns.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
@@ -183,11 +184,13 @@ class Results(Tabled):
     @property
     def has_codes(self) -> bool:
         """Whether terminals sent, or were to send, time-codes or interrupts."""
-        return signals.has_codes(self.native)
+        return len(tables.column(self.native, "code_made")) > 0
 
     @cached_property
     def codes(self) -> pl.DataFrame:
         """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
+        from . import signals
+
         return columns.CODES.frame_of(signals.codes(*self._numbers))
 
     @cached_property
@@ -239,6 +242,8 @@ class Results(Tabled):
     def slots(self) -> pl.DataFrame:
         """One row per entry of a SpaceWire-D schedule; no rows for other programs. Raises ValueError without
         a program."""
+        from .slots import slots
+
         return columns.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))
 
     def _program(self) -> ProgramRun:
@@ -259,6 +264,8 @@ class Results(Tabled):
     @cached_property
     def latency(self) -> Histogram:
         """Network latency in ns as a histogram that libraries with UHI support can plot."""
+        from .histogram import Histogram
+
         values = tables.column(self.native, "latency_values_ticks").astype(np.float64) * (self.tick_ps / 1000)
         return Histogram.of(
             values, tables.column(self.native, "latency_counts").astype(np.int64), "latency_ns"

@@ -9,7 +9,6 @@ from typing import Any
 
 from .faults import around_text, lost_text
 from .figures import figures, in_percent, measured
-from .signals import text as codes_text
 
 
 def _measured(value: float | None, ci95: float | None, unit: str) -> str:
@@ -83,9 +82,15 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
             + (f" + {packets['lost']:,} lost" if "lost" in packets else ""),
         ),
         *(_faults(summary["faults"]) if "faults" in summary else []),
-        *([("time-codes", codes_text(summary["codes"]))] if "codes" in summary else []),
+        *([("time-codes", _codes(summary["codes"]))] if "codes" in summary else []),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
+
+
+def _codes(codes: dict[str, Any]) -> str:
+    from .signals import text
+
+    return text(codes)
 
 
 def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph, Ports
 
 
-def has_codes(native: Mapping[str, Any]) -> bool:
-    """Whether terminals sent, or were to send, time-codes or interrupts."""
-    return len(tables.column(native, "code_made")) > 0
-
-
 def _name(code: int) -> str:
     return "time-code" if code == number("signal", "time") else f"interrupt {code}"
 

@@ -11,12 +11,12 @@ import numpy as np
 from . import columns, confidence, ends, faults, planes, statistics, tables
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, of_program, verdict
-from .programs import ProgramRun
 from .provenance import Provenance
 from .rows import FaultRows, RingRows
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph
+    from .programs import ProgramRun
 
 
 class ConservationError(RuntimeError):
