@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from fabriloom import topology
-from fabriloom.faults import FaultError, Outage, links_of, outages
-from fabriloom.faults.outages import Rules
+from fabriloom.faults.outages import Outage, Rules, outages
+from fabriloom.faults.places import FaultError, links_of
 
 GRAPH = topology.build(kind="grid", shape=[2, 2], terminals_per_switch=1, links_per_edge=2)
 CABLE = Rules(disconnect=10, restart=100, stops_cable=True)

@@ -8,7 +8,7 @@ import fabriloom
 import numpy as np
 import pytest
 from fabriloom import Scenario, topology
-from fabriloom.faults import links_of
+from fabriloom.faults.places import links_of
 from fabriloom.report.drawing import fabric_svg
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect

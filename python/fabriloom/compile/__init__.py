@@ -21,7 +21,6 @@ from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, Tenths, ports, unused
 from .distributions import check_distributions
-from .faults import fault_columns
 from .links import LinkParts
 from .newest import Newest
 from .rings import RingParts
@@ -211,31 +210,49 @@ def _joined(
     ``beside`` is the load of the opposite directions in the network's columns. The loads of terminals are
     computed with the full share of flow control.
     """
-    waits_ps = sources.get("list_wait_ps", np.empty(0, np.int64))
-    if programs is None:
-        own = [Durations.of("a wait of the list", ("traffic", "pattern"), waits_ps, MOST_WAIT_TICKS)]
-        if scenario.traffic.arrivals.kind == "wait" and scenario.traffic.arrivals.wait_ps is not None:
-            path = ("traffic", "arrivals", "wait")
-            own += [Durations.of("a wait", path, scenario.traffic.arrivals.wait_ps, MOST_WAIT_TICKS)]
-    else:
-        from .programs import program_columns, program_durations
-
-        own = program_durations(scenario, programs)
+    own = _durations(scenario, programs, sources)
     codes = parts.codes(scenario)
     own += [] if codes is None else codes.durations()
     tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
-    if programs is None:
-        terminals = {name: column for name, column in sources.items() if name not in _NOT_OF_ENGINE}
-        terminals["list_wait_ticks"] = (waits_ps // tick).astype(np.uint64)
-    else:
-        terminals = program_columns(scenario, parts, programs, tick)
+    terminals = _terminals(scenario, parts, programs, sources, tick)
     counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
     several = ports(parts.graph, scenario.port_choice)
     columns = {**unused(), **counts, **several, **parts.columns(beside, tick), **terminals}
     if scenario.fault:
+        from .faults import fault_columns
+
         columns |= fault_columns(scenario, parts, tick)
     columns |= {} if codes is None else codes.columns(tick)
     return columns | parts.switch_columns(scenario, columns, tick)
+
+
+def _durations(scenario: Scenario, found: Programs | None, sources: Arrays) -> list[Durations]:
+    """Return the durations of the terminals, which run programs or are sources."""
+    if found is not None:
+        from .programs import program_durations
+
+        return program_durations(scenario, found)
+    waits_ps, arrivals = _waits_ps(sources), scenario.traffic.arrivals
+    own = [Durations.of("a wait of the list", ("traffic", "pattern"), waits_ps, MOST_WAIT_TICKS)]
+    if arrivals.kind == "wait" and arrivals.wait_ps is not None:
+        own.append(Durations.of("a wait", ("traffic", "arrivals", "wait"), arrivals.wait_ps, MOST_WAIT_TICKS))
+    return own
+
+
+def _terminals(
+    scenario: Scenario, parts: Parts, found: Programs | None, sources: Arrays, tick: int
+) -> Arrays:
+    """Return the columns of the terminals, which run programs or are sources."""
+    if found is not None:
+        from .programs import program_columns
+
+        return program_columns(scenario, parts, found, tick)
+    terminals = {name: column for name, column in sources.items() if name not in _NOT_OF_ENGINE}
+    return {**terminals, "list_wait_ticks": (_waits_ps(sources) // tick).astype(np.uint64)}
+
+
+def _waits_ps(sources: Arrays) -> np.ndarray:
+    return sources.get("list_wait_ps", np.empty(0, np.int64))
 
 
 def _sources(scenario: Scenario, parts: Parts) -> Arrays:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..faults import FaultError, vertices_of
+from ..faults.places import FaultError, vertices_of
 from ..routing import NONE, RouteTable
 from ..technology import Technology
 from ..topology import Graph

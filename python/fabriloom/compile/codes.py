@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..codes import number
-from ..faults import FaultError, vertices_of
+from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology
@@ -152,10 +152,8 @@ class Codes:
         }
 
 
-def codes_of(scenario: Scenario, graph: Graph, tech: Technology, interfaces: Interfaces) -> Codes | None:
-    """Return the codes that a scenario sends, checked, or None if it sends none. Raises ScenarioError."""
-    if not (scenario.time_code or scenario.interrupt):
-        return None
+def codes_of(scenario: Scenario, graph: Graph, tech: Technology, interfaces: Interfaces) -> Codes:
+    """Return the codes that a scenario sends, checked. Raises ScenarioError."""
     times = _times_ps(graph, tech, interfaces)
     sources = _sources(scenario, graph)
     _check_rate(scenario, sources, int(times["code"].max()))

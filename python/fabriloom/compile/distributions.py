@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..faults import FaultError, vertices_of
+from ..faults.places import FaultError, vertices_of
 from ..routing import RouteTable, RoutingError
-from ..routing.distribution import Distribution, distribution
 from ..technology import Technology
 from ..topology import Graph
 
 if TYPE_CHECKING:
+    from ..routing.distribution import Distribution
     from ..scenario import Scenario
     from ..scenario.errors import Path
 
@@ -43,6 +43,8 @@ def distributions_of(
 
 
 def _found(scenario: Scenario, graph: Graph, table: RouteTable, place: int, one: Any) -> Distribution:
+    from ..routing.distribution import distribution
+
     senders = _terminals(scenario, graph, (*_HERE, place, "from"), one.senders)
     receivers = _terminals(scenario, graph, (*_HERE, place, "to"), one.to)
     both = [number for number in receivers if number in senders]

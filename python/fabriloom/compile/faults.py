@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..faults import FaultError, drawn, each_of, mtbf_of_bits_ps, outages
-from ..faults.outages import Outage, Rules
+from ..faults.outages import Outage, Rules, outages
+from ..faults.places import FaultError, each_of
+from ..faults.rates import drawn, mtbf_of_bits_ps
 from ..scenario import Scenario
 from ..technology import RingTechnology, Technology
 from ..topology import Graph
@@ -85,14 +86,6 @@ def _rate(
         for link in links
     ]
     return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(own))), 0.0
-
-
-def timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
-    """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
-    if not technology.watchdog_ps:
-        return {}
-    ticks = -(-technology.watchdog_ps // tick_ps)
-    return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
 
 
 def _rules(technology: Technology | RingTechnology, tick_ps: int) -> Rules:

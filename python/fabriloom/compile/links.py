@@ -12,28 +12,25 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..codes import number
-from ..faults import FaultError, vertices_of
+from ..faults.places import FaultError, vertices_of
 from ..routing import NONE, RouteTable, RoutingError
-from ..routing.distribution import distribution_cycle, with_distributions
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from ..units import format_time_ps
 from .addresses import addresses_of
-from .codes import Codes, codes_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .distributions import distributions_of
-from .faults import timeout_columns
 from .interfaces import interfaces_of
 from .newest import Newest
 from .schedule import check_schedule
-from .tables import table_columns
 from .ticks import MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
 
 if TYPE_CHECKING:
     from ..programs import Programs
+    from .codes import Codes
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
@@ -125,6 +122,8 @@ class LinkParts:
         then holds nothing that a packet on an escape lane waits for (J. Duato 1993).
         """
         if self.distributions:
+            from ..routing.distribution import distribution_cycle
+
             return distribution_cycle(self.graph, self.table, self.distributions)
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             found = self._cycle(graph, table)
@@ -180,6 +179,10 @@ class LinkParts:
 
     def codes(self, scenario: Scenario) -> Codes | None:
         """Return the codes that are sent besides packets, or None. Raises ScenarioError."""
+        if not (scenario.time_code or scenario.interrupt):
+            return None
+        from .codes import codes_of
+
         return codes_of(scenario, self.graph, self.technology, self.interfaces)
 
     def down_with(self, links: list[int]) -> list[int]:
@@ -207,7 +210,11 @@ class LinkParts:
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
         """Return the time-outs of switches, and the tables that replace others after faults."""
-        timeouts = timeout_columns(self.graph, self.technology, tick)
+        timeouts = _timeout_columns(self.graph, self.technology, tick)
+        if not scenario.fault:
+            return timeouts
+        from .tables import table_columns
+
         return timeouts | table_columns(scenario, self, columns, tick)
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
@@ -315,6 +322,8 @@ class LinkParts:
         """Return the columns of distributions, and the routes extended by theirs."""
         if not self.distributions:
             return {}
+        from ..routing.distribution import with_distributions
+
         table, spread = with_distributions(self.lane_table, self.distributions)
         counts = [len(one.receivers) for one in self.distributions]
         return {
@@ -342,6 +351,14 @@ def _routes(table: RouteTable) -> Arrays:
         "route": u32(table.route).ravel(),
         "terminal_class": u32(table.terminal_class),
     }
+
+
+def _timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
+    """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
+    if not technology.watchdog_ps:
+        return {}
+    ticks = -(-technology.watchdog_ps // tick_ps)
+    return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
 
 
 def _high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:

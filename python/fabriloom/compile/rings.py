@@ -10,7 +10,6 @@ import numpy as np
 from .. import routing
 from ..codes import TRANSACTION, number
 from ..routing import RoutingError
-from ..routing.distribution import Distribution
 from ..routing.own_ports import own_ports
 from ..routing.rings import PortRoute, ring_dependency_cycle
 from ..scenario import Scenario
@@ -24,6 +23,7 @@ from .traffic_classes import TrafficClasses, class_columns, classes_of
 
 if TYPE_CHECKING:
     from ..programs import Programs
+    from ..routing.distribution import Distribution
 
 _TRANSACTIONS = {
     "nwrite": TRANSACTION.WRITE,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import units
-from ..faults import FaultError, vertices_of
+from ..faults.places import FaultError, vertices_of
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
 from .columns import Arrays, u32
