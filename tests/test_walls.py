@@ -20,6 +20,7 @@ CRATES = ROOT / "crates"
 
 DESCRIBING = {
     "units",
+    "later",
     "reading",
     "codes",
     "_native",
@@ -34,6 +35,7 @@ RUNNING = DESCRIBING | {"scenario", "compile", "bounds", "results", "simulate"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
+    "later": set(),
     "printable": set(),
     "codes": {"_native"},
     "children": set(),
@@ -41,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "output": set(),
     "reading": {"units", "children"},
     "topology": {"units", "reading", "_native", "output", "printable"},
-    "routing": {"units", "reading", "_native", "topology"},
+    "routing": {"units", "reading", "_native", "topology", "later"},
     "traffic": {"units", "reading", "codes", "_native"},
     "programs": {"units", "reading", "codes", "_native", "traffic"},
     "technology": {"units", "reading", "_native"},

@@ -12,7 +12,9 @@ Everything is imported when it is first used, so that the command answers at onc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .later import names
 
 if TYPE_CHECKING:
     from ._native import __version__  # type: ignore[attr-defined]
@@ -57,15 +59,7 @@ _HOMES = {
     "study": ".studies",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_HOMES[name], __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = names(globals(), _HOMES)
 
 
 def __dir__() -> list[str]:

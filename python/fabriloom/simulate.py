@@ -104,6 +104,9 @@ def _with_bounds(results: Results, described: Compiled) -> None:
     """
     if not len(results.native["flow_source"]) and not len(results.native["watched_packets"]):
         return
+    unbounded = described.programs is not None or described.parts.unbounded or not described.has_few_flows
+    if unbounded and not described.required_rows():
+        return
     from .bounds import of_few_flows, promises_of
 
     found = of_few_flows(described)

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import traffic
-from ..compile import Compiled, compile
+from ..compile import FEW_FLOWS, Compiled, compile
 from ..results.columns import BOUNDS
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
 from .flows import Flow, Network, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
-from .phases import LONGEST_GRAINS, Trials, latest_with_periods
 from .promises import Promise, promises
 from .sources import totals
 
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocking", "Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
 
-FEW = 512
-"""Most flows whose bounds are computed with every run: this takes no noticeable time."""
 SEARCHED = 12
 """Number of flows, those with the largest bounds, for which late packets are searched."""
 
@@ -301,11 +297,9 @@ def bound(
 
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
-    """Return the bounds of all flows; a reason if there are more than ``FEW`` flows or no bounds."""
-    if compiled.programs is None and not compiled.parts.unbounded:
-        even = int(traffic.to_all(compiled.arrays).sum()) * (compiled.graph.terminals - 1)
-        if even > FEW or even + len(compiled.demand().source) > FEW:
-            return f"there are more than {FEW} flows: fabriloom bound says what is guaranteed"
+    """Return the bounds of all flows; a reason if there are more than ``FEW_FLOWS`` or no bounds."""
+    if compiled.programs is None and not compiled.parts.unbounded and not compiled.has_few_flows:
+        return f"there are more than {FEW_FLOWS} flows: fabriloom bound says what is guaranteed"
     try:
         return _bound(compiled)
     except ScenarioError as error:
@@ -370,6 +364,8 @@ def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | Non
     """Add the longest delays of runs that search for late packets."""
     if tries < 1:
         return found
+    from .phases import LONGEST_GRAINS, Trials, latest_with_periods
+
     trials, grain = Trials(found.compiled, found.worst.flows), int(found.compiled.arrays["grain_ticks"])
     order = [] if found.doubt else found.order()[:SEARCHED]
     has_periods = any(isinstance(total, float) for total in found.periods.totals)

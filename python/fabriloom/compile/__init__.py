@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import topology, traffic
+from ..later import names
 from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
@@ -23,17 +25,29 @@ from .columns import Arrays, Tenths, ports, unused
 from .distributions import check_distributions
 from .links import LinkParts
 from .newest import Newest
-from .rings import RingParts
 from .several import check_graph, check_pairs, parallel
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 if TYPE_CHECKING:
     from ..programs import Programs
+    from .rings import RingParts
 
-Parts = LinkParts | RingParts
-"""The compiled network; one class per kind."""
-KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rings": RingParts}
-"""By ``Graph.kind``."""
+    Parts = LinkParts | RingParts
+    """The compiled network; one class per kind."""
+
+__getattr__ = names(globals(), {"RingParts": ".rings"})
+
+
+def _ring_parts(scenario: Scenario, graph: Graph) -> RingParts:
+    from .rings import RingParts
+
+    return RingParts(scenario, graph)
+
+
+KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rings": _ring_parts}
+"""What makes the compiled network, by ``Graph.kind``."""
+FEW_FLOWS = 512
+"""Most flows whose bounds are computed with every run: this takes no noticeable time."""
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
 
@@ -114,6 +128,12 @@ class Compiled:
 
         return packet_demand(self.programs, self.arrays)
 
+    @cached_property
+    def has_few_flows(self) -> bool:
+        """Whether sources send to at most ``FEW_FLOWS`` targets in all; many are not counted one by one."""
+        even = int(traffic.to_all(self.arrays).sum()) * (self.graph.terminals - 1)
+        return even <= FEW_FLOWS and even + len(self.demand().source) <= FEW_FLOWS
+
     @property
     def mean_packet_bytes(self) -> float:
         """Return the mean payload of a packet in bytes."""
@@ -167,7 +187,7 @@ def compile(scenario: Scenario) -> Compiled:
 _NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
 """Columns of sources that the engine does not get."""
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096
-_known = Newest[str, Parts](_MOST_KNOWN)
+_known: Newest[str, Parts] = Newest(_MOST_KNOWN)
 """The networks that were built last, by everything that determines them: the runs of a study share a few."""
 
 

@@ -11,7 +11,7 @@ from .. import routing
 from ..codes import TRANSACTION, number
 from ..routing import RoutingError
 from ..routing.own_ports import own_ports
-from ..routing.rings import PortRoute, ring_dependency_cycle
+from ..routing.rings import PortRoute, port_route, ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..technology.rings import PORT_PLACES
@@ -233,9 +233,7 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, PortR
     for plane in graph.planes:
         if id(plane.graph) not in known:
             known[id(plane.graph)] = (
-                routing.port_route(plane.graph, by_transaction)
-                if own is None
-                else own_ports(plane.graph, own)
+                port_route(plane.graph, by_transaction) if own is None else own_ports(plane.graph, own)
             )
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..later import names
 from ..output import file
 from . import columns, confidence, faults, files, html, planes, tables
 from .figures import figures
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from .histogram import Histogram
     from .programs import ProgramRun
 
-__all__ = ["ConservationError", "Provenance", "Results"]
+__all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
+
+__getattr__ = names(globals(), {"Histogram": ".histogram", "ProgramRun": ".programs"})
 
 
 class Results(Tabled):

@@ -7,15 +7,20 @@
 ('dimension-order', None)
 """
 
+from typing import TYPE_CHECKING
+
+from ..later import names
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .classes import by_class, on_lanes
-from .intervals import IntervalLabels, interval_labels
 from .lanes import LANE_CHOICES, divide, escape_lanes
 from .planes import ports_together, together
-from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
+
+if TYPE_CHECKING:
+    from .intervals import IntervalLabels, interval_labels
+    from .rings import PASS, port_route
 
 __all__ = [
     "AROUND",
@@ -44,3 +49,14 @@ __all__ = [
     "together",
     "verify",
 ]
+
+__getattr__ = names(
+    globals(),
+    {
+        "IntervalLabels": ".intervals",
+        "interval_labels": ".intervals",
+        "PASS": ".rings",
+        "port_route": ".rings",
+    },
+)
+"""Few networks need these."""

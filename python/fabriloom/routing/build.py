@@ -14,9 +14,6 @@ from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
 from .drawn import drawn
-from .intervals import interval_labels
-from .own_paths import own_paths
-from .own_table import own_table
 from .shortest_path import self_routing, shortest_path
 from .table import RouteTable, RoutingError
 from .up_down import one_way, up_down, up_star_down_star
@@ -91,6 +88,8 @@ def build(
     if how == "random":
         table = drawn(graph, table, spread_seed or 0)
     if interval_labelling:
+        from .intervals import interval_labels
+
         interval_labels(graph, table)
     return table
 
@@ -124,6 +123,8 @@ def _spread(adaptive: bool, spread: str | None) -> str:
 
 
 def _own(graph: Graph, adaptive: bool, universal: bool, given: dict[str, Any]) -> RouteTable:
+    from .own_table import own_table
+
     if universal:
         raise RoutingError("universal routing is not possible with a table of your own", "universal")
     _check_names("table", own_table, given, ("graph", "adaptive"))
@@ -134,6 +135,8 @@ def _own(graph: Graph, adaptive: bool, universal: bool, given: dict[str, Any]) -
 
 def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
     """Return path addresses from a file; other pairs take the usual routes with one link each."""
+    from .own_paths import own_paths
+
     if universal:
         raise RoutingError("universal routing is not possible with paths of your own", "universal")
     _check_names("paths", own_paths, given, ("graph", "others"))

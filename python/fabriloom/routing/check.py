@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..topology.graph import Graph
-from .even import even_loads
 from .native import Core, columns, numbers
 from .table import RouteTable, RoutingError
 
@@ -58,6 +57,8 @@ def channel_loads(
     """
     if even is None:
         return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
+    from .even import even_loads
+
     loads = even_loads(graph, table, even)
     return loads if weights is None else loads + channel_loads(graph, table, weights)
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from .. import output, reading
+from .. import reading
 from ..reading import ReadError
-from . import edge_list, graphml, node_link
 from .graph import MAX_TERMINALS, Graph, GraphError, whole
-from .raw import RawGraph
-from .several import is_of_cables, without_ports
 
 FORMATS = ("graphml", "json", "csv")
 MAX_FILE_BYTES = 1 << 30
@@ -36,6 +33,9 @@ def file(
     Raises:
         GraphError: the file cannot be used; the message gives file and line.
     """
+    from . import edge_list, graphml, node_link
+    from .raw import RawGraph
+
     path = Path(path)
     form = _format(path, format)
     hang = 0 if terminals_per_switch is None else terminals_per_switch
@@ -56,6 +56,9 @@ def file(
 def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
     """Write a graph to a file that :func:`file` reads back without loss: names, order, parallel links,
     numbers."""
+    from .. import output
+    from . import edge_list, graphml, node_link
+
     path = Path(path)
     form = _format(path, format)
     graph = writable(graph)
@@ -73,6 +76,8 @@ def writable(graph: Graph) -> Graph:
     """
     if graph.several is None:
         return graph
+    from .several import is_of_cables, without_ports
+
     if not is_of_cables(graph):
         raise GraphError("a network of planes is written plane by plane", "path")
     return without_ports(graph)

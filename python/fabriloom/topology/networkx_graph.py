@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import attributes
 from .graph import Graph, GraphError
-from .raw import RawGraph, cables_of, family_line, numbers_of, place_of, read_family
 
 if TYPE_CHECKING:
     import networkx
@@ -21,6 +19,8 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
     cable and absent for a one-way link.
     """
     import networkx
+
+    from .raw import cables_of, family_line, numbers_of, place_of
 
     found = networkx.MultiDiGraph()
     family = family_line(graph)
@@ -58,6 +58,9 @@ def from_networkx(graph: networkx.Graph, terminals_per_switch: int = 0) -> Graph
     """
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"not a networkx graph: {type(graph).__name__}", "graph")
+    from . import attributes
+    from .raw import RawGraph, read_family
+
     raw = RawGraph("networkx graph")
     read_family(raw, graph.graph.get("fabriloom"))
     for node, values in graph.nodes(data=True):

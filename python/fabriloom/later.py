@@ -1,0 +1,22 @@
+"""Names of a package that are imported when they are first used: a short command waits for few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def names(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package, whose ``globals()`` are given.
+
+    ``homes``: the module of each name, such as ``{"Graph": ".graph"}``.
+    """
+
+    def found(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+        package[name] = getattr(import_module(homes[name], package["__name__"]), name)
+        return package[name]
+
+    return found
