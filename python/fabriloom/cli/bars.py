@@ -31,10 +31,11 @@ def rate(events: int, elapsed_s: float) -> str:
 
 
 class Bar:
-    """A progress bar on standard error; nothing if that is not a terminal."""
+    """A progress bar on standard error, from the first progress on; nothing if that is not a terminal."""
 
-    def __init__(self, progress: Any, task: Any) -> None:
-        self._progress, self._task = progress, task
+    def __init__(self, description: str) -> None:
+        self._description = description
+        self._shown: tuple[Any, Any] | None = None
         self._began = time.monotonic()
         self._first: tuple[float, int] | None = None
 
@@ -57,28 +58,39 @@ class Bar:
         self._show(done / max(of, 1), 0, f"{done} of {of} runs, {what}" if what else f"{done} of {of} runs")
 
     def _show(self, share: float, events: int, what: str, remaining: str | None = None) -> None:
-        if self._progress is None:
+        if not sys.stderr.isatty():
             return
+        self._shown = self._shown or _started(self._description)
+        progress, task = self._shown
         elapsed_s = time.monotonic() - self._began
         speed = rate(events, elapsed_s) if events else ""
         remaining = left(share, elapsed_s) if remaining is None else remaining
-        self._progress.update(self._task, completed=share, speed=speed, left=remaining, what=what)
+        progress.update(task, completed=share, speed=speed, left=remaining, what=what)
+
+    def erase(self) -> None:
+        """Erase what is shown."""
+        if self._shown is not None:
+            self._shown[0].stop()
 
 
-@contextmanager
-def bar(description: str) -> Iterator[Bar]:
-    """Show a progress bar during a block; it is erased at the end."""
-    if not sys.stderr.isatty():
-        yield Bar(None, None)
-        return
+def _started(description: str) -> tuple[Any, Any]:
+    """Return a bar of the library, which is shown from now on, and its task."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     name = TextColumn("{task.description}", markup=False)
     more = [TextColumn(f"{{task.fields[{field}]}}", markup=False) for field in ("what", "speed", "left")]
     console = Console(stderr=True)
-    with Progress(
-        name, BarColumn(), TaskProgressColumn(), *more, console=console, transient=True
-    ) as progress:
-        task = progress.add_task(description, total=1.0, speed="", left="", what="")
-        yield Bar(progress, task)
+    progress = Progress(name, BarColumn(), TaskProgressColumn(), *more, console=console, transient=True)
+    progress.start()
+    return progress, progress.add_task(description, total=1.0, speed="", left="", what="")
+
+
+@contextmanager
+def bar(description: str) -> Iterator[Bar]:
+    """Show a progress bar during a block; it is erased at the end."""
+    shown = Bar(description)
+    try:
+        yield shown
+    finally:
+        shown.erase()
