@@ -45,7 +45,8 @@ def table(
         for place, (cells, right) in enumerate(zip(zip(head, *rows, strict=True), numbers, strict=True))
     ]
     named, *others = laid_out(columns, last + 2, _width(), head=True)
-    rule = ("─" if (sys.stdout.encoding or "utf").lower().startswith("utf") else "-") * cell_len(_GAP.join(named[0]))
+    can_draw = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    rule = ("─" if can_draw else "-") * cell_len(_GAP.join(named[0]))
     _print("", *(_GAP.join(_styled(cell, _BOLD) for cell in cells) for cells in named), rule)
     _print(*(_GAP.join(cells) for cells in itertools.chain(*others)), "")
 

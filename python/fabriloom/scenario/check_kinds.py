@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 from fabriloom.scenario.errors import Path
-from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
-from fabriloom.scenario.sections.technology import CharacterLinks
+from fabriloom.scenario.sections.technology import CharacterLinks, RingPreset
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
@@ -30,7 +29,7 @@ def check_kind(scenario: Scenario) -> None:
 def _of_links(scenario: Scenario) -> None:
     """Check that a network of links has nothing of rings."""
     technology, topology, protocol = scenario.technology, scenario.topology, scenario.protocol
-    if isinstance(technology, RingLinks):
+    if technology.of_rings:
         message = f'technology.preset "{technology.preset}" is of rings, a {topology.kind} has none'
         raise scenario.error(message, _PRESET, "choose a topology of rings, such as sci-ring or sci-switch")
     for name, section in (("traffic", scenario.traffic), ("protocol", protocol)):
@@ -52,11 +51,11 @@ def _of_rings(scenario: Scenario) -> None:
     """Check that a network of rings has a technology of rings, and a routing and traffic that it can have."""
     technology, topology, routing = scenario.technology, scenario.topology, scenario.routing
     _networks(scenario)
-    if not isinstance(technology, RingLinks):
+    if not technology.of_rings:
         message = (
             f'technology.preset "{technology.preset}" has no rings, {topology.kind} is a network of rings'
         )
-        hint = f"choose {', '.join(get_args(RingLinks.model_fields['preset'].annotation))}, or leave it out"
+        hint = f"choose {', '.join(get_args(RingPreset))}, or leave it out"
         raise scenario.error(message, _PRESET, hint)
     is_usual = isinstance(routing, Auto) and routing.model_copy(update={"traffic_class": None}) == Auto()
     if not (isinstance(routing, FewestBuses | Table) or is_usual):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fabriloom.scenario.check_codes import check_codes
 from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ports import has_ports
-from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.routing import (
     AfterFault,
     AnyRouting,
@@ -19,7 +18,7 @@ from fabriloom.scenario.sections.routing import (
     Interval,
     TrafficClass,
 )
-from fabriloom.scenario.sections.technology import CharacterLinks
+from fabriloom.scenario.sections.technology import Generic
 from fabriloom.scenario.sections.topology import GraphFile
 from fabriloom.scenario.sections.traffic import (
     Backlog,
@@ -39,6 +38,7 @@ from fabriloom.scenario.sections.traffic import (
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
     from fabriloom.scenario.sections.fault import Fault
+    from fabriloom.scenario.sections.ring_technology import RingLinks
 
 
 def check(scenario: Scenario) -> None:
@@ -254,8 +254,8 @@ def _faults(scenario: Scenario) -> None:
         if name in scenario.raw.get("technology", {}):
             message = f"technology.{name} has no effect: nothing fails"
             raise scenario.error(message, ("technology", name), "add [[fault]], or remove it", key=True)
-    if isinstance(scenario.technology, RingLinks):
-        _closed_routes(scenario, scenario.technology)
+    if scenario.technology.of_rings:
+        _closed_routes(scenario, cast("RingLinks", scenario.technology))
     for place, fault in enumerate(scenario.fault):
         _fault(scenario, ("fault", place), fault)
 
@@ -316,7 +316,7 @@ def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
         if fault.what[0] not in ("link", "cable"):
             message = f"bit errors are of links and cables, not of a {fault.what[0]}"
             raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf, or name a link", key=True)
-        if not isinstance(scenario.technology, CharacterLinks | RingLinks):
+        if isinstance(scenario.technology, Generic):
             message = f"links of {scenario.technology.preset} do not send all the time, so how often bits are"
             message += " wrong depends on the traffic"
             raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf", key=True)

@@ -175,6 +175,11 @@ class Later:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
+    @classmethod
+    def of(cls, section: str, name: str) -> Later:
+        """Return a type of a module of ``sections``, imported when a file first has a value of it."""
+        return cls(lambda: getattr(import_module(f"fabriloom.scenario.sections.{section}"), name))
+
     @cached_property
     def made(self) -> Any:
         """The type."""
@@ -198,10 +203,13 @@ class Later:
 
 
 def later(section: str, name: str) -> Any:
-    """Return a type of a module of ``sections``, which is imported when a file first has a value of it."""
-    return Annotated[
-        Any, Later(lambda: getattr(import_module(f"fabriloom.scenario.sections.{section}"), name))
-    ]
+    """Return :meth:`Later.of` as the type of a field."""
+    return Annotated[Any, Later.of(section, name)]
+
+
+def tables(model: type[BaseModel], key: str) -> dict[str, Later]:
+    """Return a table by each of the words that its key can have."""
+    return dict.fromkeys(get_args(model.model_fields[key].annotation), Later(lambda: model))
 
 
 class OneOf:
@@ -214,8 +222,7 @@ class OneOf:
 
     def _all(self, union: Any) -> Iterator[tuple[str, Later]]:
         for model in get_args(union):
-            table = Later(lambda model=model: model)
-            yield from ((word, table) for word in get_args(model.model_fields[self.key].annotation))
+            yield from tables(model, self.key).items()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         tables = self._all(source) if self.tables is None else self.tables.items()

@@ -13,15 +13,14 @@ from fabriloom.interrupts import deferred
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.ports import Ports, has_ports
-from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
-from fabriloom.technology import interface_settings, protocol
 from fabriloom.technology.presets import settings
 from fabriloom.topology.family import usual_routing
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
+    from fabriloom.scenario.sections.interface import Interface
 
 
 FAULT_SETTINGS = (
@@ -54,9 +53,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             resolved["technology"].pop(name, None)
     if not resolved["technology"].get("close_after"):
         resolved["technology"].pop("closed_for", None)
-    resolved["interface"] = [
-        _dump(_filled(one, interface_settings(one.preset))) for one in scenario.interface
-    ]
+    resolved["interface"] = [_interface(one) for one in scenario.interface]
     for name in ("interface", "time_code", "interrupt"):
         if not getattr(scenario, name):
             del resolved[name]
@@ -121,8 +118,17 @@ def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Se
     return section.model_copy(update=found)
 
 
+def _interface(one: Interface) -> dict[str, Any]:
+    from fabriloom.technology.interfaces import interface_settings
+
+    return _dump(_filled(one, interface_settings(one.preset)))
+
+
 def filled_protocol(scenario: Scenario) -> Section:
     """Return ``[protocol]`` with every setting, written or not."""
+    from fabriloom.scenario.sections.protocol import Protocol
+    from fabriloom.technology.protocols import protocol
+
     written = scenario.protocol or Protocol()
     found = asdict(protocol(written.preset, written.overrides()))
     if scenario.of_rings:

@@ -12,7 +12,6 @@ from pydantic import Field, PrivateAttr, model_validator
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import later
 from fabriloom.scenario.sections.ports import Ports
-from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.ring_topology import is_ring
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Run
@@ -28,12 +27,14 @@ if TYPE_CHECKING:
     from fabriloom.scenario.sections.fault import Fault
     from fabriloom.scenario.sections.interface import Interface
     from fabriloom.scenario.sections.program import Program
+    from fabriloom.scenario.sections.protocol import Protocol
 else:
     Interrupt = later("codes", "Interrupt")
     TimeCode = later("codes", "TimeCode")
     Fault = later("fault", "Fault")
     Interface = later("interface", "Interface")
     Program = later("program", "Program")
+    Protocol = later("protocol", "Protocol")
 
 
 def with_preset(data: Any) -> Any:

@@ -308,7 +308,8 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, Later):
         return _models(annotation.made)
     if isinstance(annotation, OneOf):
-        return [model for table in (annotation.tables or {}).values() for model in _models(table)]
+        tables = dict.fromkeys((annotation.tables or {}).values())
+        return [model for table in tables for model in _models(table)]
     return [model for inner in get_args(annotation) for model in _models(inner)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from fabriloom.scenario.fields import (
     Section,
     TimePs,
 )
+from fabriloom.scenario.sections.technology import RingPreset
 from fabriloom.technology.rings import RingFaultStops
 
 Places = Annotated[int, Field(ge=1, le=65535)]
@@ -69,17 +70,9 @@ class Memory(Section):
 class RingLinks(Section):
     """SCI: register-insertion rings, and switches whose ports are joined by buses."""
 
-    preset: Literal[
-        "scinet",
-        "sci-retry",
-        "sci-1000",
-        "sci-lc2",
-        "sci-lx-d310",
-        "sci-bx-d321",
-        "sci-lc1-alpha",
-        "sci-testbed-1",
-        "sci-testbed-2",
-    ] = Field(description="Named set of values for all settings below")
+    of_rings: ClassVar[bool] = True
+
+    preset: RingPreset = Field(description="Named set of values for all settings below")
     link_rate_bits_per_s: ByteRateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Data rate of a link"
     )

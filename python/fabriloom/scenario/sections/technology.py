@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from fabriloom.scenario.fields import (
     DelayPsPerM,
     EventRateMilliHz,
     FileName,
+    Later,
     LengthM,
     OneOf,
     PositiveBytes,
@@ -19,8 +20,8 @@ from fabriloom.scenario.fields import (
     RateBitsPerS,
     Section,
     TimePs,
+    tables,
 )
-from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.technology.model import (
     Arbiter,
     Crossbar,
@@ -38,6 +39,9 @@ Bits = Annotated[int, Field(ge=1, le=4096)]
 
 class AnyTechnology(Section):
     """Settings that all technologies share."""
+
+    of_rings: ClassVar[bool] = False
+    """Whether these are links of rings."""
 
     crossbar: Crossbar | None = Field(
         default=None,
@@ -290,9 +294,29 @@ class Generic(SwitchedLinks):
     )
 
 
-Technology = Annotated[
-    CharacterLinks | Generic | RingLinks, OneOf("preset"), DefaultTag("preset", "ds-link-c104")
+RingPreset = Literal[
+    "scinet",
+    "sci-retry",
+    "sci-1000",
+    "sci-lc2",
+    "sci-lx-d310",
+    "sci-bx-d321",
+    "sci-lc1-alpha",
+    "sci-testbed-1",
+    "sci-testbed-2",
 ]
+
+if TYPE_CHECKING:
+    from fabriloom.scenario.sections.ring_technology import RingLinks
+
+    Technology = CharacterLinks | Generic | RingLinks
+else:
+    _TABLES = {
+        **tables(CharacterLinks, "preset"),
+        **tables(Generic, "preset"),
+        **dict.fromkeys(get_args(RingPreset), Later.of("ring_technology", "RingLinks")),
+    }
+    Technology = Annotated[Any, OneOf("preset", _TABLES), DefaultTag("preset", "ds-link-c104")]
 
 RING_PRESET = "sci-lc2"
 """The default preset of networks of rings: the hardware with the most published data."""
