@@ -12,7 +12,8 @@ import pytest
 from fabriloom import simulate
 from fabriloom.scenario import Scenario
 from fabriloom.studies.inspection import inspect
-from fabriloom.technology import TechnologyError, interface, interfaces, presets, technology
+from fabriloom.technology import TechnologyError, interface, presets, technology
+from fabriloom.technology.interfaces import interfaces
 
 CHIPS = ("shimafuji-codec", "spacewire-light")
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

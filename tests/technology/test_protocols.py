@@ -7,8 +7,9 @@ from typing import Any, get_args
 
 import pytest
 from fabriloom.scenario.sections.protocol import Protocol as Section
-from fabriloom.technology import TechnologyError, protocol, protocols
+from fabriloom.technology import TechnologyError, protocol
 from fabriloom.technology.presets import KINDS
+from fabriloom.technology.protocols import protocols
 
 
 def test_the_schema_knows_every_preset() -> None:

@@ -9,12 +9,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..output import Files, Output, OutputError, Working
+from ..output import OutputError
 from .exits import Mistake, complain
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from ..output import Files, Output, Working
     from ..results import Provenance, Results
 
 RUNS = "runs"
@@ -40,6 +41,7 @@ def taken(
     if out is None:
         return nullcontext()
     from .. import __version__
+    from ..output import Output
 
     try:
         return Output(out, command, __version__, force, kept, forget)
@@ -55,6 +57,7 @@ def cached(name: str) -> Iterator[Working | None]:
     folder. None if it cannot be created; the runs are then not kept.
     """
     from .. import __version__
+    from ..output import Working
 
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(cache) / "fabriloom" / "runs" / name

@@ -18,7 +18,7 @@ import numpy as np
 from .. import topology, traffic
 from ..later import names
 from ..scenario import Scenario, needed
-from ..technology import RingTechnology, Technology
+from ..technology import Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, Tenths, ports, unused
@@ -30,6 +30,7 @@ from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 if TYPE_CHECKING:
     from ..programs import Programs
+    from ..technology import RingTechnology
     from .rings import RingParts
 
     Parts = LinkParts | RingParts

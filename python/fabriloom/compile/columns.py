@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from .. import _native
 from ..codes import number
 from ..scenario import Scenario
-from ..technology import RingTechnology, Technology, TechnologyError
+from ..technology import Technology, TechnologyError
 from ..topology import Graph
+
+if TYPE_CHECKING:
+    from ..technology import RingTechnology
 
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[np.int64]]

@@ -11,12 +11,13 @@ from ..faults.outages import Outage, Rules, outages
 from ..faults.places import FaultError, each_of
 from ..faults.rates import drawn, mtbf_of_bits_ps
 from ..scenario import Scenario
-from ..technology import RingTechnology, Technology
+from ..technology import Technology
 from ..topology import Graph
 from .columns import Arrays, u32
 
 if TYPE_CHECKING:
     from ..scenario.sections.fault import Fault
+    from ..technology import RingTechnology
     from . import Parts
 
 NEVER_TICKS = 1 << 62

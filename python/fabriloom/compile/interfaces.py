@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
-from ..technology import Interface, Technology, TechnologyError, interface
+from ..technology import Technology, TechnologyError
 from ..topology import Graph
 from .columns import Times, per_link
+
+if TYPE_CHECKING:
+    from ..technology import Interface
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,10 @@ class Interfaces:
 def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfaces:
     """Return the interface chips of a scenario, checked. Raises ScenarioError."""
     at = np.zeros(graph.switches + len(graph.port_names), np.int64)
+    if not scenario.interface:
+        return Interfaces([], at)
+    from ..technology import interface
+
     chips: list[Interface] = []
     others: int | None = None
     for place, one in enumerate(scenario.interface):

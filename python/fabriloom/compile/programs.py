@@ -13,7 +13,7 @@ from ..programs import Programs
 from ..programs.check import longer_than
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
-from ..technology import RingTechnology, Technology, TechnologyError, technology
+from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from ..traffic import TrafficError
 from . import costs
@@ -22,6 +22,7 @@ from .several import no_way
 from .ticks import MOST_WAIT_TICKS, Durations
 
 if TYPE_CHECKING:
+    from ..technology import RingTechnology
     from . import Parts
 
 _WINDOWS = (

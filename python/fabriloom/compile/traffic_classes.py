@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from .. import units
 from ..faults.places import FaultError, vertices_of
-from ..technology import RingTechnology, Technology
+from ..technology import Technology
 from ..topology import MOST_PORTS, Graph
 from .columns import Arrays, u32
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
     from ..scenario.errors import Path
+    from ..technology import RingTechnology
     from ..traffic import Demand
 
 _HERE: Path = ("routing", "traffic_class")

@@ -7,11 +7,16 @@
 
 from __future__ import annotations
 
-from .folder import Output
-from .pieces import Pieces, stamp
+from typing import TYPE_CHECKING
+
+from ..later import names
 from .refusal import OutputError
 from .whole import Files, Plain, encoded, file, remove, settle
-from .working import Working, lock
+
+if TYPE_CHECKING:
+    from .folder import Output
+    from .pieces import Pieces, stamp
+    from .working import Working, lock
 
 __all__ = [
     "Files",
@@ -27,3 +32,9 @@ __all__ = [
     "settle",
     "stamp",
 ]
+
+__getattr__ = names(
+    globals(),
+    {"Output": ".folder", "Pieces": ".pieces", "stamp": ".pieces", "Working": ".working", "lock": ".working"},
+)
+"""A command without a folder needs none of these."""

@@ -7,7 +7,7 @@ are numbered as :mod:`.routers` says. A packet takes any free port of a row, in 
 from __future__ import annotations
 
 from ..topology.graph import Graph
-from ..topology.raw import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
+from ..topology.port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
 from . import routers
 from .table import RoutingError
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..topology.graph import Graph
-from ..topology.raw import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
+from ..topology.port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
 from .check import path
 from .distribution import Distribution
 from .table import NONE, RouteTable, RoutingError

@@ -24,7 +24,6 @@ from fabriloom.scenario.schema import Scenario, with_preset
 from fabriloom.scenario.sections.study import OTHERS
 from fabriloom.scenario.source import Override, SourceMap
 from fabriloom.scenario.studies import MOST_POINTS, check_study
-from fabriloom.scenario.translate import translate
 
 _MOST_ENTRIES = 20_000_000
 """Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
@@ -125,6 +124,8 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
         _check_characters(data, source)
         scenario = Scenario.model_validate(with_files(data, source, base_dir))
     except ValidationError as error:
+        from fabriloom.scenario.translate import translate
+
         raise translate(error, with_preset(data), source) from None
     except RecursionError:
         raise ScenarioError("nested too deeply", file=source.file) from None
@@ -209,6 +210,8 @@ def _check_tried(
     except ScenarioError as mistake:
         raise scenario.error(of + mistake.message, (*place, key), mistake.hint, key=True) from None
     except ValidationError as error:
+        from fabriloom.scenario.translate import translate
+
         found = translate(error, with_preset(data), SourceMap())
     path = found.path or ()
     for key in settings:

@@ -14,8 +14,10 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.scenario import json_schema
-from fabriloom.technology import Preset, interfaces, presets, protocols, ring_technology, technology
+from fabriloom.technology import Preset, presets, ring_technology, technology
+from fabriloom.technology.interfaces import interfaces
 from fabriloom.technology.presets import is_ring
+from fabriloom.technology.protocols import protocols
 
 _UNITS = (
     ("times", units.TIME_PS, "`2 us`"),

@@ -1,10 +1,15 @@
 """Technology: rates, buffers and delays of links, switches and rings, as presets with sources."""
 
-from fabriloom.technology.interfaces import Interface, interface, interface_settings, interfaces
+from typing import TYPE_CHECKING
+
+from fabriloom.later import names
 from fabriloom.technology.model import Technology, TechnologyError
 from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology
-from fabriloom.technology.protocols import Protocol, protocol, protocol_settings, protocols
-from fabriloom.technology.rings import RingTechnology
+
+if TYPE_CHECKING:
+    from fabriloom.technology.interfaces import Interface, interface, interface_settings
+    from fabriloom.technology.protocols import Protocol, protocol, protocol_settings
+    from fabriloom.technology.rings import RingTechnology
 
 __all__ = [
     "Entry",
@@ -16,11 +21,23 @@ __all__ = [
     "TechnologyError",
     "interface",
     "interface_settings",
-    "interfaces",
     "presets",
     "protocol",
     "protocol_settings",
-    "protocols",
     "ring_technology",
     "technology",
 ]
+
+__getattr__ = names(
+    globals(),
+    {
+        "Interface": ".interfaces",
+        "interface": ".interfaces",
+        "interface_settings": ".interfaces",
+        "Protocol": ".protocols",
+        "protocol": ".protocols",
+        "protocol_settings": ".protocols",
+        "RingTechnology": ".rings",
+    },
+)
+"""Few scenarios need these."""

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabriloom import units
-from fabriloom.technology import clocks
 from fabriloom.technology.model import Technology, TechnologyError
-from fabriloom.technology.rings import PORT_PLACES, RingTechnology
+
+if TYPE_CHECKING:
+    from fabriloom.technology.rings import RingTechnology
 
 KINDS = ("given", "counted", "calibrated", "assumed")
 
@@ -237,6 +238,8 @@ def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> 
         raise TechnologyError(
             f'preset "{preset}" is not of rings', "preset", "presets of rings: " + _names(True)
         )
+    from fabriloom.technology.rings import RingTechnology
+
     return RingTechnology(preset=preset, **values)
 
 
@@ -249,6 +252,8 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
     if "credit_quantum_bytes" in values:
         values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START)), **values}
     elif is_ring(preset):
+        from fabriloom.technology.rings import PORT_PLACES
+
         values = {**dict.fromkeys(PORT_PLACES), **values}
     for name, value in (overrides or {}).items():
         if name not in values:
@@ -266,6 +271,8 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     latency, clock = clocked.pop("router_latency"), clocked.pop("router_clock_millihz")
     values |= _codes({name: values.pop(name) for name in _CODES}, clock)
     if latency:
+        from fabriloom.technology import clocks
+
         values |= clocks.settings(latency, clock, clocked, values["data_bits"])
     elif clock or any(clocked.values()):
         name = "router_clock" if clock else next(name for name, part in clocked.items() if part)
@@ -286,6 +293,8 @@ def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any
     found = {"code_bits": bits, "interrupt_hold_ps": given["interrupt_hold_ps"] or 0}
     if latency is None:
         return {**found, "code_forward_ps": given["time_code_forward_ps"] or 0}
+    from fabriloom.technology import clocks
+
     return {**found, **clocks.code_settings(latency, clock_millihz, bits)}
 
 

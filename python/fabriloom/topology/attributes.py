@@ -13,12 +13,9 @@ from typing import Any
 
 from .. import units
 from .graph import MAX_LINKS
+from .port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
 from .raw import (
-    FIRST_ADDRESS,
-    FIRST_PORT,
     LARGEST_RATE_BITS_PER_S,
-    LAST_ADDRESS,
-    LAST_PORT,
     PORTS,
     SMALLEST_RATE_BITS_PER_S,
     RawGraph,

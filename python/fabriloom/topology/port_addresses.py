@@ -14,6 +14,10 @@ from .graph import Graph
 if TYPE_CHECKING:
     from .raw import RawGraph, RawLink, RawVertex
 
+FIRST_PORT, LAST_PORT = 1, 31
+"""Ports that a path address of SpaceWire can name; 0 is the configuration port of a router."""
+FIRST_ADDRESS, LAST_ADDRESS = 32, 254
+"""Logical addresses of SpaceWire; smaller numbers are ports, and 255 is reserved (ECSS-E-ST-50-12C)."""
 Cables = list[list[tuple[int, int]]]
 
 

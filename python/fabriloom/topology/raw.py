@@ -19,10 +19,6 @@ from .several import with_ports
 PORTS = ("source_port", "target_port")
 ATTRIBUTES = ("rate_bits_per_s", "length_m", *PORTS)
 """Numbers that a file may give per link."""
-FIRST_PORT, LAST_PORT = 1, 31
-"""Ports that a path address of SpaceWire can name; 0 is the configuration port of a router."""
-FIRST_ADDRESS, LAST_ADDRESS = 32, 254
-"""Logical addresses of SpaceWire; smaller numbers are ports, and 255 is reserved (ECSS-E-ST-50-12C)."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 10**12

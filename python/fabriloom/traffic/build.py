@@ -9,9 +9,7 @@ import numpy as np
 
 from fabriloom.traffic import mirrors, pairs, rates, receivers
 from fabriloom.traffic.arrivals import CLOSED, arrivals, character_grains, packet_grains
-from fabriloom.traffic.descriptors import descriptors
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.flows import flows
 from fabriloom.traffic.kinds import (
     ANY,
     FIXED,
@@ -25,8 +23,6 @@ from fabriloom.traffic.kinds import (
     Settings,
 )
 from fabriloom.traffic.lengths import lengths
-from fabriloom.traffic.matrix import matrix
-from fabriloom.traffic.matrix import pairs as pairs_file
 from fabriloom.traffic.names import Spread, Terminals, repeated
 from fabriloom.traffic.neighbours import nearest_neighbour
 
@@ -67,8 +63,12 @@ def build(
     columns |= length_columns
     pattern = settings["pattern"]
     if pattern["kind"] == "descriptors":
+        from fabriloom.traffic.descriptors import descriptors
+
         columns |= descriptors(terminals, technology, sending, pattern)
     elif pattern["kind"] == "flows":
+        from fabriloom.traffic.flows import flows
+
         columns |= flows(terminals, technology, sending, settings, distributions)
     else:
         aim, share = _aim(network, terminals, pattern, sending, seed)
@@ -216,6 +216,8 @@ def _aim(
     if kind == "hot-spot":
         return _hot_spot(network, terminals, pattern, sending), everyone
     if kind == "matrix":
+        from fabriloom.traffic.matrix import matrix
+
         columns, share = matrix(terminals, pattern)
         return {"source_target": np.full(count, WEIGHTED, np.uint8), **columns}, share
     if kind == "local":
@@ -275,7 +277,7 @@ def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: i
 
 def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
     if pattern.get("path"):
-        return pairs_file(terminals, pattern["path"], different=True)
+        return _pairs_of_file(terminals, pattern["path"], different=True)
     if pattern.get("random"):
         own = pattern.get("seed")
         drawing = receivers.exchanging if pattern["random"] == "pairs" else receivers.random
@@ -290,10 +292,16 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
     return target
 
 
+def _pairs_of_file(terminals: Terminals, path: str, different: bool) -> Ints:
+    from fabriloom.traffic.matrix import pairs
+
+    return pairs(terminals, path, different)
+
+
 def _map(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
     """Return fixed targets, several of which may be equal."""
     if pattern.get("path"):
-        return pairs.without_self(pairs_file(terminals, pattern["path"], different=False))
+        return pairs.without_self(_pairs_of_file(terminals, pattern["path"], different=False))
     if pattern.get("random"):
         own = pattern.get("seed")
         return receivers.drawn(network, seed if own is None else own)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from fabriloom.scenario.fields import DefaultTag, FileName, OneOf, Section, Sha256, Terminal, TimePs
 from fabriloom.topology import MOST_PORTS
-from fabriloom.topology.raw import FIRST_ADDRESS, LAST_ADDRESS
+from fabriloom.topology.port_addresses import FIRST_ADDRESS, LAST_ADDRESS
 
 
 class Distribution(Section):
