@@ -112,11 +112,9 @@ def rates_of(network: Network) -> NDArray[np.float64]:
 
 def per_rate(network: Network, times_of: Callable[[int | None], float]) -> NDArray[np.float64]:
     """Return, per terminal, ``times_of`` for the rate of its link; None is the usual rate."""
-    keys = np.nan_to_num(rates_of(network), nan=-1.0)
-    found = np.empty(network.terminals)
-    for rate in np.unique(keys):
-        found[keys == rate] = times_of(None if rate < 0 else round(rate))
-    return found
+    rates, which = np.unique(np.nan_to_num(rates_of(network), nan=-1.0), return_inverse=True)
+    times = np.array([times_of(None if rate < 0 else round(rate)) for rate in rates.tolist()], np.float64)
+    return times[which]
 
 
 def homes(network: Network) -> Ints:
