@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from fabriloom import load, run
+from fabriloom.cli import templates
 from fabriloom.cli.app import app
-from fabriloom.scenario import templates
 from typer.testing import CliRunner
 
 from .test_cli import command

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,6 +112,10 @@ class Bounds:
     def table(self) -> pl.DataFrame:
         """One row per flow, the largest bound first; columns as on the page of results."""
         return BOUNDS.frame_of(Row(self, flow) for flow in self.order())
+
+    def first(self, count: int) -> list[dict[str, Any]]:
+        """Return the first rows of the table."""
+        return [BOUNDS.row_of(Row(self, flow)) for flow in self.order()[:count]]
 
     def flow(self, source: str, target: str) -> int:
         """Return the number of the flow between two terminals; of several, that with the longest packets.

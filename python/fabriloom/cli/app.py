@@ -88,9 +88,9 @@ def new(
     force: ForceFile = False,
 ) -> int:
     """Write a commented scenario as a starting point."""
-    from . import work
+    from . import new as command
 
-    return work.new(kind, output, force)
+    return command.new(kind, output, force)
 
 
 @Commands.command()

@@ -91,7 +91,7 @@ def _lines(found: Bounds, which: Promise | int) -> Sequence[Line]:
 
 
 def _print_table(found: Bounds) -> None:
-    rows = found.table.head(ROWS).to_dicts()
+    rows = found.first(ROWS)
     both = {"bound_ns": "bound", "periods_ns": "with periods"}
     columns = {key: head for key, head in both.items() if any(row[key] is not None for row in rows)}
     heads = [word for head in columns.values() for word in (head, "worst found", "share")]

@@ -23,7 +23,6 @@ __all__ = [
     "curve",
     "draw",
     "loads_of",
-    "new",
     "plot",
     "reproduce",
     "run",
@@ -388,34 +387,6 @@ def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool
             place = folders.shown(folder.finish())
     for name in chosen:
         show.line(f"Written to {place / name}: {drawn[name].title}")
-    return exits.OK
-
-
-def new(kind: str, output: Path | None, force: bool) -> int:
-    """Print or write a commented scenario as a starting point."""
-    from ..output import encoded, file
-    from ..scenario import templates
-    from ..units import nearest
-
-    kinds = templates.names()
-    if kind not in kinds:
-        near = nearest(kind, kinds) if kind else None
-        offer = f"did you mean {near}? " if near else ""
-        asked = f"there is no scenario {kind} to start from" if kind else "name a kind of network"
-        raise Mistake(f"{asked}; {offer}choose from: {', '.join(kinds)}")
-    text = templates.text(kind)
-    if output is None:
-        show.line(text.rstrip("\n"))
-        return exits.OK
-    if output.suffix.lower() != ".toml":
-        raise Mistake(
-            f"{output}: a scenario to start from is TOML; name it {output.with_suffix('.toml').name}"
-        )
-    if os.path.lexists(output) and not force:
-        raise Mistake(f"{output}: the file exists; name another one, or add --force to replace it")
-    with file(output) as out:
-        out.write(encoded(text.replace(f"{kind}.toml", output.name)))
-    show.line(f"Written to {output}; next: fabriloom check {output}")
     return exits.OK
 
 
