@@ -1,6 +1,7 @@
 """Short commands from the shell to their result, written to ``benches/STARTUP.md``: measured, never asserted.
 
-The tutorial's network of 24 terminals is run for 5 ms. ``--quick`` runs everything once and writes nothing.
+The tutorial's network of 24 terminals is run for 5 ms, checked, bounded, drawn and compared. ``--quick`` runs
+everything once and writes nothing.
 """
 
 from __future__ import annotations
@@ -32,12 +33,20 @@ load = 0.2
 duration = "5 ms"
 """
 RUN = "run of a small network"
+SATURATE = ("saturate", "network.toml", "--definition", "backlog")
 COMMANDS = {
     RUN: ("run", "network.toml"),
     "run of the same, with its tables and report": ("run", "network.toml", "--out", "result", "--force"),
     "check of the same": ("check", "network.toml"),
+    "curve of two loads": ("curve", "network.toml", "--loads", "0.1,0.2", "--jobs", "1"),
+    "saturation of the same, by backlog": (*SATURATE, "--jobs", "1"),
+    "comparison with a torus": ("compare", "network.toml", "torus.toml", "--loads", "0.2", "--jobs", "1"),
+    "bound, without a search": ("bound", "network.toml", "--tries", "0"),
+    "drawing": ("draw", "network.toml"),
+    "a scenario to start from": ("new", "grid"),
     "help": ("--help",),
 }
+"""Runs of several points are done in the one process, whose instructions are counted."""
 
 
 def once(python: str, folder: str, arguments: tuple[str, ...]) -> tuple[float, float]:
@@ -74,6 +83,8 @@ def main() -> None:
     clock = {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "network.toml").write_text(NETWORK, encoding="utf-8")
+        torus = NETWORK.replace("grid", "torus").replace("first", "other")
+        (Path(folder) / "torus.toml").write_text(torus, encoding="utf-8")
         for name, arguments in COMMANDS.items():
             once(sys.executable, folder, arguments)
             times = 1 if asks.quick else TIMES * (PAIRS if asks.against else 1)

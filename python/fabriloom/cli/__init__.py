@@ -32,5 +32,3 @@ def main() -> None:
         app(prog_name="fabriloom")
     except KeyboardInterrupt:  # before a command has begun, or after it ended
         raise SystemExit(130) from None
-    finally:
-        gc.freeze()  # the process ends: no search for garbage among what is left
