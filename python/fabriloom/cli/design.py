@@ -79,7 +79,7 @@ def _tell(found: Design) -> None:
     tail = f"{asked.percentile:g} % µs"
     head = ["", "network", f"cost {unit}".rstrip(), "switches", "ports", "cables", "carries", tail]
     rows = [_row(number, one) for number, one in enumerate(found.met, 1)]
-    show.table(head, rows, [True, False, *[True] * 6])
+    show.table(head, rows, [True, False, *[True] * 6], folds=False)
     show.line("carries: times the traffic that is asked for.")
     for sentence in found.failing():
         show.line(sentence)

@@ -32,7 +32,7 @@ def tell(searched: Searched, place: Path) -> None:
         for one in searched.ranked[:SHOWN]
     ]
     flush = [True, *(True for _ in (*paths, *columns)), False]
-    show.table(["trial", *paths, *columns, "refused because"], rows, flush)
+    show.table(["trial", *paths, *columns, "refused because"], rows, flush, folds=False)
     if len(searched.ranked) > SHOWN:
         left = len(searched.ranked) - SHOWN
         show.line(f"and {left:,} more: `fabriloom study export {place} trials.csv --trials`")

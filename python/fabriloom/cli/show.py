@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
-
 from ..printable import escaped
 from ..results import html
 from ..results.figures import figures, in_percent, measured
-from .layout import Column, laid_out
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..results import Results
     from ..studies import Curve, Repetition, Saturation
 
 PIPE_WIDTH = 140
+
+
+def draw(drawn: Table) -> None:
+    """Print a table on standard output; in a pipe without colours, wide, and without trailing blanks."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    console = Console(width=width, highlight=False, markup=False, emoji=False)
+    # Rich leaves out columns that do not fit; a wide line that the terminal breaks is the lesser evil.
+    console.width = max(console.width, console.measure(drawn).minimum)
+    with console.capture() as captured:
+        console.print(drawn)
+    lines = [text.rstrip() for text in captured.get().rstrip("\n").split("\n")]
+    sys.stdout.write(textwrap.dedent("\n".join(lines)) + "\n")
 
 
 def line(text: str = "") -> None:
@@ -34,47 +46,40 @@ def time(divisor: float, value: float | None, ci95: float | None = None) -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[bool], title: str = ""
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[bool],
+    title: str = "",
+    folds: bool = True,
 ) -> None:
-    """Print a table; ``numbers``: columns that are flush right and never folded."""
+    """Print a table; ``numbers``: right-aligned columns; ``folds``: whether the others may be wrapped."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
     if title:
         line(title)
-    last = len(head) - 1
-    columns = [
-        Column([escaped(cell) for cell in cells], (place > 0) + (place < last), not right, right)
-        for place, (cells, right) in enumerate(zip(zip(head, *rows, strict=True), numbers, strict=True))
-    ]
-    named, *others = laid_out(columns, last + 2, _width(), head=True)
-    can_draw = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    rule = ("─" if can_draw else "-") * cell_len(_GAP.join(named[0]))
-    _print("", *(_GAP.join(_styled(cell, _BOLD) for cell in cells) for cells in named), rule)
-    _print(*(_GAP.join(cells) for cells in itertools.chain(*others)), "")
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name, right in zip(head, numbers, strict=True):
+        drawn.add_column(
+            Text(escaped(name)), justify="right" if right else "left", overflow="fold", no_wrap=right
+        )
+    for row in rows:
+        drawn.add_row(*(Text(escaped(cell)) for cell in row))
+    draw(drawn)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
     """Print lines of (name, value), with aligned values."""
-    names, values = zip(*((escaped(name), escaped(value)) for name, value in rows), strict=True)
-    found = laid_out([Column(names, 2, folds=False), Column(values, 0)], 0, _width())
-    _print(*(f"{_styled(name, _DIM)}  {value}" for name, value in itertools.chain(*found)))
+    from rich.table import Table
+    from rich.text import Text
 
-
-_GAP = "   "
-_BOLD, _DIM = "1", "2"
-
-
-def _styled(cell: str, style: str) -> str:
-    """Return a cell in a style of terminals; as it is in a pipe."""
-    plain = not sys.stdout.isatty() or os.environ.get("TERM") == "dumb"
-    return cell if plain else f"\x1b[{style}m{cell}\x1b[0m"
-
-
-def _width() -> int:
-    return get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
-
-
-def _print(*lines: str) -> None:
-    """Print lines without trailing blanks."""
-    sys.stdout.write("".join(f"{text.rstrip()}\n" for text in lines))
+    drawn = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    drawn.add_column(style="dim", no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for what, value in rows:
+        drawn.add_row(Text(escaped(what)), Text(escaped(value)))
+    draw(drawn)
 
 
 def run(results: Results) -> None:
@@ -139,7 +144,7 @@ def verdicts(said: Mapping[str, str]) -> None:
 
 def _percentiles(taken: int, unit: str) -> dict[str, str]:
     """Return the percentiles for which there is room beside the other columns: on a narrow terminal, one."""
-    columns = _width()
+    columns = get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
     if columns < 104 + taken:
         return {"p99": f"99 % {unit}"}
     return {"p50": f"50 % {unit}", "p99": f"99 % {unit}", "p99_9": f"99.9 % {unit}"}
@@ -184,7 +189,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         return
     head = list(rows[0])
     flush = [name not in (*varied, "ended") for name in head]
-    table(head, [list(row.values()) for row in rows], flush, title)
+    table(head, [list(row.values()) for row in rows], flush, title, folds=False)
     latency = found[0].summary["latency_ns"]
     line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait.")
     retry = " Retries: packets sent again, average per link." if retried else ""

@@ -365,7 +365,7 @@ def _tell(found: Study, place: Path) -> None:
             ]
         )
     flush = [*(False for _ in paths), *(True for _ in head[len(paths) : -1]), False]
-    show.table(head, cells, flush)
+    show.table(head, cells, flush, folds=False)
     if len(table) > SHOWN:
         show.line(f"and {len(table) - SHOWN:,} more: `fabriloom study export {place} points.csv`")
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from .cut import Bisection
 from .family import FAMILIES
-from .flow import maximum_flow
 from .graph import Graph, Ints
 
 MAX_EIGEN_SWITCHES = 1500
@@ -80,15 +79,18 @@ def _least_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
     """Return the links between a half of the terminals and the other, with every switch at its best."""
     if graph.switches > MAX_FLOW_SWITCHES:
         return _placed_cut(graph, half)
+    import networkx
+
     ins, outs = graph.terminal_entry_switches, graph.terminal_exit_switches
-    one, other = graph.switches, graph.switches + 1
-    edges = list(zip(*(column.tolist() for column in _switch_weights(graph)), strict=True))
-    for side, chosen in ((one, half), (other, ~half)):
+    flow = networkx.Graph()
+    for side, chosen in (("one", half), ("other", ~half)):
         count = np.bincount(ins[chosen], minlength=graph.switches)
         count += np.bincount(outs[chosen], minlength=graph.switches)
         for switch in np.flatnonzero(count).tolist():
-            edges.append((side, switch, int(count[switch])))
-    return maximum_flow(graph.switches + 2, edges, one, other)
+            flow.add_edge(side, switch, capacity=int(count[switch]))
+    for a, b, count in zip(*(column.tolist() for column in _switch_weights(graph)), strict=True):
+        flow.add_edge(a, b, capacity=count)
+    return int(networkx.maximum_flow_value(flow, "one", "other"))
 
 
 def _placed_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
