@@ -37,7 +37,7 @@ impl Network {
     /// that time or later.
     pub(super) fn leaving(&self, at: &Link, number: Number) -> Option<(Run, bool)> {
         let (kind, to) = (self.kind(at), self.links.get(at.input.output() as usize)?);
-        let places = to.places(self.kind(to), self.rooms.get(at.input.output() as usize), kind.crossbar);
+        let places = to.places(self.kind(to), kind.crossbar);
         if kind.stepwise {
             let line = &self.exits[to.output.holder() as usize];
             let known = earlier(places.turns.end, line.known());
@@ -168,60 +168,24 @@ impl Network {
         earlier(keep, next - at.output.shift() - places)
     }
 
-    /// Stores when the places of characters sent in a run become free, as far as the crossbar could use them: after an
-    /// end of packet one place may follow the other faster than the crossbar.
+    /// Stores when the crossbar can use the places of characters that were sent just now in a run.
     #[inline(always)]
     pub(super) fn free_places(&mut self, link: u32, run: &Run) {
-        if !self.rooms.is_empty() {
-            self.push_room(link, run);
-        }
+        let at = &mut self.links[link as usize];
+        at.free_places(&self.kinds[at.kind as usize], run);
     }
 
-    #[inline(never)]
-    fn push_room(&mut self, link: u32, run: &Run) {
-        let Kind { character, source_crossbar: crossbar, from_terminal, .. } =
-            *self.kind(&self.links[link as usize]);
-        if from_terminal {
-            return;
-        }
-        let crossbar = crossbar.min(run.step);
-        let mut rest = run.later(character);
-        while rest.count > 0 {
-            let room = self.room_to_extend(link);
-            let own = room.last() + Time::from(crossbar);
-            let mut next = rest;
-            if own > rest.time {
-                // While the crossbar is behind.
-                let (behind, gain) = (own - rest.time, Time::from(rest.step - crossbar));
-                let count = if gain == 0 { Time::MAX } else { (behind + gain - 1) / gain };
-                next.count = Time::from(rest.count).min(count) as u32;
-                (next.step, next.time) = (crossbar, own);
-            }
-            room.push(&next);
-            rest = Run { count: rest.count - next.count, time: rest.at(next.count), ..rest };
-        }
-    }
-
-    /// Stores, for characters whose places nobody will look up, a lower limit of when the crossbar has moved them.
+    /// Stores, for characters whose places nobody will look up, a lower limit of when the crossbar can use them.
     pub(super) fn free_unseen(&mut self, link: u32, count: u32) {
-        let kind = self.kind(&self.links[link as usize]);
-        if self.rooms.is_empty() || kind.from_terminal {
+        let at = &self.links[link as usize];
+        if !self.kind(at).puts_off {
             return;
         }
-        let step = kind.source_crossbar;
-        let room = self.room_to_extend(link);
-        let time = room.last() + Time::from(step);
-        room.push(&Run { count, step, time });
-    }
-
-    /// When the places of a link become free, with room for another run.
-    #[inline(always)]
-    fn room_to_extend(&mut self, link: u32) -> &mut Timeline {
-        if !self.rooms[link as usize].has_room() {
-            let keep = earlier(self.rooms[link as usize].known(), self.next_place(link));
-            self.rooms[link as usize].make_room(keep);
+        if !at.wire.has_room() {
+            self.make_room(link);
         }
-        &mut self.rooms[link as usize]
+        let at = &mut self.links[link as usize];
+        at.wire.put_off_unseen(count, self.kinds[at.kind as usize].source_crossbar);
     }
 
     /// Returns the first character in an input buffer that has not been sent on.
@@ -255,7 +219,7 @@ pub(super) struct Turns {
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub turns: Turns,
-    /// The places of characters become free `late` ticks after these times.
+    /// When characters start whose places become free `late` ticks later, and are put off by the crossbar.
     line: &'a Timeline,
     late: u32,
     /// Ticks between two characters that cross to them.
@@ -270,36 +234,48 @@ impl Link {
     }
 
     /// Takes or stores the credit for the rest of the departing head packet of a plain link; returns when its end
-    /// leaves.
+    /// leaves, which arrives at a tick.
     #[inline(always)]
     pub fn end_leaves<const PACED: bool>(
         &mut self,
+        kind: &Kind,
         to: &Link,
-        room: Option<&Timeline>,
-        kinds: &[Kind],
+        next: &Kind,
+        arrival: Time,
         crowd: &Crowd,
         now: Time,
     ) -> Time {
-        let kind = &kinds[self.kind as usize];
         let crossbar = if PACED { kind.crossbar } else { 0 };
-        let next = &kinds[to.kind as usize];
-        let places = to.places(next, room, crossbar);
-        let last = places.turns.end - Wrapping(1);
-        let place = match places.last_leaving(self, self.credit.next_quantum()) {
-            Some(run) => {
-                if !self.takes_run(kind, &run, crowd, now) {
-                    self.credit.keep(kind, &run, true);
-                }
-                run.at(run.count - 1)
+        let places = to.places(next, crossbar);
+        let (last, number) = (places.turns.end - Wrapping(1), self.credit.next_quantum());
+        let own = self.input.crosses_at(last, crossbar);
+        let leaving = places.last_leaving(self, number);
+        if let Some((run, true)) = leaving {
+            self.take_or_keep(kind, &run, crowd, now);
+            return model::departure(arrival, own, run.at(run.count - 1));
+        }
+        let (place, rest) = (places.free_at(last), ahead(places.turns.end, number));
+        if (own >= place) & (rest > 0) & (ahead(number, self.input.deleted()) >= 0) {
+            // No place is free later than the crossbar could use it.
+            let time = self.input.crosses_at(number, crossbar);
+            self.take_or_keep(kind, &Run { count: rest as u32, step: crossbar, time }, crowd, now);
+        } else if let Some((run, false)) = leaving {
+            if !self.takes_last(kind, &places, run.count, crowd, now) {
+                self.keep_rest(kind, to, next, crossbar);
             }
-            None => {
-                if ahead(last, self.credit.next_quantum()) >= 0 {
-                    self.take_or_keep_rest(to, room, kinds, crowd, now, crossbar);
-                }
-                places.free_at(last)
-            }
-        };
-        model::departure(self.last_arrival(kind, crowd), self.input.crosses_at(last, crossbar), place)
+        } else if rest > 0 {
+            self.take_or_keep_rest(kind, to, next, crowd, now, crossbar);
+        }
+        model::departure(arrival, own, place)
+    }
+
+    /// Takes the credit for characters that leave in a straight run, the first one returning a quantum, if it is in time,
+    /// or stores when it is usable.
+    #[inline(always)]
+    fn take_or_keep(&mut self, kind: &Kind, run: &Run, crowd: &Crowd, now: Time) {
+        if !self.takes_run(kind, run, crowd, now) {
+            self.credit.keep(kind, run, true);
+        }
     }
 
     /// Takes the credit for the rest of the head packet of a plain link if it is in time, or stores when it is usable,
@@ -307,18 +283,23 @@ impl Link {
     #[inline(never)]
     fn take_or_keep_rest(
         &mut self,
+        kind: &Kind,
         to: &Link,
-        room: Option<&Timeline>,
-        kinds: &[Kind],
+        next: &Kind,
         crowd: &Crowd,
         now: Time,
         crossbar: u32,
     ) {
-        let (kind, next) = (&kinds[self.kind as usize], &kinds[to.kind as usize]);
-        let places = to.places(next, room, crossbar);
-        if self.takes_until(places.turns.end, kind, next, &places, crowd, now) {
-            return;
+        let places = to.places(next, crossbar);
+        if !self.takes_until(places.turns.end, kind, next, &places, crowd, now) {
+            self.keep_rest(kind, to, next, crossbar);
         }
+    }
+
+    /// Stores when that credit is usable.
+    #[inline(never)]
+    fn keep_rest(&mut self, kind: &Kind, to: &Link, next: &Kind, crossbar: u32) {
+        let places = to.places(next, crossbar);
         while ahead(places.turns.end, self.credit.next_quantum()) > 0 {
             let run = places.crossing(self, self.credit.next_quantum());
             self.credit.keep(kind, &run, true);
@@ -344,12 +325,17 @@ impl Link {
 
     /// Returns the places in the output buffer, for characters that cross a crossbar.
     #[inline(always)]
-    pub fn places<'a>(&'a self, kind: &Kind, room: Option<&'a Timeline>, crossbar: u32) -> Places<'a> {
-        let (line, late) = match room {
-            Some(room) => (room, 0),
-            None => (self.wire.starts(), kind.character),
-        };
-        Places { turns: self.turns(kind), line, late, crossbar }
+    pub fn places(&self, kind: &Kind, crossbar: u32) -> Places<'_> {
+        Places { turns: self.turns(kind), line: self.wire.starts(), late: kind.character, crossbar }
+    }
+
+    /// Stores when the crossbar can use the places of characters that were sent just now in a run: after an end of packet
+    /// one place may be free sooner after the other than it can use them.
+    #[inline(always)]
+    pub fn free_places(&mut self, kind: &Kind, run: &Run) {
+        if kind.puts_off {
+            self.wire.put_off(run, kind.source_crossbar);
+        }
     }
 }
 
@@ -403,9 +389,10 @@ impl Places<'_> {
         Some((kind.quanta(most.min(run.count + last.count)) * kind.quantum, own))
     }
 
-    /// Returns when all remaining characters of a packet leave from one on, if they do so in a straight run.
+    /// Returns when the places of all remaining characters of a packet become free, from one on, if they are those of the
+    /// last piece, and whether the characters leave then; if not, the crossbar delays some.
     #[inline(always)]
-    pub fn last_leaving(&self, at: &Link, number: Number) -> Option<Run> {
+    pub fn last_leaving(&self, at: &Link, number: Number) -> Option<(Run, bool)> {
         let last = self.line.last_run();
         let first = self.line.known() - Wrapping(last.count);
         let (rest, into) = (ahead(self.turns.end, number), ahead(number - self.turns.shift, first));
@@ -415,13 +402,16 @@ impl Places<'_> {
             time: last.at(into.max(0) as u32) + Time::from(self.late),
         };
         let own = at.input.crosses_at(number, self.crossbar);
-        let exact = (rest > 0) & (into >= 0) & (ahead(number, at.input.deleted()) >= 0) & (run.time > own);
-        exact.then_some(run)
+        let all = (rest > 0) & (into >= 0) & (ahead(number, at.input.deleted()) >= 0);
+        if self.crossbar == 0 {
+            return (all & (run.time > own)).then_some((run, true));
+        }
+        all.then(|| (run, (run.time > own) & !self.line.lags(into as u32, self.crossbar)))
     }
 
     /// Returns when characters leave that arrive in time, from one on, if this is in at most two runs: those whose
     /// places become free before the last change of pace there, and the others. The first time of each holds; the
-    /// others leave at that time or later.
+    /// others leave then or sooner.
     #[inline(always)]
     pub fn last_runs(&self, at: &Link, number: Number) -> Option<[Run; 2]> {
         let Turns { shift, stop, .. } = self.turns;
@@ -434,32 +424,42 @@ impl Places<'_> {
         let (place, own) = (Time::from(self.late), at.input.crosses_at(number, self.crossbar));
         if before <= 0 {
             // All are in the last run.
-            let time = (last.at(before.unsigned_abs()) + place).max(own);
+            let time = (self.line.last_place(before.unsigned_abs(), self.crossbar) + place).max(own);
             let run = Run { count: (rest + before) as u32, step: last.step, time };
             return Some([run, Run { count: 0, ..run }]);
         }
-        let run = self.line.last_run_but_one(number - shift)?;
+        let run = self.line.place_before_last(number - shift, self.crossbar)?;
         let behind = at.input.crosses_at(first + shift, self.crossbar);
-        let last = Run { count: rest as u32, time: (last.time + place).max(behind), ..last };
+        let time = (self.line.last_place(0, self.crossbar) + place).max(behind);
+        let last = Run { count: rest as u32, time, ..last };
         Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
+    }
+
+    /// Returns when a character leaves that arrives in time.
+    #[inline(always)]
+    pub fn leaves_at(&self, at: &Link, number: Number) -> Time {
+        self.free_at(number).max(at.input.crosses_at(number, self.crossbar))
     }
 
     /// Returns when the place of a character is free.
     #[inline(always)]
     pub fn free_at(&self, number: Number) -> Time {
-        self.freed(number - self.turns.shift).time
+        self.line.place(number - self.turns.shift, self.crossbar) + Time::from(self.late)
     }
 
     /// When the places become free of characters that were sent, from one on, as long as they do so in a straight run.
     #[inline(always)]
     pub fn freed(&self, sent: Number) -> Run {
-        self.line.run_from(sent).later(self.late)
+        self.line.places_from(sent, self.crossbar).later(self.late)
     }
 
     /// Returns a tick before which the crossbar does not use the place of a character, sent or not.
     pub fn not_before(&self, sent: Number) -> Time {
         match ahead(sent, self.line.known()) {
-            behind @ 0.. => self.line.last() + Time::from(behind + 1) * Time::from(self.crossbar),
+            behind @ 0.. => {
+                let ticks = Time::from(behind + 1) * Time::from(self.crossbar);
+                self.line.crossed() + ticks + Time::from(self.late)
+            }
             _ => self.freed(sent).time,
         }
     }

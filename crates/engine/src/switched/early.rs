@@ -47,8 +47,7 @@ impl Network {
         let output = self.links[link as usize].input.output();
         let [at, to] = two(&mut self.links, link, output);
         let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
-        let room = if PACED { self.rooms.get(output as usize) } else { None };
-        let places = to.places(next, room, if PACED { kind.crossbar } else { 0 });
+        let places = to.places(next, if PACED { kind.crossbar } else { 0 });
         if !at.is_plain() {
             return false;
         }
@@ -64,6 +63,20 @@ impl Link {
     pub fn takes_run(&mut self, kind: &Kind, run: &Run, crowd: &Crowd, now: Time) -> bool {
         let apart = (kind.quanta(run.count) - 1) * kind.quantum;
         let quanta = Quanta { first: kind.credit(run.time), last: kind.credit(run.at(apart)), apart };
+        self.takes(kind, &quanta, crowd, now)
+    }
+
+    /// Takes the credit for a number of characters whose places become free by one piece of a timeline, the first one
+    /// returning a quantum, if it is in time.
+    ///
+    /// By their places, by the crossbar after earlier places, and by the crossbar since the grant they leave at three
+    /// paces, of which the latest counts each time: so between the first and the last quantum no credit is later than on
+    /// a straight line.
+    #[inline(always)]
+    pub fn takes_last(&mut self, kind: &Kind, places: &Places, count: u32, crowd: &Crowd, now: Time) -> bool {
+        let (number, apart) = (self.credit.next_quantum(), (kind.quanta(count) - 1) * kind.quantum);
+        let leaves = |number: Number| kind.credit(places.leaves_at(self, number));
+        let quanta = Quanta { first: leaves(number), last: leaves(number + Wrapping(apart)), apart };
         self.takes(kind, &quanta, crowd, now)
     }
 
@@ -90,12 +103,12 @@ impl Link {
         if !alike & (apart > kind.quantum) {
             return false;
         }
-        let leaves =
-            |number: Number| places.free_at(number).max(self.input.crosses_at(number, places.crossbar));
+        let leaves = |number: Number| places.leaves_at(self, number);
         let last = kind.credit(leaves(first + Wrapping(apart)));
         let exact = !alike | self.credit.waits() | (places.crossbar > 0);
         let pace = Time::from(kind.character);
-        let first = if exact { kind.credit(leaves(first)) } else { last - Time::from(apart) * pace };
+        let first =
+            if exact & (apart > 0) { kind.credit(leaves(first)) } else { last - Time::from(apart) * pace };
         self.takes(kind, &Quanta { first, last, apart }, crowd, now)
     }
 

@@ -227,8 +227,8 @@ impl Network {
         };
         let mut left = at_pace(next, place) + Time::from(kind.character);
         left = left.max(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
-        if let Some(room) = self.rooms.get(next.link as usize) {
-            left = left.max(to.places(next_kind, Some(room), kind.crossbar).not_before(place));
+        if next_kind.puts_off {
+            left = left.max(to.places(next_kind, kind.crossbar).not_before(place));
         }
         left + Time::from(kind.credit_delay) <= at_pace(part, waiting)
     }
@@ -242,8 +242,8 @@ impl Network {
         let (kind, number) = (&self.kinds[at.kind as usize], at.sending());
         let burst = Burst::rest(at, kind, at.worm(number, &self.crowd).end);
         at.send(kind, &burst);
+        at.free_places(kind, &burst.run);
         self.extensions += 1;
-        self.free_places(link, &burst.run);
         let gone = self.links[link as usize].sent(number, &mut self.crowd);
         self.sent(link, &gone);
     }

@@ -79,6 +79,9 @@ pub(super) struct Kind {
     pub handover: u32,
     /// Ticks from the departure of an end of packet until the next head is at the front.
     pub next_head: u32,
+    /// Whether the crossbar at the source may be behind with the places in the output buffer: it is slower than an end
+    /// of packet.
+    pub puts_off: bool,
     /// Whether the packets at its end leave as described in the module `stepwise`.
     pub stepwise: bool,
     /// Whether the cable is so long that a bufferful is sent before credit for its first character can return: then the
@@ -179,8 +182,10 @@ impl Kind {
         // Minimum time to send the characters for which there is credit when the link begins to wait for more.
         let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
         let long = loop_ticks < u64::from(arrival) + u64::from(credit_delay);
-        let stepwise = stepwise.get(target as usize).copied().unwrap_or(false);
+        let is_stepwise = |vertex: u32| stepwise.get(vertex as usize).copied().unwrap_or(false);
+        let stepwise = is_stepwise(target);
         let crossbar = at_switch(&fabric.switch_crossbar_ticks, target);
+        let source_crossbar = at_switch(&fabric.switch_crossbar_ticks, source);
         Self {
             character,
             end,
@@ -194,9 +199,10 @@ impl Kind {
             onward: at_switch(&fabric.switch_forward_ticks, target),
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar,
-            source_crossbar: at_switch(&fabric.switch_crossbar_ticks, source),
+            source_crossbar,
             handover: at_switch(&fabric.switch_handover_ticks, target),
             next_head: at_switch(&fabric.switch_next_head_ticks, target),
+            puts_off: source_crossbar > end && !is_stepwise(source),
             stepwise,
             long,
             plain: !stepwise && !long,
@@ -243,7 +249,8 @@ fn shortest_packet(fabric: &Fabric) -> u32 {
 }
 
 /// Returns the switches where the departures from input buffers have to be computed in order, because the crossbar is
-/// slower than a link, or because an output buffer is too small for the delay to the wire.
+/// slower than a link, or because an output buffer is too small for the delay to the wire, or too large for a crossbar
+/// that may be behind.
 fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
     let mut stepwise = vec![false; fabric.switches as usize];
     for link in 0..fabric.links() {
@@ -257,11 +264,13 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
             let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(shortest);
             let tight = leaves && bufferful < u64::from(character) + u64::from(forward);
             let crossbar = fabric.switch_crossbar_ticks[vertex as usize];
+            // A crossbar is never further behind than this: see `Timeline::put_off`.
+            let far = u64::from(fabric.link_output_buffer[link]) * u64::from(crossbar) > u64::from(u32::MAX);
             let handover = fabric.switch_handover_ticks[vertex as usize];
             // An end of packet that takes longer in the crossbar than on the wire matters only if the next packet can
             // follow it sooner.
             let slow = crossbar > character || crossbar > shortest && crossbar > handover;
-            stepwise[vertex as usize] |= tight || slow;
+            stepwise[vertex as usize] |= tight || slow || (leaves && far);
         }
     }
     stepwise

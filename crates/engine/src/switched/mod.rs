@@ -29,7 +29,7 @@
 //! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` by [`arbiter`], `packets` by [`packet_path`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `make_room` by [`departures`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
 //! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `set_waits` by both, `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |

@@ -83,7 +83,10 @@ impl Network {
         };
         *at.append(&mut self.crowd) = worm;
         match begun {
-            Some(begun) => self.begun::<PACED, false>(NONE, link, NONE, &begun),
+            Some(begun) => {
+                self.extensions += 1;
+                self.begun::<PACED, false>(NONE, link, NONE, &begun);
+            }
             None => self.settle::<PACED>(link),
         }
     }
@@ -92,8 +95,11 @@ impl Network {
     #[inline(always)]
     pub(super) fn grant<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
         let at = &self.links[input as usize];
-        let &Worm { first, end, .. } = at.worm(at.head(), &self.crowd);
-        let may_be_whole = at.rests_with_head() && !self.is_long_packet(end - first);
+        let is_long = || {
+            let &Worm { first, end, .. } = at.worm(at.head(), &self.crowd);
+            self.is_long_packet(end - first)
+        };
+        let may_be_whole = at.rests_with_head() && !(self.has_long && is_long());
         if !(may_be_whole && self.grant_whole::<PACED>(input, output, now)) {
             self.grant_in_steps::<PACED>(input, output, now);
         }
@@ -132,7 +138,10 @@ impl Network {
         *to.append(&mut self.crowd) = worm;
         self.grants += 1;
         match begun {
-            Some(begun) => self.begun::<PACED, true>(input, output, NONE, &begun),
+            Some(begun) => {
+                self.extensions += 1;
+                self.begun::<PACED, true>(input, output, NONE, &begun);
+            }
             None if waits => self.granted_behind::<PACED>(input, output),
             None => self.settle::<PACED>(output),
         }
@@ -159,7 +168,6 @@ impl Network {
         begun: &Begun,
     ) {
         let &Begun { run, class, asks_at, last, again, credits, frees } = begun;
-        self.extensions += 1;
         if PACED {
             self.free_places(output, &run);
         }
@@ -268,7 +276,7 @@ impl Network {
     /// Takes the packet that has been received at the end of a link.
     pub fn deliver(&mut self, link: u32) -> PacketState {
         let at = &mut self.links[link as usize];
-        let packet = at.take_head(&mut self.crowd);
+        let packet = at.take_head(&mut self.crowd).packet;
         if at.head() != at.sending() {
             self.schedule_delivery(link);
         }
@@ -302,17 +310,18 @@ impl Network {
     #[inline(always)]
     pub(super) fn left<const PACED: bool>(&mut self, link: u32, output: u32, leaves: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);
+        let kind = &self.kinds[at.kind as usize];
+        let head = at.take_head(&mut self.crowd);
         let leaves = match leaves {
             Some(leaves) => leaves,
             None => {
-                let room = if PACED { self.rooms.get(output as usize) } else { None };
-                at.end_leaves::<PACED>(to, room, &self.kinds, &self.crowd, self.wheel.now())
+                let next = &self.kinds[to.kind as usize];
+                let arrival = kind.arrival(head.time - Time::from(kind.end));
+                at.end_leaves::<PACED>(kind, to, next, arrival, &self.crowd, self.wheel.now())
             }
         };
-        let kind = &self.kinds[at.kind as usize];
         at.input.leave(kind.at_front(leaves));
         let free = kind.release(leaves);
-        at.take_head(&mut self.crowd);
         if at.credit.waits() | at.due.is_behind() {
             cold_path();
             // Until its next head has an output, there is no other credit.

@@ -83,8 +83,6 @@ pub struct Network {
     pub(super) kinds: Vec<Kind>,
     /// When characters leave the input buffers of links that are `stepwise`; empty if no link is.
     pub(super) exits: Vec<Timeline>,
-    /// When places in output buffers become free; empty if that follows from when characters are sent.
-    pub(super) rooms: Vec<Timeline>,
     pub(super) crowd: Crowd,
     pub(super) routes: Routes,
     pub(super) ports: Ports,
@@ -129,16 +127,12 @@ impl Network {
         let any = kinds.iter().any(|kind| kind.stepwise);
         let exits = links.iter().filter(|_| any);
         let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0)).collect();
-        let late = kinds.iter().any(|kind| !kind.from_terminal && kind.source_crossbar > kind.end);
-        let rooms = links.iter().filter(|_| late);
-        let rooms = rooms.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0)).collect();
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
             links,
             exits,
-            rooms,
             crowd: Crowd::default(),
             routes: Routes::new(&fabric),
             ports,

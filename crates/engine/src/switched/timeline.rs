@@ -72,7 +72,11 @@ pub struct Timeline {
     pieces: [Piece; ROOM],
     /// Pieces before those in place that are still looked up; boxed, because few timelines have any.
     #[expect(clippy::box_collection)]
-    older: Option<Box<VecDeque<Piece>>>,
+    older: Option<Box<VecDeque<(Piece, u32)>>>,
+    /// Per piece: for how many ticks the crossbar puts off the place of its first character, see [`Timeline::put_off`].
+    lags: [u32; ROOM],
+    /// When the crossbar can use the place of the last known character, as for the pieces.
+    crossed: Time,
 }
 
 impl Timeline {
@@ -89,6 +93,8 @@ impl Timeline {
             pace,
             pieces: [long_ago; ROOM],
             older: None,
+            lags: [0; ROOM],
+            crossed: ALWAYS,
         }
     }
 
@@ -107,17 +113,25 @@ impl Timeline {
     /// Returns the straight run from a character on. The character must be known, and still stored.
     #[inline(always)]
     pub fn run_from(&self, number: Number) -> Run {
+        let (piece, _, until) = self.find(number);
+        piece.run(number, until)
+    }
+
+    /// Returns the piece with a character, its lag, and the first character after it. The character must be known, and
+    /// still stored.
+    #[inline(always)]
+    fn find(&self, number: Number) -> (Piece, u32, Number) {
         debug_assert!(ahead(self.known, number) > 0, "{number} of {}", self.known);
         let (mut until, mut at) = (self.known, self.written);
         loop {
             at -= 1;
             let piece = &self.pieces[at.0 as usize % ROOM];
             if ahead(number, piece.first) >= 0 {
-                return piece.run(number, until);
+                return (*piece, self.lags[at.0 as usize % ROOM], until);
             }
             until = piece.first;
             if at == self.oldest {
-                return self.older_run(number, until);
+                return self.find_older(number, until);
             }
         }
     }
@@ -129,24 +143,14 @@ impl Timeline {
         Run { count: (self.known - last.first).0, step: last.step, time: last.time }
     }
 
-    /// Returns the time of a character and the step of its run, if that is the last but one; the count is not set. The
-    /// character must be before the last run.
-    #[inline(always)]
-    pub fn last_run_but_one(&self, number: Number) -> Option<Run> {
-        let at = self.written - Wrapping(2);
-        let piece = &self.pieces[at.0 as usize % ROOM];
-        let (into, is_kept) = (ahead(number, piece.first), (at - self.oldest).0 < ROOM as u8);
-        let time = piece.time + Time::from(into) * Time::from(piece.step);
-        (is_kept & (into >= 0)).then_some(Run { count: 0, step: piece.step, time })
-    }
-
-    /// Finds an older run by bisection: a large output buffer may have many thousands.
+    /// Finds an older piece by bisection: a large output buffer may have many thousands.
     #[cold]
-    fn older_run(&self, number: Number, until: Number) -> Run {
+    fn find_older(&self, number: Number, until: Number) -> (Piece, u32, Number) {
         let older = self.older.as_deref().expect("a piece that is looked up was forgotten");
-        let behind = older.partition_point(|piece| ahead(number, piece.first) >= 0);
-        let until = older.get(behind).map_or(until, |next| next.first);
-        older[behind - 1].run(number, until)
+        let behind = older.partition_point(|(piece, _)| ahead(number, piece.first) >= 0);
+        let until = older.get(behind).map_or(until, |(next, _)| next.first);
+        let (piece, lag) = older[behind - 1];
+        (piece, lag, until)
     }
 
     /// Whether a piece can be added.
@@ -206,22 +210,121 @@ impl Timeline {
     pub fn make_room(&mut self, keep: Number) {
         if let Some(older) = &mut self.older {
             let oldest = self.pieces[self.oldest.0 as usize % ROOM].first;
-            while !older.is_empty() && ahead(keep, older.get(1).map_or(oldest, |next| next.first)) >= 0 {
+            while !older.is_empty() && ahead(keep, older.get(1).map_or(oldest, |(next, _)| next.first)) >= 0 {
                 older.pop_front();
             }
         }
         if self.older.as_ref().is_none_or(|older| older.is_empty()) {
-            // From the latest on, because few are kept.
-            let mut first = self.written - Wrapping(1);
-            while first != self.oldest && ahead(self.pieces[first.0 as usize % ROOM].first, keep) > 0 {
-                first -= 1;
-            }
-            self.oldest = first;
+            self.forget(keep);
         }
         if !self.has_room() {
-            self.older.get_or_insert_default().push_back(self.pieces[self.oldest.0 as usize % ROOM]);
+            let at = self.oldest.0 as usize % ROOM;
+            self.older.get_or_insert_default().push_back((self.pieces[at], self.lags[at]));
             self.oldest += 1;
         }
+    }
+}
+
+/// When a crossbar can use the places of characters in an output buffer. A place is free some ticks after its character
+/// starts; but a crossbar uses one place `crossbar` ticks after the other. After an end of packet places become free
+/// faster than that, so it gets behind, and catches up while other characters are sent. These times, too, are without
+/// the ticks from a start to the free place, and `crossbar` is 0 for a crossbar that never gets behind.
+impl Timeline {
+    /// Puts off the places of characters in a run that was appended just now.
+    #[inline(always)]
+    pub fn put_off(&mut self, run: &Run, crossbar: u32) {
+        let behind = self.crossed + Time::from(crossbar) - run.time;
+        let at = (self.written - Wrapping(1)).0 as usize % ROOM;
+        if self.pieces[at].first == self.known - Wrapping(run.count) {
+            debug_assert!(behind <= Time::from(u32::MAX), "a crossbar that is {behind} ticks behind");
+            self.lags[at] = behind.max(0) as u32;
+        }
+        self.crossed = run.at(run.count - 1).max(self.crossed + Time::from(run.count) * Time::from(crossbar));
+    }
+
+    /// Stores, for characters that were skipped just now, a lower limit of when their places can be used. There must be
+    /// room.
+    pub fn put_off_skipped(&mut self, count: u32, crossbar: u32) {
+        let at = self.written.0 as usize % ROOM;
+        let time = self.crossed + Time::from(crossbar);
+        self.pieces[at] = Piece { first: self.known - Wrapping(count), time, step: crossbar };
+        self.lags[at] = 0;
+        self.written += 1;
+        self.crossed += Time::from(count) * Time::from(crossbar);
+    }
+
+    /// Returns when the place of the last known character can be used.
+    #[inline(always)]
+    pub fn crossed(&self) -> Time {
+        self.crossed
+    }
+
+    /// Returns when the places of characters can be used, from one on, in a straight run.
+    #[inline(always)]
+    pub fn places_from(&self, number: Number, crossbar: u32) -> Run {
+        let (piece, lag, until) = self.find(number);
+        let run = piece.run(number, until);
+        if crossbar == 0 || lag == 0 { run } else { piece.crossing(run, number, lag, crossbar) }
+    }
+
+    /// Returns when the place of a character can be used.
+    #[inline(always)]
+    pub fn place(&self, number: Number, crossbar: u32) -> Time {
+        let (piece, lag, _) = self.find(number);
+        piece.place(number, lag, crossbar)
+    }
+
+    /// Whether the crossbar is behind with a character of the last piece, this number of characters from its first.
+    #[inline(always)]
+    pub fn lags(&self, into: u32, crossbar: u32) -> bool {
+        let at = (self.written - Wrapping(1)).0 as usize % ROOM;
+        let gain = self.pieces[at].step.saturating_sub(crossbar);
+        Time::from(self.lags[at]) > Time::from(into) * Time::from(gain)
+    }
+
+    /// Returns when the place of a character of the last piece can be used, this number of characters from its first.
+    #[inline(always)]
+    pub fn last_place(&self, into: u32, crossbar: u32) -> Time {
+        let at = (self.written - Wrapping(1)).0 as usize % ROOM;
+        let piece = &self.pieces[at];
+        piece.place(piece.first + Wrapping(into), self.lags[at], crossbar)
+    }
+
+    /// Returns when the place of a character can be used, and the step of its piece, if that is the last but one; the
+    /// count is not set. The character must be before the last piece.
+    #[inline(always)]
+    pub fn place_before_last(&self, number: Number, crossbar: u32) -> Option<Run> {
+        let at = self.written - Wrapping(2);
+        let (piece, lag) = (&self.pieces[at.0 as usize % ROOM], self.lags[at.0 as usize % ROOM]);
+        let is_kept = (at - self.oldest).0 < ROOM as u8;
+        (is_kept & (ahead(number, piece.first) >= 0)).then(|| Run {
+            count: 0,
+            step: piece.step,
+            time: piece.place(number, lag, crossbar),
+        })
+    }
+}
+
+impl Timeline {
+    /// Forgets the pieces in place that end before a character: mostly all but the last few.
+    #[inline(always)]
+    fn forget(&mut self, keep: Number) {
+        let mut first = self.written - Wrapping(1);
+        let is_before = |at: Wrapping<u8>| ahead(keep, self.pieces[at.0 as usize % ROOM].first) >= 0;
+        for _ in 0..2 {
+            if is_before(first) || first == self.oldest {
+                self.oldest = first;
+                return;
+            }
+            first -= 1;
+        }
+        let (count, mut passed) = ((first - self.oldest).0 + 1, 0);
+        for step in [ROOM as u8 / 2, ROOM as u8 / 4, ROOM as u8 / 8] {
+            if passed + step < count && is_before(self.oldest + Wrapping(passed + step)) {
+                passed += step;
+            }
+        }
+        self.oldest += passed;
     }
 }
 
@@ -238,6 +341,30 @@ impl Piece {
     fn run(&self, number: Number, until: Number) -> Run {
         Run { count: (until - number).0, step: self.step, time: self.time_of(number) }
     }
+
+    /// Returns when a crossbar can use the place of one of its characters.
+    #[inline(always)]
+    fn place(&self, number: Number, lag: u32, crossbar: u32) -> Time {
+        let own = self.time_of(number);
+        if crossbar == 0 {
+            return own;
+        }
+        let into = Time::from((number - self.first).0);
+        own.max(self.time + Time::from(lag) + into * Time::from(crossbar))
+    }
+
+    /// Returns when a crossbar can use the places of a run of its characters, from a number on, in a straight run: as
+    /// long as it is behind, or all.
+    #[inline(always)]
+    fn crossing(&self, run: Run, number: Number, lag: u32, crossbar: u32) -> Run {
+        let gain = self.step.saturating_sub(crossbar);
+        let behind = Time::from(lag) - Time::from((number - self.first).0) * Time::from(gain);
+        if behind <= 0 {
+            return run;
+        }
+        let count = if gain == 0 { run.count } else { (behind as u32).div_ceil(gain).min(run.count) };
+        Run { count, step: crossbar, time: run.time + behind }
+    }
 }
 
 #[cfg(test)]
@@ -246,6 +373,36 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// The places of characters can be used as if each were looked at in turn.
+        #[test]
+        fn places_wait_for_the_crossbar(
+            runs in prop::collection::vec((1u32..12, 0u32..4, 0i64..30), 1..7),
+            crossbar in 1u32..6,
+        ) {
+            let mut line = Timeline::new(0, 0);
+            let (mut places, mut due, mut last) = (Vec::new(), 0, ALWAYS);
+            for (count, slower, gap) in runs {
+                let run = Run { count, step: crossbar + slower, time: due + gap };
+                line.push(&run);
+                line.put_off(&run, crossbar);
+                for position in 0..count {
+                    last = run.at(position).max(last + Time::from(crossbar));
+                    places.push(last);
+                }
+                due = run.after(1);
+            }
+            prop_assert_eq!(line.crossed(), last);
+            for (number, &place) in (0..).map(|number| START + Wrapping(number)).zip(&places) {
+                prop_assert_eq!(line.place(number, crossbar), place);
+                let run = line.places_from(number, crossbar);
+                prop_assert!(run.count > 0);
+                let first = (number - START).0;
+                for position in 0..run.count {
+                    prop_assert_eq!(run.at(position), places[(first + position) as usize]);
+                }
+            }
+        }
+
         /// Each character that is still stored has the time that was pushed, however many pieces there are.
         #[test]
         fn times_are_found_by_number(

@@ -118,9 +118,8 @@ impl Network {
         let from = links.get(at.output.holder() as usize);
         let output = if CASE == SUPPLY { NONE } else { at.input.output() };
         let to = links.get(output as usize).map(|to| {
-            let room = if PACED { self.rooms.get(at.input.output() as usize) } else { None };
             let crossbar = if PACED { kind.crossbar } else { 0 };
-            (to, to.places(&kinds[to.kind as usize], room, crossbar))
+            (to, to.places(&kinds[to.kind as usize], crossbar))
         });
         // Only the packet that was granted last can still be in its input buffer.
         let comes = from.filter(|_| (CASE == SUPPLY || at.sends_newest()) && !(CASE == ANY && worm.bound));
@@ -155,6 +154,9 @@ impl Network {
         let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
         if sends {
             at.send(kind, burst);
+            if PACED {
+                at.free_places(kind, &burst.run);
+            }
             if CASE != SUPPLY && before == worm.first {
                 at.worm_mut(number, &mut self.crowd).has_begun(burst.run.time);
             }
@@ -175,9 +177,6 @@ impl Network {
         if woken {
             cold_path();
             self.work.push(link);
-        }
-        if PACED && sends {
-            self.free_places(link, &burst.run);
         }
         if asks {
             self.ask(link);

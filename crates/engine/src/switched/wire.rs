@@ -45,6 +45,17 @@ impl Wire {
         self.starts.has_room()
     }
 
+    /// Puts off the places of characters that were sent just now, see [`Timeline::put_off`].
+    #[inline(always)]
+    pub fn put_off(&mut self, run: &Run, crossbar: u32) {
+        self.starts.put_off(run, crossbar);
+    }
+
+    /// The same for characters that were sent unseen. There must be room.
+    pub fn put_off_unseen(&mut self, count: u32, crossbar: u32) {
+        self.starts.put_off_skipped(count, crossbar);
+    }
+
     /// Makes room for another run; starts before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         self.starts.make_room(keep);

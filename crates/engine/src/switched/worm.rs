@@ -73,6 +73,13 @@ pub(super) struct Gone {
     pub started: Time,
 }
 
+/// A worm that has left the input buffer.
+pub(super) struct Head {
+    pub packet: u32,
+    /// When the wire was free after its end of packet.
+    pub time: Time,
+}
+
 /// Value of `Worm::links` for a packet whose links are not left behind.
 pub(super) const EAGER: u8 = u8::MAX;
 
@@ -140,11 +147,11 @@ impl Crowd {
     }
 
     #[cold]
-    fn free(&mut self, number: u32) -> (u32, u32) {
+    fn free(&mut self, number: u32) -> (u32, u32, Time) {
         let row = &mut self.rows[number as usize - ROOM];
         let next = std::mem::replace(&mut row.next, self.free);
         self.free = number;
-        (row.packet, next)
+        (row.packet, next, row.time)
     }
 }
 
@@ -235,18 +242,18 @@ impl Link {
         Gone { number, packet, next, characters, started }
     }
 
-    /// Takes the first worm off; returns the packet.
+    /// Takes the first worm off.
     #[inline]
-    pub fn take_head(&mut self, crowd: &mut Crowd) -> u32 {
+    pub fn take_head(&mut self, crowd: &mut Crowd) -> Head {
         let number = self.order.head;
-        let (packet, next) = match self.worms.0.get_mut(number as usize) {
-            Some(row) => (std::mem::replace(&mut row.packet, NONE), row.next),
+        let (packet, next, time) = match self.worms.0.get_mut(number as usize) {
+            Some(row) => (std::mem::replace(&mut row.packet, NONE), row.next, row.time),
             None => crowd.free(number),
         };
         self.order.head = next;
         if self.order.tail == number {
             self.order.tail = NONE;
         }
-        packet
+        Head { packet, time }
     }
 }

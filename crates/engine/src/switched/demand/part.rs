@@ -161,7 +161,7 @@ impl Network {
     fn places_before(&self, to: &Link, part: &Part) -> Time {
         let (kind, worm) = (self.kind(to), to.worm(to.tail(), &self.crowd));
         let (begun, length) = (ahead(to.wire.known(), worm.first) > 0, (worm.end - worm.first).0);
-        if !begun | !self.rooms.is_empty() {
+        if !begun | kind.puts_off {
             return Time::MAX;
         }
         let before = part.place.saturating_sub(length);
@@ -177,7 +177,7 @@ impl Network {
     pub(super) fn by_places_before(&self, link: u32, part: &Part, until: u32) -> Time {
         let to = &self.links[link as usize];
         let (pace, end) = (self.kind(to).character, to.output.granted());
-        let places = to.places(self.kind(to), self.rooms.get(link as usize), self.kind(to).source_crossbar);
+        let places = to.places(self.kind(to), self.kind(to).source_crossbar);
         let length = (end - to.worm(to.tail(), &self.crowd).first).0;
         let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
         let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
@@ -190,7 +190,7 @@ impl Network {
                 if run.step == pace { part.whole_quanta(run.count - 1) + part.quantum } else { part.quantum };
             character = character.saturating_sub(alike);
         }
-        if character > until && !self.rooms.is_empty() {
+        if character > until && self.kind(to).puts_off {
             cold_path();
             sigma = sigma.max(by(places.not_before(end - Wrapping(character)), character));
         }
