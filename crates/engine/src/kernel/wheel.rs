@@ -115,8 +115,11 @@ impl Wheel {
         self.free = cell.next;
         *cell = Cell { event, next: self.heads[slot] };
         self.heads[slot] = number;
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.words[slot / (SLOTS / 2)] |= 1 << (slot / 64 % 64);
+        let word = &mut self.occupied[slot / 64];
+        if *word == 0 {
+            self.words[slot / (SLOTS / 2)] |= 1 << (slot / 64 % 64);
+        }
+        *word |= 1 << (slot % 64);
     }
 
     /// Adds an event when no cell is free.
@@ -128,10 +131,24 @@ impl Wheel {
         self.insert(event, time);
     }
 
-    /// Returns the tick of the next event, if any.
-    #[inline]
+    /// Returns the tick of the next event, if any; mostly its bit is in the word of the next tick.
+    #[inline(always)]
     pub fn peek(&self) -> Option<Time> {
-        self.near().or_else(|| self.peek_later())
+        let next = self.now + 1;
+        let rest = self.occupied[next as usize % SLOTS / 64] >> (next % 64);
+        if rest != 0 { Some(next + Time::from(rest.trailing_zeros())) } else { self.peek_further() }
+    }
+
+    /// The same if no slot of that word is occupied from the next tick on.
+    #[inline(never)]
+    fn peek_further(&self) -> Option<Time> {
+        if self.words == [0; 2] {
+            return self.peek_later();
+        }
+        let start = (self.now + 1) as usize % SLOTS;
+        let word = self.next_word(start / 64);
+        let slot = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        Some(self.now + 1 + ((slot + SLOTS - start) % SLOTS) as Time)
     }
 
     /// Returns the tick of the next event if none is near.
@@ -214,26 +231,6 @@ impl Wheel {
             round += 64 - (at % 64) as Time;
         }
         None
-    }
-
-    /// Returns the tick of the next occupied slot, if any; mostly its bit is in the word of the next tick.
-    #[inline]
-    fn near(&self) -> Option<Time> {
-        let next = self.now + 1;
-        let rest = self.occupied[next as usize % SLOTS / 64] >> (next % 64);
-        if rest != 0 { Some(next + Time::from(rest.trailing_zeros())) } else { self.near_in_other_word() }
-    }
-
-    /// The same if no slot of that word is occupied from the next tick on.
-    #[inline(never)]
-    fn near_in_other_word(&self) -> Option<Time> {
-        if self.words == [0; 2] {
-            return None;
-        }
-        let start = (self.now + 1) as usize % SLOTS;
-        let word = self.next_word(start / 64);
-        let slot = word * 64 + self.occupied[word].trailing_zeros() as usize;
-        Some(self.now + 1 + ((slot + SLOTS - start) % SLOTS) as Time)
     }
 
     /// Returns the next non-empty word after `word`, cyclically, itself last.

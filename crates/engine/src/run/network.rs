@@ -44,6 +44,13 @@ impl News {
     }
 }
 
+/// What happened in a tick.
+pub(super) struct Happened {
+    pub events: u64,
+    /// Whether there is nothing for sources and measurements.
+    pub is_quiet: bool,
+}
+
 /// A network of any kind. The loop is compiled once per kind.
 pub(super) trait Network {
     /// Returns the arrays of the network.
@@ -52,8 +59,8 @@ pub(super) trait Network {
     /// Returns the tick of the next event, if any.
     fn next(&mut self) -> Option<Time>;
 
-    /// Handles the events of the next tick before any decision; returns their number.
-    fn happen(&mut self, now: Time, news: &mut News) -> u64;
+    /// Handles the events of the next tick before any decision.
+    fn happen(&mut self, now: Time, news: &mut News) -> Happened;
 
     /// Moves on to a tick without events.
     fn go_to(&mut self, now: Time);
@@ -142,19 +149,34 @@ impl Network for Worms {
     }
 
     #[inline(always)]
-    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+    fn happen(&mut self, now: Time, news: &mut News) -> Happened {
         self.wheel.go_to(now);
-        let mut count = 0;
+        let (mut count, mut is_quiet) = (0, true);
         while let Some(event) = self.wheel.pop() {
             count += 1;
             match Event::of(event) {
-                Event::Request(link) if (count == 1) & self.wheel.is_over() => self.request_alone(link, now),
+                Event::Request(link) if self.wheel.is_over() & self.is_decided() => {
+                    self.request_alone(link, now);
+                    break;
+                }
                 Event::Request(link) => self.request(link),
-                event => handle(self, event, now, news),
+                Event::Release(link) => self.release(link),
+                Event::Deliver(link) => {
+                    is_quiet = false;
+                    news.deliveries.push(delivered(self, link, now));
+                }
+                Event::Source(number) => {
+                    is_quiet = false;
+                    if !self.happens_outside(number) {
+                        news.asking.push(number);
+                    }
+                }
             }
         }
-        self.heads(&mut news.asking, &mut news.heads);
-        count
+        if !is_quiet {
+            self.heads(&mut news.asking, &mut news.heads);
+        }
+        Happened { events: count, is_quiet }
     }
 
     /// Does nothing: all that follows in such a tick is a dispatch, whose packet has its tick, and a decision, which is
@@ -227,33 +249,11 @@ impl Network for Worms {
     }
 }
 
-/// Handles the events of a wormhole network other than requests. It is a separate function because most events are
-/// requests: one rarely taken jump is then faster than a table.
+/// Takes the packet that has been received at the end of a link.
 #[inline(never)]
-fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
-    match event {
-        Event::Request(link) => worms.request(link),
-        Event::Release(link) => worms.release(link),
-        Event::Deliver(link) => {
-            let PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
-            let delivered = now;
-            news.deliveries.push(Delivery {
-                source,
-                target,
-                length,
-                created,
-                started,
-                delivered,
-                mark,
-                number,
-            });
-        }
-        Event::Source(number) => {
-            if !worms.happens_outside(number) {
-                news.asking.push(number);
-            }
-        }
-    }
+fn delivered(worms: &mut Worms, link: u32, now: Time) -> Delivery {
+    let PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
+    Delivery { source, target, length, created, started, delivered: now, mark, number }
 }
 
 impl Network for Lanes {
@@ -267,7 +267,7 @@ impl Network for Lanes {
         Lanes::next(self)
     }
 
-    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+    fn happen(&mut self, now: Time, news: &mut News) -> Happened {
         self.go_to_next(now);
         let mut count = self.fail(&mut news.asking) + self.pass_codes(&mut news.codes);
         while let Some(event) = self.pop() {
@@ -292,7 +292,7 @@ impl Network for Lanes {
         }
         self.watch_all();
         self.lost_marks(&mut news.lost);
-        count
+        Happened { events: count, is_quiet: news.is_quiet() }
     }
 
     fn go_to(&mut self, now: Time) {
@@ -400,12 +400,12 @@ impl Network for Rings {
     }
 
     #[inline(always)]
-    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
-        let count = self.happen(now);
+    fn happen(&mut self, now: Time, news: &mut News) -> Happened {
+        let events = self.happen(now);
         if !self.is_quiet() {
             tell(self, news);
         }
-        count
+        Happened { events, is_quiet: news.is_quiet() }
     }
 
     fn go_to(&mut self, now: Time) {

@@ -5,7 +5,7 @@ mod settle;
 mod several;
 mod watch;
 
-use super::network::{Network, News};
+use super::network::{Happened, Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
@@ -17,6 +17,9 @@ use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
 /// Maximum factor by which the search for deadlock becomes rarer if it takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
 
+/// Searches for deadlock from one look at the engine itself to the next: a standstill is its error, and has time.
+const SEARCHES: u64 = 8;
+
 /// About this many arrivals that may be refused are drawn at a time.
 const ARRIVALS: f64 = 65_536.0;
 
@@ -27,6 +30,8 @@ const SAMPLES: Time = 8;
 #[derive(Clone, Debug)]
 pub struct Run {
     sources: Sources,
+    /// The terminals whose sources create packets whatever the network accepts.
+    open: Vec<u32>,
     /// The programs that drive the terminals instead of sources, if any.
     pub programs: Option<Box<Programs>>,
     /// Where the ports of terminals lead, if terminals have several.
@@ -83,6 +88,8 @@ struct Watch {
     deadlock_ticks: Time,
     /// Number of events at the last search.
     deadlock_events: u64,
+    /// Number of searches so far.
+    searches: u64,
     /// Offered packets when measuring began.
     offered: Totals,
 }
@@ -105,8 +112,10 @@ impl Run {
         }
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
+        let is_open = |&at: &u32| Sources::is_timed(fabric, at as usize);
         Self {
             sources,
+            open: (0..fabric.terminals).filter(is_open).collect(),
             programs,
             ways: fabric.has_ports().then(|| Box::new(Ways::new(fabric))),
             ports,
@@ -121,6 +130,7 @@ impl Run {
                 next_deadlock: look,
                 deadlock_ticks: look,
                 deadlock_events: 0,
+                searches: 0,
                 offered: Totals::default(),
             },
             measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched), &options.rows),
@@ -226,7 +236,7 @@ impl Run {
         if self.programs.is_none() {
             self.go_on(network, now, events)?;
         } else if network.next() == Some(now) {
-            self.events += network.happen(now, &mut self.news);
+            self.events += network.happen(now, &mut self.news).events;
         } else {
             network.go_to(now);
         }
@@ -271,17 +281,25 @@ impl Run {
         let (last, mut now, mut count) = (self.last_alone(), now, 0);
         let one_port = self.ports.is_none() && self.ways.is_none();
         loop {
-            count += network.happen(now, &mut self.news);
-            if !self.news.is_quiet() {
+            let Happened { events: handled, is_quiet } = network.happen(now, &mut self.news);
+            count += handled;
+            if !is_quiet {
                 if !one_port || !self.news.codes.is_empty() {
                     break;
                 }
                 self.now = now;
-                self.record_deliveries();
-                self.news.deliveries.clear();
-                self.dispatch_all(network);
+                if !self.news.deliveries.is_empty() {
+                    self.record_deliveries();
+                    self.news.deliveries.clear();
+                }
+                if !self.news.asking.is_empty() {
+                    self.dispatch_all(network);
+                }
+                if self.end.is_some() {
+                    break;
+                }
             }
-            if count >= events || self.end.is_some() {
+            if count >= events {
                 break;
             }
             network.decide(now)?;
@@ -378,7 +396,9 @@ impl Run {
     fn look<N: Network>(&mut self, network: &mut N, next: Time) -> bool {
         if next >= self.watch.next_deadlock {
             self.look_for_deadlock(network);
-            self.look_for_standstill(network);
+            if self.watch.searches.is_multiple_of(SEARCHES) {
+                self.look_for_standstill(network);
+            }
             if self.end.is_some() {
                 // The run stopped at its last event: no batch and no warm-up ends after it.
                 return true;

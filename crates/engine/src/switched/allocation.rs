@@ -2,6 +2,7 @@
 //!
 //! They are separate from the state of the links, so that a request or a grant reads a few short rows.
 
+mod near;
 mod unheld;
 
 use std::hint::cold_path;
@@ -182,9 +183,9 @@ impl Ports {
         self.for_groups(port, |group, member| group.touch(member.group, touched));
     }
 
-    /// Queues a head for its group, after earlier requests.
+    /// Queues a head for its group, after earlier requests; returns whether there are none.
     #[inline]
-    pub fn enqueue(&mut self, links: &mut [Link], link: u32, now: Time) {
+    pub fn enqueue(&mut self, links: &mut [Link], link: u32, now: Time) -> bool {
         let entry = links[link as usize].port.entry;
         let number = entry >> 1;
         let group = &mut self.groups[number as usize];
@@ -196,14 +197,16 @@ impl Ports {
         if group.waiting == 1 {
             group.first = link;
             group.last = link;
-            return;
+            return true;
         }
         let last = group.last;
         if links[last as usize].port.requested == now && last > link {
-            return self.insert(links, number, link);
+            self.insert(links, number, link);
+            return false;
         }
         group.last = link;
         links[last as usize].port.next = link;
+        false
     }
 
     /// Inserts a head before those of higher number that requested in the same tick; there is one.
@@ -286,19 +289,6 @@ impl Group {
         Unheld { near: &self.near, links: &fabric.group_links, start: self.start, end: self.end, bits }
     }
 
-    /// Returns the first of its links that can be granted, if it is listed in this row.
-    #[inline]
-    pub fn first_free(&self, links: &[Link], now: Time) -> Option<u32> {
-        let mut bits = self.unheld;
-        while let Some(&link) = self.near.get(bits.trailing_zeros() as usize) {
-            if self.free_from <= now || links[link as usize].port.free_at <= now {
-                return Some(link);
-            }
-            bits &= bits - 1;
-        }
-        None
-    }
-
     /// Returns the number of heads that wait for it.
     #[inline(always)]
     pub fn waiting(&self) -> u32 {
@@ -347,23 +337,16 @@ impl Group {
         first
     }
 
-    /// Returns the link that is granted to a head as soon as it requests, if no other head waits or requests in this
-    /// tick, and one is free.
+    /// Whether a head that requests alone in a tick is granted the first free link: no other head waits.
     #[inline(always)]
-    pub fn free_for_one(&self, links: &[Link], now: Time) -> Option<u32> {
-        if self.waiting == 0 && self.is_simple_for(1) { self.first_free(links, now) } else { None }
+    pub fn is_for_one(&self) -> bool {
+        self.waiting == 0 && self.is_simple_for(1)
     }
 
     /// Records that a head was served that has not been queued.
     #[inline(always)]
     pub fn serve_one(&mut self, link: u32) {
         self.served = link;
-    }
-
-    /// Whether all its links are listed in this row.
-    #[inline]
-    pub fn is_near(&self) -> bool {
-        self.end - self.start <= NEAR as u32
     }
 
     /// Whether each of its links is known to be held.

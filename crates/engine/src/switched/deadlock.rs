@@ -13,7 +13,6 @@ use crate::fabric::NONE;
 /// Returns input links whose head packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
 pub fn deadlock(network: &Network) -> Vec<u32> {
     let count = network.links.len();
-    let mut moving: Vec<u32> = Vec::new();
     let mut moves = vec![false; count];
     // Who waits for each buffer: lists in one column, because a search visits every link of a network.
     let mut waiting = vec![NONE; count];
@@ -28,9 +27,11 @@ pub fn deadlock(network: &Network) -> Vec<u32> {
             }
         } else {
             moves[link as usize] = true;
-            moving.push(link);
         }
     }
+    // Only those for which others wait.
+    let awaited = (0..count as u32).filter(|&link| moves[link as usize] && waiting[link as usize] != NONE);
+    let mut moving: Vec<u32> = awaited.collect();
     while let Some(link) = moving.pop() {
         let mut next = waiting[link as usize];
         while let Some(wait) = waits.get(next as usize) {
@@ -69,6 +70,7 @@ fn cycle(network: &Network, start: u32) -> Vec<u32> {
 
 impl Network {
     /// Adds the input buffers of which one must move before the head of this one can; false if it can move now.
+    #[inline(always)]
     fn waits_for(&self, link: u32, others: &mut Vec<u32>) -> bool {
         let at = &self.links[link as usize];
         if at.leads_to_terminal() || at.head() == NONE {

@@ -80,10 +80,14 @@ impl Network {
     }
 
     /// Handles the event that is due at a link, if the number is that of a link; the link sends up to the next horizon.
+    #[inline]
     pub fn happens_outside(&mut self, number: u32) -> bool {
-        let Some(link) = number.checked_sub(self.fabric.ports() + self.fabric.links() as u32) else {
-            return false;
-        };
+        let link = number.checked_sub(self.fabric.ports() + self.fabric.links() as u32);
+        link.is_some_and(|link| self.stops(link))
+    }
+
+    #[cold]
+    fn stops(&mut self, link: u32) -> bool {
         let horizon = self.links[link as usize].horizon.0.as_mut().expect("something happens to it");
         let (_, until) = horizon.stops.pop_front().expect("it stops");
         horizon.opens = until;

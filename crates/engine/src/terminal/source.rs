@@ -199,6 +199,11 @@ impl Sources {
         is_open(fabric.source_arrival[terminal])
     }
 
+    /// Whether it does so at all.
+    pub fn is_timed(fabric: &Fabric, terminal: usize) -> bool {
+        Self::is_open(fabric, terminal) && Self::interval_ticks(fabric, terminal) > 0.0
+    }
+
     /// Returns the mean ticks between packets of such a terminal.
     pub fn interval_ticks(fabric: &Fabric, terminal: usize) -> f64 {
         fabric.source_interval_grains[terminal] * fabric.grain_ticks as f64

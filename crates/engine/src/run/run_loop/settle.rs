@@ -64,16 +64,14 @@ impl Run {
             let due = self.watch.backlog.due();
             let behind =
                 |terminal| self.lag(terminal, due) as f64 / Sources::interval_ticks(fabric, terminal);
-            let waiting: f64 = self.open(fabric).map(behind).sum();
+            let waiting: f64 = self.open().map(behind).sum();
             self.watch.backlog.add(waiting + network.in_flight() as f64);
         }
     }
 
     /// Returns the terminals whose sources create packets whatever the network accepts.
-    fn open<'a>(&self, fabric: &'a Fabric) -> impl Iterator<Item = usize> + use<'a> {
-        let is_timed =
-            |&at: &usize| Sources::is_open(fabric, at) && Sources::interval_ticks(fabric, at) > 0.0;
-        (0..self.newest.len()).filter(is_timed)
+    fn open(&self) -> impl Iterator<Item = usize> {
+        self.open.iter().map(|&terminal| terminal as usize)
     }
 
     /// Returns whether the backlog of open sources grows.
@@ -82,8 +80,8 @@ impl Run {
     }
 
     fn backlog_within(&self, fabric: &Fabric, margin: f64) -> Trend {
-        let rate = self.open(fabric).map(|terminal| Sources::interval_ticks(fabric, terminal).recip()).sum();
-        self.watch.backlog.trend(self.open(fabric).count(), rate, margin)
+        let rate = self.open().map(|terminal| Sources::interval_ticks(fabric, terminal).recip()).sum();
+        self.watch.backlog.trend(self.open.len(), rate, margin)
     }
 
     /// Whether more is offered than accepted: the backlog grows, or packets are refused.

@@ -14,6 +14,7 @@ impl Run {
         }
         self.watch.next_deadlock = now + *ticks;
         self.watch.deadlock_events = self.events;
+        self.watch.searches += 1;
     }
 
     pub(super) fn look_for_deadlock<N: Network>(&mut self, network: &mut N) {
