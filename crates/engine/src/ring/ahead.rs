@@ -37,7 +37,7 @@ impl Rings {
             alike.counts[kind] += 1;
         }
         let read = alike.read(LOOK, |link| self.links[link as usize].free_at)
-            ^ alike.read(WORK, |station| self.links[station as usize].free_at ^ self.read_held(station))
+            ^ alike.read(WORK, |station| self.read_held(station))
             ^ alike.read(ARRIVE, |unit| self.units[unit].time)
             ^ alike.read(LOOK, |link| self.read_start(link))
             ^ alike.read(WORK, |station| self.read_work(station))
@@ -135,9 +135,9 @@ impl Rings {
     fn read_work(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
         let mut read = if at.at_work == NONE { 0 } else { self.entries[at.at_work].ready };
-        let port = self.links[station as usize].port();
-        if port != NONE {
-            read ^= self.switches[at.switch_here as usize].look_at ^ self.ports[port as usize].ready[0];
+        if at.port_here != NONE {
+            read ^=
+                self.switches[at.switch_here as usize].look_at ^ self.ports[at.port_here as usize].ready[0];
         }
         read
     }

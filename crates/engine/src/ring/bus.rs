@@ -15,7 +15,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         let first = at.held[kind].is_empty();
         at.held[kind].push(&mut self.entries, held);
-        let (switch, port) = (at.switch_here, self.links[station as usize].port());
+        let (switch, port) = (at.switch_here, at.port_here);
         if first {
             self.set_front(port, kind, held);
         }
@@ -159,10 +159,10 @@ impl Rings {
     /// Records a packet's transfer over a bus.
     #[cold]
     fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
-        let Entry { transaction, target, response, .. } = self.entries[held];
+        let Entry { transaction, target, is, .. } = self.entries[held];
         let (source, started) =
             (self.transactions[transaction].source, self.transactions[transaction].started);
-        let kind = if response { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
+        let kind = if is.response() { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
         let of = &self.switches[self.stations[station as usize].switch_here as usize];
         let target = self.ports[(of.first + u32::from(target)) as usize].station;
         self.hops.record(Hop { source, started, target, link: station, begin: self.now, end, kind });
@@ -171,10 +171,10 @@ impl Rings {
     /// Ends a transfer.
     pub(super) fn transferred(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
-        let (switch, port) = (at.switch_here, self.links[station as usize].port());
+        let (switch, port) = (at.switch_here, at.port_here);
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Entry { transaction, from, dest, bytes, target, crossed, response, .. } = self.entries[held];
-        let kind = usize::from(response);
+        let Entry { transaction, dest, bytes, target, crossed, is, .. } = self.entries[held];
+        let kind = usize::from(is.response());
         at.held[kind].pop(&mut self.entries);
         at.in_free[kind] += 1;
         let front = at.held[kind].head;
@@ -189,15 +189,25 @@ impl Rings {
         let to = self.ports[(of.first + u32::from(target)) as usize].station;
         self.set_front(port, kind, front);
         let ready = self.through(to, OUT, self.now, self.timing(to).transmit);
-        let crossed = crossed + 1;
-        self.entries[held] =
-            Entry { crossed, ..Entry::new(to, ready, transaction, response, (from, dest), bytes) };
-        self.enter(held);
-        // Routes depend only on the port and the terminal: a packet that visits a port twice in one direction loops for
-        // ever.
-        if crossed as usize > 2 * self.ports.len() {
-            self.astray = Some(dest);
+        let crossed = crossed.wrapping_add(1);
+        self.entries[held] = Entry::new(ready, transaction, is.on_next_ring(), dest, bytes, crossed);
+        self.enter(to, held);
+        if crossed == 0 || usize::from(crossed) > 2 * self.ports.len() {
+            self.has_crossed_many(transaction, crossed, dest);
         }
         self.touch_switch(switch);
+    }
+
+    /// Routes depend only on the port and the terminal: a packet that visits a port twice in one direction loops for
+    /// ever.
+    #[cold]
+    fn has_crossed_many(&mut self, transaction: u32, crossed: u16, dest: u32) {
+        let of = &mut self.transactions[transaction];
+        if crossed == 0 {
+            of.crossed = (of.crossed | u32::from(u16::MAX)).saturating_add(1);
+        }
+        if crossed > 0 || of.crossed as usize > 2 * self.ports.len() {
+            self.astray = Some(dest);
+        }
     }
 }

@@ -18,7 +18,7 @@ type Turn = (bool, bool, (Time, bool, u32));
 impl Order for Entry {
     #[inline]
     fn order(&self) -> (Time, bool, u32) {
-        (self.ready, !self.response, self.number)
+        (self.ready, !self.is.response(), self.number)
     }
 }
 
@@ -45,7 +45,7 @@ impl Rings {
         for kind in [RESPONSE, REQUEST] {
             if at.may_send[kind] == 0 || at.has_retries && self.has_rejected_enough(link, kind) {
                 blocked |= !at.fresh[kind].is_empty();
-            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked)
+            } else if let Some(choice) = self.first_fresh(link, at.fresh[kind], later, &mut blocked)
                 && best.is_none_or(|best: Choice| choice.turn < best.turn)
             {
                 best = Some(choice);
@@ -59,7 +59,7 @@ impl Rings {
     #[inline]
     fn turn(&self, entry: u32, again: bool) -> Turn {
         let (f, it) = (&self.fabric, &self.entries[entry]);
-        (f.ring_response_first != 0 && !it.response, f.ring_retry_first != 0 && !again, it.order())
+        (f.ring_response_first != 0 && !it.is.response(), f.ring_retry_first != 0 && !again, it.order())
     }
 
     /// Returns the first packet to be sent again that is ready and may start.
@@ -73,7 +73,7 @@ impl Rings {
                 break;
             }
             let turn = self.turn(entry, true);
-            if self.stations[link as usize].may_send[usize::from(it.response)] == 0 {
+            if self.stations[link as usize].may_send[usize::from(it.is.response())] == 0 {
                 *blocked = true;
             } else if best.is_none_or(|best| turn < best.turn) {
                 best = Some(Choice { entry, before, again: true, turn });
@@ -90,7 +90,7 @@ impl Rings {
 
     /// Returns the first packet of a queue that is ready and does not have to wait for an earlier one of its flow.
     #[inline]
-    fn first_fresh(&self, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
+    fn first_fresh(&self, link: u32, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
         let (mut before, mut entry) = (NONE, queue.head);
         while entry != NONE {
             let it = &self.entries[entry];
@@ -98,7 +98,7 @@ impl Rings {
                 *later = (*later).min(it.ready);
                 return None;
             }
-            if self.fabric.ring_in_order == 0 || !self.has_open_before(entry) {
+            if self.fabric.ring_in_order == 0 || !self.has_open_before(link, entry) {
                 return Some(Choice { entry, before, again: false, turn: self.turn(entry, false) });
             }
             *blocked = true;
@@ -108,16 +108,27 @@ impl Rings {
     }
 
     /// Whether the station has sent another packet between the same terminals that is not accepted yet.
-    pub(super) fn has_open_before(&self, entry: u32) -> bool {
+    pub(super) fn has_open_before(&self, station: u32, entry: u32) -> bool {
         let it = &self.entries[entry];
-        let mut other = self.rare[it.station as usize].open;
+        let mut other = self.rare[station as usize].open;
+        if other == NONE {
+            return false;
+        }
+        let from = self.source(entry);
         while other != NONE {
-            let that = &self.entries[other];
-            if (that.response, that.from, that.dest) == (it.response, it.from, it.dest) {
+            let (that, sent) = (&self.entries[other], &self.sent[other as usize]);
+            if (that.is.response(), sent.from, that.dest) == (it.is.response(), from, it.dest) {
                 return true;
             }
-            other = that.open_next;
+            other = sent.next;
         }
         false
+    }
+
+    /// Returns the source terminal of a packet that has not been accepted.
+    pub(super) fn source(&self, entry: u32) -> u32 {
+        let it = &self.entries[entry];
+        let of = &self.transactions[it.transaction];
+        if it.is.response() { of.target } else { of.source }
     }
 }

@@ -5,7 +5,7 @@
 //! is not full or does not wait moves. The search marks what moves, and then what waits for it; the rest never moves.
 
 use super::links::Timing;
-use super::parts::Entry;
+use super::parts::Sent;
 use super::state::{RESPONSE, Rings};
 use crate::fabric::{NONE, transaction};
 
@@ -122,18 +122,19 @@ impl Rings {
         let (mut entry, mut has_other) = (at.fresh[kind].head, false);
         while entry != NONE {
             let in_order = self.fabric.ring_in_order != 0;
-            has_other |= !(in_order && self.has_open_before(entry));
+            has_other |= !(in_order && self.has_open_before(station, entry));
             entry = self.entries[entry].next;
         }
         let mut busied = 0;
         let mut entry = self.rare[station as usize].open;
         while entry != NONE {
-            let Entry { response, known_busied, by, open_next, .. } = self.entries[entry];
-            if usize::from(response) == kind && known_busied {
+            let Sent { by, next, .. } = self.sent[entry as usize];
+            let is = self.entries[entry].is;
+            if usize::from(is.response()) == kind && is.known_busied() {
                 waits.push(receive(by, kind));
                 busied += 1;
             }
-            entry = open_next;
+            entry = next;
         }
         let Timing { in_flight, rejected, .. } = *self.timing(station);
         // Each of those is on its way or waits; with this number there is no room for another one in any case.

@@ -155,12 +155,12 @@ impl Rings {
         self.units.remove(unit);
         self.faults.losing[station as usize] -= 1;
         if kind != Kind::Ready {
-            self.lose_packet(entry, link);
+            self.lose_packet(station, entry, link);
             return;
         }
         let in_order = self.fabric.ring_in_order != 0;
         if again || ends_transaction || in_order || self.fabric.ring_hold_until_echo != 0 {
-            self.entry_over(entry);
+            self.entry_over(station, entry);
         } else {
             // The sender keeps no row for it: the only one moved on to the receiver with the packet.
             self.stations[station as usize].may_send[usize::from(response)] += 1;
@@ -169,15 +169,16 @@ impl Rings {
     }
 
     /// Gives up a packet that was not accepted.
-    fn lose_packet(&mut self, entry: u32, link: u32) {
-        let Entry { transaction, label, by, response, .. } = self.entries[entry];
-        if label != UNLABELLED {
-            self.reserved[by as usize][usize::from(response)].owe_no_longer(label);
+    fn lose_packet(&mut self, station: u32, entry: u32, link: u32) {
+        let Entry { transaction, is, .. } = self.entries[entry];
+        if is.label() != UNLABELLED {
+            let by = self.sent[entry as usize].by;
+            self.reserved[by as usize][usize::from(is.response())].owe_no_longer(is.label());
         }
         if !self.transactions[transaction].delivered {
             self.faults.lost[link as usize] += 1;
             self.lost += 1;
         }
-        self.give_up(entry);
+        self.give_up(station, entry);
     }
 }

@@ -82,16 +82,16 @@ impl Rings {
             }
             let mut entry = self.rare[station as usize].open;
             while entry != NONE {
-                let it = &self.entries[entry];
-                if it.known_busied {
+                let it = &self.sent[entry as usize];
+                if self.entries[entry].is.known_busied() {
                     longest = longest.max(self.delay(it.busied));
                 }
-                entry = it.open_next;
+                entry = it.next;
             }
             let mut echo = self.rare[station as usize].echoes.head;
             while echo != NONE {
                 let it = &self.units[echo];
-                longest = longest.max(self.delay(self.entries[it.entry].busied));
+                longest = longest.max(self.delay(self.sent[it.entry as usize].busied));
                 echo = it.next;
             }
         }

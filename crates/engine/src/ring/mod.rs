@@ -31,8 +31,8 @@
 //! | `links.rs` | the part of a station that passing units need: its link | |
 //! | `stations.rs` | the other part of a station; switches, their buses and ports | |
 //! | `tick.rs` | the events of a tick in their order, then its starts | the lists of what may start |
-//! | `station.rs` | a unit that has started: what happens to it at the next station | the bypass FIFO; free receive places; echoes and retries that wait |
-//! | `output.rs` | the next unit on a free link | `Link::free_at`; transmit queues; counts of a link |
+//! | `station.rs` | a unit that has started: what happens to it at the next station | the bypass FIFO; free receive places; echoes and retries that wait; `Rings::sent` |
+//! | `output.rs` | the next unit on a free link | `Link::free_at`; transmit queues; counts of a link; `Rings::sent` |
 //! | `choice.rs` | which packet of a station may start, and is first | `Station::blocked` |
 //! | `phases.rs` | the places that a receive queue reserves for busied packets | `Rings::reserved` |
 //! | `allocation.rs` | go bits of idle symbols | `Link`: what is heard, kept and said |

@@ -1,7 +1,7 @@
 //! The units that a station puts on its link.
 
 use super::choice::Choice;
-use super::parts::{Entry, Kind, Unit};
+use super::parts::{Entry, Kind, Sent, Unit};
 use super::phases::UNLABELLED;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::stations::Rare;
@@ -262,8 +262,8 @@ impl Rings {
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again, .. } = choice;
-        let Entry { ready, transaction, from, dest, bytes, response, label, ends_transaction, .. } =
-            self.entries[entry];
+        let Entry { ready, transaction, dest, bytes, is, .. } = self.entries[entry];
+        let response = is.response();
         let kind = usize::from(response);
         let (at, on) = (&mut self.stations[link as usize], &mut self.links[link as usize]);
         on.waiting -= 1;
@@ -279,15 +279,16 @@ impl Rings {
             if self.fabric.ring_hold_until_echo == 0 {
                 on.leaving = kind as u8;
             }
-            if !response && on.is_of(from) {
+            if !response && !on.is_port() {
                 self.transactions[transaction].started = self.now;
             }
             if self.fabric.ring_in_order != 0 {
-                self.open(entry);
+                self.open(link, entry);
             }
         }
-        if self.fabric.ring_phases != 0 && label == UNLABELLED {
-            self.entries[entry].no_try = self.goes_behind(entry);
+        if self.fabric.ring_phases != 0 && is.label() == UNLABELLED {
+            let behind = self.goes_behind(link, entry);
+            self.entries[entry].is.set_no_try(behind);
         }
         let unit = self.units.add(Unit {
             time: self.now,
@@ -299,7 +300,7 @@ impl Rings {
             kind: Kind::Send,
             response,
             again,
-            ends_transaction,
+            ends_transaction: is.ends_transaction(),
         });
         self.put(link, unit, true);
     }
@@ -368,33 +369,42 @@ impl Rings {
 
     /// Records that a packet was sent and not accepted: immediately if packets must stay in order, otherwise when it is
     /// busied.
-    pub(super) fn open(&mut self, entry: u32) {
-        let station = self.entries[entry].station;
-        let first = std::mem::replace(&mut self.rare[station as usize].open, entry);
-        let it = &mut self.entries[entry];
-        (it.open_next, it.open_before) = (first, NONE);
-        if first != NONE {
-            self.entries[first].open_before = entry;
+    pub(super) fn open(&mut self, station: u32, entry: u32) {
+        let next = std::mem::replace(&mut self.rare[station as usize].open, entry);
+        let from = if self.fabric.ring_in_order == 0 { NONE } else { self.source(entry) };
+        let it = self.sent_row(entry);
+        (it.from, it.next, it.before) = (from, next, NONE);
+        if next != NONE {
+            self.sent[next as usize].before = entry;
         }
     }
 
-    /// Removes a packet from those that were sent and not accepted.
-    pub(super) fn close(&mut self, entry: u32) {
-        let Entry { station, open_next, open_before, .. } = self.entries[entry];
-        if open_before == NONE {
-            self.rare[station as usize].open = open_next;
-        } else {
-            self.entries[open_before].open_next = open_next;
+    /// Returns what the sender of a packet knows of it.
+    pub(super) fn sent_row(&mut self, entry: u32) -> &mut Sent {
+        let at = entry as usize;
+        if at >= self.sent.len() {
+            self.sent.resize(at + 1, Sent::NOTHING);
         }
-        if open_next != NONE {
-            self.entries[open_next].open_before = open_before;
+        &mut self.sent[at]
+    }
+
+    /// Removes a packet from those that were sent and not accepted.
+    pub(super) fn close(&mut self, station: u32, entry: u32) {
+        let Sent { next, before, .. } = self.sent[entry as usize];
+        if before == NONE {
+            self.rare[station as usize].open = next;
+        } else {
+            self.sent[before as usize].next = next;
+        }
+        if next != NONE {
+            self.sent[next as usize].before = before;
         }
     }
 
     /// Enters a packet into a transmit queue in which it has a reserved place, and gives it its number.
-    pub(super) fn enter(&mut self, entry: u32) {
+    pub(super) fn enter(&mut self, station: u32, entry: u32) {
         let it = &mut self.entries[entry];
-        let (station, ready, kind) = (it.station, it.ready, usize::from(it.response));
+        let (ready, kind) = (it.ready, usize::from(it.is.response()));
         let at = &mut self.stations[station as usize];
         at.entered = at.entered.wrapping_add(1);
         it.number = at.entered;

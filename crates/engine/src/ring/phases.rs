@@ -55,30 +55,32 @@ impl Reservation {
 impl Rings {
     /// Whether a receive queue accepts a packet; otherwise reserves a place.
     pub(super) fn reserve(&mut self, station: u32, kind: usize, entry: u32, room: bool) -> bool {
-        let it = &mut self.entries[entry];
-        self.reserved[station as usize][kind].accepts(&mut it.label, it.no_try, room)
+        let is = &mut self.entries[entry].is;
+        let mut label = is.label();
+        let accepted = self.reserved[station as usize][kind].accepts(&mut label, is.no_try(), room);
+        is.set_label(label);
+        accepted
     }
 
-    /// Whether a packet without a label is sent as `NOTRY`, because another one of its kind to the same station has
-    /// been busied and not accepted.
-    pub(super) fn goes_behind(&self, entry: u32) -> bool {
-        let Entry { station, response, .. } = self.entries[entry];
+    /// Whether a station sends a packet without a label as `NOTRY`, because another one of its kind to the same station
+    /// has been busied and not accepted.
+    pub(super) fn goes_behind(&self, station: u32, entry: u32) -> bool {
+        let Entry { dest, is, .. } = self.entries[entry];
         let mut taker = None;
         let mut other = self.rare[station as usize].open;
         while other != NONE {
-            let it = &self.entries[other];
-            let busied = other != entry && it.known_busied && it.response == response;
-            if busied && it.by == *taker.get_or_insert_with(|| self.taker(entry)) {
+            let (that, sent) = (self.entries[other].is, &self.sent[other as usize]);
+            let busied = other != entry && that.known_busied() && that.response() == is.response();
+            if busied && sent.by == *taker.get_or_insert_with(|| self.taker(station, dest)) {
                 return true;
             }
-            other = it.open_next;
+            other = sent.next;
         }
         false
     }
 
-    /// Returns the station that will take a packet off its current ring, or [`NONE`].
-    fn taker(&self, entry: u32) -> u32 {
-        let Entry { station, dest, .. } = self.entries[entry];
+    /// Returns the station that will take a packet for a terminal off the ring of its sender, or [`NONE`].
+    fn taker(&self, station: u32, dest: u32) -> u32 {
         let mut at = self.links[station as usize].next;
         loop {
             if self.taken_to(at, dest).is_some() {

@@ -6,7 +6,7 @@ use super::fault::Faults;
 use super::host::Hosts;
 use super::links::{Link, Tally, Timing, links};
 use super::livelock::Still;
-use super::parts::{Edge, Entry, Transaction, Unit};
+use super::parts::{Edge, Entry, Sent, Traits, Transaction, Unit};
 use super::phases::Reservation;
 use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, switches};
 use crate::fabric::{Exits, Fabric, NONE, transaction};
@@ -59,6 +59,8 @@ pub struct Rings {
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
+    /// Per row of `entries`, as far as any was needed: what its sender knows of the packet.
+    pub(super) sent: Vec<Sent>,
     pub(super) transactions: Slab<Transaction>,
     /// Transactions with a number, in order of dispatch.
     pub(super) oldest: u32,
@@ -111,13 +113,13 @@ impl Rings {
     pub fn new(fabric: Fabric) -> Self {
         let count = fabric.links();
         let ((links, timings), (switches, buses)) = (links(&fabric), switches(&fabric));
-        let mut switch_of = vec![NONE; count];
+        let mut port_of = vec![(NONE, NONE); count];
         for (switch, ends) in fabric.port_start.windows(2).enumerate() {
-            for &station in &fabric.port_station[ends[0] as usize..ends[1] as usize] {
-                switch_of[station as usize] = switch as u32;
+            for port in ends[0]..ends[1] {
+                port_of[fabric.port_station[port as usize] as usize] = (switch as u32, port);
             }
         }
-        let stations = (0..count).map(|link| Station::new(&fabric, link, switch_of[link])).collect();
+        let stations = (0..count).map(|link| Station::new(&fabric, link, port_of[link])).collect();
         let port = |&station: &u32| Port { ready: [NEVER; 2], bytes: [0; 2], station, target: [0; 2] };
         let ports = fabric.port_station.iter().map(port).collect();
         let numbers = fabric
@@ -140,6 +142,7 @@ impl Rings {
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
+            sent: Vec::new(),
             transactions: Slab::default(),
             oldest: NONE,
             newest: NONE,
@@ -271,8 +274,8 @@ impl Rings {
         &self.timings[self.links[station as usize].timing as usize]
     }
 
-    /// Returns a request or a response that a station is to send.
-    pub(super) fn packet(&self, station: u32, transaction: u32, response: bool, ready: Time) -> Entry {
+    /// Returns a request or a response that a terminal is to send.
+    pub(super) fn packet(&self, transaction: u32, response: bool, ready: Time) -> Entry {
         let of = &self.transactions[transaction];
         let bytes = of.bytes(response)
             + if response {
@@ -280,13 +283,9 @@ impl Rings {
             } else {
                 self.fabric.ring_request_header_bytes
             };
-        let (from, dest) = if response { (of.target, of.source) } else { (of.source, of.target) };
-        let ends_transaction = of.kind == transaction::MOVE;
-        Entry {
-            ends_transaction,
-            crossed: of.crossed,
-            ..Entry::new(station, ready, transaction, response, (from, dest), bytes)
-        }
+        let dest = if response { of.source } else { of.target };
+        let is = Traits::new(response, of.kind == transaction::MOVE);
+        Entry::new(ready, transaction, is, dest, bytes, of.crossed as u16)
     }
 
     /// Takes a place of a transmit queue.

@@ -87,7 +87,7 @@ impl Rings {
             let Unit { entry, response, again, .. } = self.units[head];
             self.units.remove(head);
             if again || self.fabric.ring_in_order != 0 {
-                self.drop_entry(entry);
+                self.drop_entry(station, entry);
             } else {
                 // The sender keeps no row for it: the only one moved on to the receiver with the packet.
                 self.stations[station as usize].may_send[usize::from(response)] += 1;
@@ -118,16 +118,16 @@ impl Rings {
 
     /// Makes a station decide about a unit.
     pub(super) fn arrive(&mut self, unit: u32) {
-        let Unit { entry, kind, .. } = self.units[unit];
+        let Unit { entry, kind, station, .. } = self.units[unit];
         match kind {
             Kind::Open => self.strip(unit),
             Kind::Send | Kind::Marked => {
                 self.units.remove(unit);
-                self.scrub(entry);
+                self.scrub(station, entry);
             }
             Kind::Ready | Kind::Busy => {
                 self.units.remove(unit);
-                self.answered(entry, kind == Kind::Ready);
+                self.answered(station, entry, kind == Kind::Ready);
             }
         }
     }
@@ -179,11 +179,13 @@ impl Rings {
         }
         self.rare[station as usize].busied += 1;
         self.units[unit].kind = Kind::Busy;
-        let it = &mut self.entries[entry];
-        it.busied += 1;
+        let before = self.entries[entry].is.known_busied();
+        let it = self.sent_row(entry);
+        it.busied = if before { it.busied + 1 } else { 1 };
         it.by = station;
+        let busied = it.busied;
         if self.fabric.ring_retry_at_responder != 0 {
-            let delay = self.delay(self.entries[entry].busied);
+            let delay = self.delay(busied);
             self.longest_delay = self.longest_delay.max(delay);
             let ready = time + delay;
             self.hold_back(station, unit, ready);
@@ -206,7 +208,8 @@ impl Rings {
     #[inline]
     fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time, timing: Timing) {
         let target = if self.fabric.ring_turns > 1 { self.by_turn(station, entry, target) } else { target };
-        let Entry { bytes, response, ends_transaction, known_busied, .. } = self.entries[entry];
+        let Entry { bytes, is, .. } = self.entries[entry];
+        let response = is.response();
         let symbols = self.symbols(bytes);
         self.accepted += 1;
         self.stations[station as usize].in_free[usize::from(response)] -= 1;
@@ -215,7 +218,8 @@ impl Rings {
         let whole = time + Time::from(rest) * Time::from(timing.symbol);
         let ready = self.through(station, IN, whole, timing.receive);
         let in_order = self.fabric.ring_in_order != 0;
-        let stays = known_busied || ends_transaction || in_order || self.fabric.ring_hold_until_echo != 0;
+        let known = is.known_busied() || is.ends_transaction();
+        let stays = known || in_order || self.fabric.ring_hold_until_echo != 0;
         let held = if stays { self.entries.add(self.entries[entry]) } else { entry };
         let it = &mut self.entries[held];
         (it.ready, it.target) = (ready, target);
@@ -249,25 +253,25 @@ impl Rings {
     }
 
     /// Processes, at the sender of a packet, whether it was accepted.
-    fn answered(&mut self, entry: u32, accepted: bool) {
+    fn answered(&mut self, station: u32, entry: u32, accepted: bool) {
         if accepted {
-            let Entry { transaction, ends_transaction, .. } = self.entries[entry];
-            if ends_transaction {
+            let Entry { transaction, is, .. } = self.entries[entry];
+            if is.ends_transaction() {
                 self.end_transaction(transaction);
             }
-            self.entry_over(entry);
+            self.entry_over(station, entry);
             return;
         }
         let at_responder = self.fabric.ring_retry_at_responder != 0;
-        let delay = if at_responder { 0 } else { self.delay(self.entries[entry].busied) };
+        let delay = if at_responder { 0 } else { self.delay(self.sent[entry as usize].busied) };
         self.longest_delay = self.longest_delay.max(delay);
         let ready = self.now + delay;
         let it = &mut self.entries[entry];
-        let first = !std::mem::replace(&mut it.known_busied, true);
+        let (first, kind) = (!it.is.known_busied(), usize::from(it.is.response()));
+        it.is.set_known_busied();
         it.ready = ready;
-        let (station, kind) = (it.station, usize::from(it.response));
         if first && self.fabric.ring_in_order == 0 {
-            self.open(entry);
+            self.open(station, entry);
         }
         let at = &mut self.stations[station as usize];
         at.has_retries = true;
@@ -281,25 +285,23 @@ impl Rings {
     }
 
     /// Removes a sent packet from its sender.
-    pub(super) fn entry_over(&mut self, entry: u32) {
-        let station = self.entries[entry].station;
-        self.drop_entry(entry);
+    pub(super) fn entry_over(&mut self, station: u32, entry: u32) {
+        self.drop_entry(station, entry);
         self.reconsider(station);
     }
 
-    fn drop_entry(&mut self, entry: u32) {
-        let Entry { station, transaction, response, ends_transaction, known_busied, .. } =
-            self.entries[entry];
-        let kind = usize::from(response);
-        if known_busied || self.fabric.ring_in_order != 0 {
-            self.close(entry);
+    fn drop_entry(&mut self, station: u32, entry: u32) {
+        let Entry { transaction, is, .. } = self.entries[entry];
+        let kind = usize::from(is.response());
+        if is.known_busied() || self.fabric.ring_in_order != 0 {
+            self.close(station, entry);
         }
         self.stations[station as usize].may_send[kind] += 1;
         self.entries.remove(entry);
         if self.fabric.ring_hold_until_echo != 0 {
             self.place_to_send(station, kind);
         }
-        if ends_transaction {
+        if is.ends_transaction() {
             self.forget(transaction);
         }
     }
@@ -331,22 +333,22 @@ impl Rings {
     }
 
     /// Removes a packet by the scrubber.
-    fn scrub(&mut self, entry: u32) {
+    fn scrub(&mut self, station: u32, entry: u32) {
         if !self.transactions[self.entries[entry].transaction].delivered {
             self.scrubbed += 1;
         }
-        self.give_up(entry);
+        self.give_up(station, entry);
     }
 
     /// Gives up a packet: its transaction cannot deliver anything any more.
-    pub(super) fn give_up(&mut self, entry: u32) {
+    pub(super) fn give_up(&mut self, station: u32, entry: u32) {
         let transaction = self.entries[entry].transaction;
         if !self.transactions[transaction].delivered {
             self.in_flight -= 1;
             self.transactions[transaction].delivered = true;
             self.lose(transaction);
         }
-        self.entry_over(entry);
+        self.entry_over(station, entry);
         self.forget(transaction);
     }
 

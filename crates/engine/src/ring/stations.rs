@@ -50,6 +50,8 @@ pub(super) struct Station {
     pub at_work: u32,
     /// Its switch, for receiving.
     pub switch_here: u32,
+    /// Its index among the ports of all switches, or [`NONE`], for receiving.
+    pub port_here: u32,
     /// Ticks of transfers from it, and of the waits for them.
     pub bus_ticks: u64,
     pub bus_wait_ticks: u64,
@@ -172,7 +174,7 @@ impl Station {
         (self.wait_ticks, self.transfers, self.bus_ticks, self.bus_wait_ticks) = (0, 0, 0, 0);
     }
 
-    pub fn new(f: &Fabric, link: usize, switch: u32) -> Self {
+    pub fn new(f: &Fabric, link: usize, (switch, port): (u32, u32)) -> Self {
         Self {
             fresh: [Queue::EMPTY; 2],
             may_send: [f.station_in_flight[link]; 2],
@@ -191,6 +193,7 @@ impl Station {
             undecided: 0,
             at_work: NONE,
             switch_here: switch,
+            port_here: port,
             bus_ticks: 0,
             bus_wait_ticks: 0,
         }

@@ -79,8 +79,8 @@ impl Rings {
         }
         let host = Time::from(self.fabric.terminal_host_ticks[at]);
         let ready = self.through(station, OUT, self.now + host, self.timing(station).transmit);
-        let entry = self.entries.add(self.packet(station, transaction, false, ready));
-        self.enter(entry);
+        let entry = self.entries.add(self.packet(transaction, false, ready));
+        self.enter(station, entry);
         self.has_room(terminal)
     }
 
@@ -122,9 +122,9 @@ impl Rings {
     }
 
     fn ready_for_user(&mut self, station: u32, held: u32) {
-        let Entry { transaction, response, .. } = self.entries[held];
+        let Entry { transaction, is, .. } = self.entries[held];
         let at = &mut self.stations[station as usize];
-        if response && self.transactions[transaction].kind == transaction::WRITE {
+        if is.response() && self.transactions[transaction].kind == transaction::WRITE {
             at.in_free[RESPONSE] += 1;
             self.entries.remove(held);
             self.end_transaction(transaction);
@@ -136,7 +136,7 @@ impl Rings {
 
     /// Queues a packet for service.
     pub(super) fn await_service(&mut self, station: u32, held: u32) {
-        let kind = usize::from(self.entries[held].response);
+        let kind = usize::from(self.entries[held].is.response());
         let at = &mut self.stations[station as usize];
         at.held[kind].push(&mut self.entries, held);
         self.services_touched.push(station);
@@ -144,7 +144,7 @@ impl Rings {
 
     /// Ends a transfer from a port or the service of a terminal.
     pub(super) fn work_done(&mut self, station: u32) {
-        if self.links[station as usize].is_port() {
+        if self.stations[station as usize].port_here != NONE {
             self.transferred(station);
         } else {
             self.served(station);
@@ -200,7 +200,8 @@ impl Rings {
     fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Entry { transaction, crossed, response, .. } = self.entries[held];
+        let Entry { transaction, crossed, is, .. } = self.entries[held];
+        let response = is.response();
         at.in_free[usize::from(response)] += 1;
         self.entries.remove(held);
         self.services_touched.push(station);
@@ -211,10 +212,11 @@ impl Rings {
         if response {
             self.end_transaction(transaction);
         } else if kind != transaction::MOVE {
-            self.transactions[transaction].crossed = crossed;
+            let of = &mut self.transactions[transaction];
+            of.crossed = of.crossed & !u32::from(u16::MAX) | u32::from(crossed);
             let ready = self.through(station, OUT, self.now, self.timing(station).transmit);
-            let entry = self.entries.add(self.packet(station, transaction, true, ready));
-            self.enter(entry);
+            let entry = self.entries.add(self.packet(transaction, true, ready));
+            self.enter(station, entry);
             return;
         }
         self.forget(transaction);
