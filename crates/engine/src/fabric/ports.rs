@@ -34,13 +34,35 @@ impl Fabric {
 #[derive(Clone, Debug)]
 pub struct Exits {
     /// Per table and port: its chunks.
-    rows: Vec<u32>,
+    rows: Numbers,
     /// Chunks per row.
     width: usize,
     /// Blocks per chunk, as a power of two: about as many as chunks per row.
     shift: u32,
     /// Per chunk: numbers of blocks.
-    chunks: Vec<u32>,
+    chunks: Numbers,
+}
+
+/// Numbers in as few bytes as they need: half as many of them may then be in a cache.
+#[derive(Clone, Debug)]
+enum Numbers {
+    Short(Vec<u16>),
+    Long(Vec<u32>),
+}
+
+impl Numbers {
+    fn new(numbers: Vec<u32>) -> Self {
+        let short: Result<Vec<u16>, _> = numbers.iter().map(|&number| u16::try_from(number)).collect();
+        short.map_or(Self::Long(numbers), Self::Short)
+    }
+
+    #[inline]
+    fn at(&self, place: usize) -> u32 {
+        match self {
+            Self::Short(numbers) => u32::from(numbers[place]),
+            Self::Long(numbers) => numbers[place],
+        }
+    }
 }
 
 impl Exits {
@@ -60,6 +82,7 @@ impl Exits {
                 }));
             }
         }
+        let (rows, chunks) = (Numbers::new(rows), Numbers::new(chunks));
         Self { rows, width: blocks.div_ceil(1 << shift), shift, chunks }
     }
 
@@ -67,7 +90,7 @@ impl Exits {
     /// further ports.
     #[inline]
     pub fn row(&self, port: u32, terminal: u32) -> u32 {
-        self.rows[port as usize * self.width + ((terminal as usize / ROUTE_BLOCK) >> self.shift)]
+        self.rows.at(port as usize * self.width + ((terminal as usize / ROUTE_BLOCK) >> self.shift))
     }
 
     /// Returns the same as [`Fabric::exit`].
@@ -75,7 +98,7 @@ impl Exits {
     pub fn exit(&self, fabric: &Fabric, port: u32, terminal: u32) -> u8 {
         let place = (terminal as usize / ROUTE_BLOCK) & ((1 << self.shift) - 1);
         let chunk = self.row(port, terminal) as usize;
-        let block = self.chunks[(chunk << self.shift) + place] as usize;
+        let block = self.chunks.at((chunk << self.shift) + place) as usize;
         fabric.port_exit[block * ROUTE_BLOCK + terminal as usize % ROUTE_BLOCK]
     }
 }

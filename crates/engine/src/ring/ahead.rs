@@ -5,7 +5,7 @@
 use super::parts::{Entry, Kind, Unit};
 use super::state::{REQUEST, RESPONSE, Rings};
 use super::stations::Switch;
-use super::tick::{ARRIVE, KINDS, LOOK, WORK, parts};
+use super::tick::{ARRIVE, KINDS, LOOK, USER, WORK, parts};
 use crate::fabric::NONE;
 use crate::kernel::calendar::AHEAD;
 use crate::kernel::{Time, bits};
@@ -38,12 +38,15 @@ impl Rings {
         }
         let read = alike.read(LOOK, |link| self.links[link as usize].free_at)
             ^ alike.read(WORK, |station| self.read_held(station))
+            ^ alike.read(USER, |station| self.read_held(station))
             ^ alike.read(ARRIVE, |unit| self.units[unit].time)
             ^ alike.read(LOOK, |link| self.read_start(link))
             ^ alike.read(WORK, |station| self.read_work(station))
+            ^ alike.read(USER, |station| self.read_coming(station))
             ^ alike.read(ARRIVE, |unit| self.read_arrival(unit))
             ^ alike.read(LOOK, |link| self.read_units(link))
             ^ alike.read(WORK, |station| self.read_target(station))
+            ^ alike.read(USER, |station| self.read_transaction(self.stations[station as usize].coming.head))
             ^ alike.read(LOOK, |link| self.read_next(link))
             ^ alike.read(WORK, |station| self.read_transfer(station));
         std::hint::black_box(read);
@@ -62,6 +65,9 @@ impl Rings {
         let mut read = self.links[at.next as usize].free_at;
         if at.may_start_own() || at.heeds || at.leaving < 2 {
             read ^= self.stations[link as usize].wait_ticks as Time;
+        }
+        if at.heeds {
+            read ^= self.read_idles(link);
         }
         if at.bypass.head != NONE {
             return read ^ self.units[at.bypass.head].time;
@@ -89,6 +95,9 @@ impl Rings {
         if !at.may_start_own() && !at.heeds {
             return read;
         }
+        if at.heeds {
+            read ^= self.read_change(link);
+        }
         let own = &self.stations[link as usize];
         if own.echoes_due.head != NONE {
             read ^= self.units[own.echoes_due.head].time;
@@ -113,16 +122,14 @@ impl Rings {
         if at.bypass.head != NONE || !at.may_start_own() {
             return read;
         }
-        if own.has_retries && self.rare[link as usize].again.head != NONE {
-            read ^= self.entries[self.rare[link as usize].again.head].ready;
-        }
+        let again = if own.has_retries { self.rare[link as usize].again.head } else { NONE };
         let to = &self.links[at.next as usize];
         if !to.is_port() {
             return read;
         }
         let switch = self.stations[at.next as usize].switch_here;
         read ^= self.ports[to.port() as usize].ready[0] ^ self.switches[switch as usize].look_at;
-        for entry in [own.fresh[0].head, own.fresh[1].head] {
+        for entry in [again, own.fresh[0].head, own.fresh[1].head] {
             if entry != NONE {
                 read ^= Time::from(self.exits.exit(&self.fabric, to.port(), self.entries[entry].dest));
             }
@@ -134,19 +141,42 @@ impl Rings {
     #[inline]
     fn read_work(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
-        let mut read = if at.at_work == NONE { 0 } else { self.entries[at.at_work].ready };
+        let mut read = self.read_entry(at.at_work);
         if at.port_here != NONE {
             read ^=
                 self.switches[at.switch_here as usize].look_at ^ self.ports[at.port_here as usize].ready[0];
+        } else {
+            read ^= self.read_entry(at.held[REQUEST].head);
         }
         read
+    }
+
+    /// Reads a packet, if there is one.
+    #[inline]
+    fn read_entry(&self, entry: u32) -> Time {
+        if entry == NONE { 0 } else { self.entries[entry].ready }
+    }
+
+    /// Reads the transaction of a packet, if there is one.
+    #[inline]
+    fn read_transaction(&self, entry: u32) -> Time {
+        if entry == NONE { 0 } else { self.transactions[self.entries[entry].transaction].created }
+    }
+
+    /// Reads the next packet for the user of a terminal.
+    #[inline]
+    fn read_coming(&self, station: u32) -> Time {
+        self.read_entry(self.stations[station as usize].coming.head)
     }
 
     /// Reads the port to which a port has transferred a packet, and what follows there.
     #[inline]
     fn read_target(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
-        if at.switch_here == NONE || at.at_work == NONE {
+        if at.switch_here == NONE {
+            return self.read_transaction(at.at_work) ^ self.read_transaction(at.held[REQUEST].head);
+        }
+        if at.at_work == NONE {
             return 0;
         }
         let Entry { target, next, .. } = self.entries[at.at_work];

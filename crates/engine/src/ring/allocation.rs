@@ -102,6 +102,19 @@ impl Rings {
         }
     }
 
+    /// Reads where the changes that arrive at a station are, if there can be any.
+    #[inline]
+    pub(super) fn read_idles(&self, station: u32) -> Time {
+        self.idles.get(station as usize).map_or(0, |idles| idles.last)
+    }
+
+    /// Reads the first of these changes.
+    #[inline]
+    pub(super) fn read_change(&self, station: u32) -> Time {
+        let head = self.idles.get(station as usize).map_or(NONE, |idles| idles.queue.head);
+        if head == NONE { 0 } else { self.edges[head].time }
+    }
+
     /// Whether unprocessed changes are on their way to a station.
     #[inline]
     pub(super) fn hears_more(&self, station: u32) -> bool {
