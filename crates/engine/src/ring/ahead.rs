@@ -36,7 +36,7 @@ impl Rings {
             alike.numbers[kind][count] = number;
             alike.counts[kind] += 1;
         }
-        let read = alike.read(LOOK, |link| self.links[link as usize].free_at)
+        let read = alike.read(LOOK, |link| self.stations[link as usize].link.free_at)
             ^ alike.read(WORK, |station| self.read_held(station))
             ^ alike.read(USER, |station| self.read_held(station))
             ^ alike.read(ARRIVE, |unit| self.units[unit].time)
@@ -61,8 +61,8 @@ impl Rings {
     /// Reads the rows in which a link searches for a unit to start.
     #[inline]
     fn read_start(&self, link: u32) -> Time {
-        let at = &self.links[link as usize];
-        let mut read = self.links[at.next as usize].free_at;
+        let at = &self.stations[link as usize].link;
+        let mut read = self.stations[at.next as usize].link.free_at;
         if at.may_start_own() || at.heeds || at.leaving < 2 {
             read ^= self.stations[link as usize].wait_ticks as Time;
         }
@@ -78,11 +78,11 @@ impl Rings {
     /// Reads the units that it may start, and their successors.
     #[inline]
     fn read_units(&self, link: u32) -> Time {
-        let at = &self.links[link as usize];
+        let at = &self.stations[link as usize].link;
         let mut read = 0;
         if at.bypass.head != NONE {
             let Unit { kind, station, dest, next, .. } = self.units[at.bypass.head];
-            let to = &self.links[at.next as usize];
+            let to = &self.stations[at.next as usize].link;
             if station == at.next {
                 read ^= self.stations[at.next as usize].wait_ticks as Time;
             } else if kind.is_packet() && to.is_port() {
@@ -113,7 +113,7 @@ impl Rings {
     /// Reads where they arrive.
     #[inline]
     fn read_next(&self, link: u32) -> Time {
-        let at = &self.links[link as usize];
+        let at = &self.stations[link as usize].link;
         let own = &self.stations[link as usize];
         let mut read = 0;
         if at.is_port() && own.out_free.get(usize::from(at.leaving)) == Some(&0) {
@@ -123,7 +123,7 @@ impl Rings {
             return read;
         }
         let again = if own.has_retries { self.rare[link as usize].again.head } else { NONE };
-        let to = &self.links[at.next as usize];
+        let to = &self.stations[at.next as usize].link;
         if !to.is_port() {
             return read;
         }
@@ -196,7 +196,8 @@ impl Rings {
         let of = &self.switches[at.switch_here as usize];
         let target = self.entries[at.at_work].target;
         let to = self.ports[(of.first + u32::from(target)) as usize].station as usize;
-        self.links[to].free_at ^ self.stations[to].wait_ticks as Time ^ self.read_front(of)
+        let to = &self.stations[to];
+        to.link.free_at ^ to.wait_ticks as Time ^ self.read_front(of)
     }
 
     /// Reads the packet of an event, and its destination station.
@@ -205,10 +206,10 @@ impl Rings {
         let it = &self.units[unit];
         let read = self.entries[it.entry].ready;
         if it.kind == Kind::Open {
-            return read ^ self.read_held(it.dest) ^ self.links[it.dest as usize].free_at;
+            return read ^ self.read_held(it.dest) ^ self.stations[it.dest as usize].link.free_at;
         }
-        let at = it.station as usize;
-        read ^ self.links[at].free_at ^ self.stations[at].wait_ticks as Time
+        let at = &self.stations[it.station as usize];
+        read ^ at.link.free_at ^ at.wait_ticks as Time
     }
 
     /// Reads the ports of a switch that may start a transfer.

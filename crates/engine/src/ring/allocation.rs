@@ -31,7 +31,7 @@ impl Rings {
     /// Checks a free link before its next start: does its station continue to recover from its own unit, and what do
     /// its idle symbols say? This is due when the unit has left; if nothing changes then, it may be done later.
     pub(super) fn judge_idles(&mut self, link: u32, ready: Time) {
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         let end = at.free_at;
         if std::mem::replace(&mut at.judged, true) {
             // No unit has begun since.
@@ -48,7 +48,7 @@ impl Rings {
 
     /// Begins a unit on a link; from the beginning of its own units, a station keeps the idle symbols that arrive.
     pub(super) fn begin_idles(&mut self, link: u32, is_own: bool) {
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         at.judged = false;
         if is_own || !at.keeps_idles {
             at.saved = false;
@@ -62,7 +62,7 @@ impl Rings {
 
     /// Returns for how long a unit that is arriving keeps idle symbols from a station.
     fn coming_ticks(&self, link: u32) -> Time {
-        let at = &self.links[link as usize];
+        let at = &self.stations[link as usize].link;
         if at.bypass.is_empty() || self.units[at.bypass.head].time > self.now {
             return 0;
         }
@@ -73,19 +73,20 @@ impl Rings {
     /// Processes the changes that have arrived at a station, and those that will arrive while its link is busy.
     #[inline]
     fn heed_idles(&mut self, link: u32) {
-        if self.links[link as usize].heeds {
+        if self.stations[link as usize].link.heeds {
             self.heed_changes(link);
         }
     }
 
     #[inline(never)]
     fn heed_changes(&mut self, link: u32) {
-        let free_at = self.links[link as usize].free_at;
+        let free_at = self.stations[link as usize].link.free_at;
         let until = free_at.max(self.now);
         loop {
             let head = self.idles[link as usize].queue.head;
             if head == NONE {
-                self.links[link as usize].heeds = !self.stations[link as usize].echoes_due.is_empty();
+                let at = &mut self.stations[link as usize];
+                at.link.heeds = !at.echoes_due.is_empty();
                 return;
             }
             if self.edges[head].time > until {
@@ -123,14 +124,14 @@ impl Rings {
 
     /// Processes a change that arrives at a station.
     fn heed(&mut self, station: u32, time: Time, go: bool) {
-        let at = &mut self.links[station as usize];
+        let at = &mut self.stations[station as usize].link;
         at.hears_go = go;
         at.saved |= go || at.keeps_idles && time > self.idles[station as usize].idle_from;
     }
 
     /// Sets what the idle symbols of a station say from a tick on.
     fn say(&mut self, link: u32, go: bool, from: Time) {
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         if std::mem::replace(&mut at.says_go, go) == go {
             return;
         }
@@ -139,15 +140,15 @@ impl Rings {
         let idles = &mut self.idles[station as usize];
         let time = (from + way).max(idles.last + symbol);
         idles.last = time;
-        if time > self.links[station as usize].free_at {
+        if time > self.stations[station as usize].link.free_at {
             let number = self.edges.add(Edge { time, next: NONE, go });
             self.idles[station as usize].queue.push(&mut self.edges, number);
-            self.links[station as usize].heeds = true;
+            self.stations[station as usize].link.heeds = true;
             self.await_go(station);
             return;
         }
         self.heed(station, time, go);
-        if self.links[station as usize].must_be_judged() {
+        if self.stations[station as usize].link.must_be_judged() {
             self.await_end(station);
         }
     }
@@ -155,7 +156,7 @@ impl Rings {
     /// Schedules a check of a station's link for the next go, if its idle symbols say stop.
     #[inline]
     pub(super) fn await_go(&mut self, station: u32) {
-        let at = &self.links[station as usize];
+        let at = &self.stations[station as usize].link;
         if !at.says_go && at.heeds {
             self.await_change(station);
         }
@@ -163,7 +164,7 @@ impl Rings {
 
     #[inline(never)]
     fn await_change(&mut self, station: u32) {
-        let at = &self.links[station as usize];
+        let at = &self.stations[station as usize].link;
         let mut number = self.idles[station as usize].queue.head;
         while number != NONE && !self.edges[number].go {
             number = self.edges[number].next;

@@ -36,7 +36,7 @@ pub(super) struct Choice {
 impl Rings {
     /// Returns the first send packet that may start; sets `later` to when the next one is ready.
     pub(super) fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
-        if !self.links[link as usize].says_go {
+        if !self.stations[link as usize].link.says_go {
             return None;
         }
         let at = &self.stations[link as usize];

@@ -110,7 +110,8 @@ fn receive(station: u32, kind: usize) -> u32 {
 impl Rings {
     /// Whether a place of this transmit queue becomes free only after one of other queues has moved; adds these queues.
     fn transmit_waits(&self, station: u32, kind: usize, waits: &mut Vec<u32>) -> bool {
-        let (at, link) = (&self.stations[station as usize], &self.links[station as usize]);
+        let at = &self.stations[station as usize];
+        let link = &at.link;
         if at.out_free[kind] > 0
             || usize::from(link.leaving) == kind
             || self.is_receiving(station)
@@ -149,7 +150,9 @@ impl Rings {
     /// Whether a transfer to a port is in progress.
     fn is_receiving(&self, station: u32) -> bool {
         let switch = self.switches.get(self.stations[station as usize].switch as usize);
-        switch.is_some_and(|of| of.receiving >> (self.links[station as usize].port() - of.first) & 1 != 0)
+        switch.is_some_and(|of| {
+            of.receiving >> (self.stations[station as usize].link.port() - of.first) & 1 != 0
+        })
     }
 
     /// The same for a receive queue.
@@ -159,7 +162,7 @@ impl Rings {
             return false;
         }
         let mut held = at.held[kind].head;
-        if self.links[station as usize].is_port() {
+        if self.stations[station as usize].link.is_port() {
             let first = self.switches[at.switch_here as usize].first;
             let to = self.ports[(first + u32::from(self.entries[held].target)) as usize].station;
             waits.push(transmit(to, kind));

@@ -105,8 +105,10 @@ impl Rings {
         if !self.hosts.has_bus {
             return false;
         }
-        let (port, transaction) =
-            (self.links[station as usize].terminal(), &self.transactions[self.entries[held].transaction]);
+        let (port, transaction) = (
+            self.stations[station as usize].link.terminal(),
+            &self.transactions[self.entries[held].transaction],
+        );
         let goes = mark::kind(transaction.mark) != mark::ACK;
         if goes {
             self.hosts.asking.push(Asking { port, held, bytes: transaction.payload });
@@ -124,7 +126,7 @@ impl Rings {
 
     /// Whether a packet at a station waits for the bus of its host or uses it.
     pub(super) fn is_at_bus(&self, station: u32) -> bool {
-        let port = self.links[station as usize].terminal();
+        let port = self.stations[station as usize].link.terminal();
         self.hosts.at_bus.get(port as usize).is_some_and(|&count| count > 0)
     }
 

@@ -58,14 +58,14 @@ impl Rings {
     fn longest_round(&self) -> Time {
         let header = self.fabric.ring_request_header_bytes.max(self.fabric.ring_response_header_bytes);
         let symbols = (header + LONGEST_BYTES + self.fabric.ring_send_idle_bytes).div_ceil(2);
-        let mut seen = vec![false; self.links.len()];
+        let mut seen = vec![false; self.stations.len()];
         let mut longest = 1;
-        for start in 0..self.links.len() {
+        for start in 0..self.stations.len() {
             let (mut round, mut at) = (0, start);
             while !std::mem::replace(&mut seen[at], true) {
                 let timing = self.timing(at as u32);
                 round += Time::from(timing.ahead) + Time::from(symbols) * Time::from(timing.symbol);
-                at = self.links[at].next as usize;
+                at = self.stations[at].link.next as usize;
             }
             longest = longest.max(round);
         }

@@ -29,7 +29,7 @@
 //! | `state.rs` | the network and its counts | |
 //! | `parts.rs` | what is under way: units, packets, transactions, changes of idle symbols | |
 //! | `links.rs` | the part of a station that passing units need: its link | |
-//! | `stations.rs` | the other part of a station; switches, their buses and ports | |
+//! | `stations.rs` | a station, with its link; switches, their buses and ports | |
 //! | `tick.rs` | the events of a tick in their order, then its starts | the lists of what may start |
 //! | `station.rs` | a unit that has started: what happens to it at the next station | the bypass FIFO; free receive places; echoes and retries that wait; `Rings::sent` |
 //! | `output.rs` | the next unit on a free link | `Link::free_at`; transmit queues; counts of a link; `Rings::sent` |

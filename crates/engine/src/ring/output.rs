@@ -4,7 +4,7 @@ use super::choice::Choice;
 use super::parts::{Entry, Kind, Sent, Unit};
 use super::phases::UNLABELLED;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
-use super::stations::Rare;
+use super::stations::{Rare, Station};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
@@ -13,7 +13,7 @@ impl Rings {
     /// Checks a link: the place of the unit that has left is free, and waiting units may start.
     pub(super) fn look_due(&mut self, link: u32) {
         let now = self.now;
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         if at.look_at != now {
             // It was checked before, and then nothing was due now.
             return;
@@ -39,14 +39,14 @@ impl Rings {
     /// Whether the idle symbols of a station allow one of its own units to start.
     #[inline]
     pub(super) fn may_insert(&self, station: u32) -> bool {
-        let at = &self.links[station as usize];
+        let at = &self.stations[station as usize].link;
         at.waiting > 0 && (at.says_go || self.held_back(station) != NONE)
     }
 
     /// Whether a packet may wait for the place that becomes free at the end of the unit on a link.
     #[inline]
     fn place_is_awaited(&self, link: u32) -> bool {
-        let leaving = usize::from(self.links[link as usize].leaving);
+        let leaving = usize::from(self.stations[link as usize].link.leaving);
         leaving < 2 && self.stations[link as usize].out_free[leaving] == 0
     }
 
@@ -59,7 +59,7 @@ impl Rings {
             }
             return;
         }
-        let look = ready.max(self.links[station as usize].free_at);
+        let look = ready.max(self.stations[station as usize].link.free_at);
         if look <= self.now {
             self.touch_link(station);
         } else {
@@ -70,7 +70,7 @@ impl Rings {
     /// Schedules a check of a busy link for when a unit may start or idle symbols must be decided.
     #[inline(always)]
     pub(super) fn await_end(&mut self, link: u32) {
-        let at = &self.links[link as usize];
+        let at = &self.stations[link as usize].link;
         let free_at = at.free_at;
         let mut due = NEVER;
         if at.must_be_judged() || self.place_is_awaited(link) {
@@ -91,7 +91,7 @@ impl Rings {
     /// Returns when the first of the station's own units is ready.
     fn own_due(&self, link: u32) -> Time {
         let at = &self.stations[link as usize];
-        let says_go = self.links[link as usize].says_go;
+        let says_go = self.stations[link as usize].link.says_go;
         let mut due = NEVER;
         if at.has_retries {
             let Rare { again, echoes, .. } = &self.rare[link as usize];
@@ -116,15 +116,14 @@ impl Rings {
     #[inline(always)]
     pub(super) fn start_link(&mut self, link: u32) {
         let now = self.now;
-        let at = &mut self.links[link as usize];
+        let Station { link: at, out_free, .. } = &mut self.stations[link as usize];
         at.touched = false;
         if at.free_at > now {
             return self.go_on_waiting(link);
         }
         if at.leaving < 2 {
             // The place that the last unit left; nobody waited for it, because there were others.
-            let kind = usize::from(std::mem::replace(&mut at.leaving, 2));
-            self.stations[link as usize].out_free[kind] += 1;
+            out_free[usize::from(std::mem::replace(&mut at.leaving, 2))] += 1;
         }
         let front = at.bypass.head;
         if at.heeds {
@@ -176,13 +175,13 @@ impl Rings {
     #[inline]
     fn start_passing(&mut self, link: u32) {
         self.count_bypass(link);
-        let unit = self.links[link as usize].bypass.pop(&mut self.units);
+        let unit = self.stations[link as usize].link.bypass.pop(&mut self.units);
         self.put(link, unit, false);
     }
 
     /// Updates the maximum number of symbols in the bypass FIFO, before its front starts.
     fn count_bypass(&mut self, link: u32) {
-        let (at, symbol) = (&self.links[link as usize], u64::from(self.timing(link).symbol));
+        let (at, symbol) = (&self.stations[link as usize].link, u64::from(self.timing(link).symbol));
         let front = &self.units[at.bypass.head];
         let waited = self.now - front.time;
         if waited <= 0 {
@@ -194,13 +193,13 @@ impl Rings {
         let most = at.bypass_most;
         if waited as u64 + u64::from(stored) * symbol > u64::from(most) * symbol {
             let symbols = u32::try_from(self.in_bypass(link)).unwrap_or(u32::MAX);
-            self.links[link as usize].bypass_most = most.max(symbols);
+            self.stations[link as usize].link.bypass_most = most.max(symbols);
         }
     }
 
     fn in_bypass(&self, link: u32) -> u64 {
         let symbol = u64::from(self.timing(link).symbol);
-        let (mut unit, mut symbols) = (self.links[link as usize].bypass.head, 0);
+        let (mut unit, mut symbols) = (self.stations[link as usize].link.bypass.head, 0);
         while unit != NONE {
             let it = &self.units[unit];
             if it.time >= self.now {
@@ -218,7 +217,7 @@ impl Rings {
     /// Puts a unit of the station's own on the link if one may start; otherwise schedules the next check. Returns
     /// whether one started.
     fn start_own(&mut self, link: u32) -> bool {
-        if self.links[link as usize].waiting == 0 {
+        if self.stations[link as usize].link.waiting == 0 {
             return false;
         }
         let now = self.now;
@@ -256,7 +255,7 @@ impl Rings {
         let unit = rare.echoes.pop(&mut self.units);
         at.has_retries = !rare.echoes.is_empty() || !rare.again.is_empty();
         at.wait_ticks += (self.now - self.units[unit].time) as u64;
-        self.links[link as usize].waiting -= 1;
+        self.stations[link as usize].link.waiting -= 1;
         self.put(link, unit, true);
     }
 
@@ -265,8 +264,8 @@ impl Rings {
         let Entry { ready, transaction, dest, bytes, is, .. } = self.entries[entry];
         let response = is.response();
         let kind = usize::from(response);
-        let (at, on) = (&mut self.stations[link as usize], &mut self.links[link as usize]);
-        on.waiting -= 1;
+        let at = &mut self.stations[link as usize];
+        at.link.waiting -= 1;
         at.wait_ticks += (self.now - ready) as u64;
         at.may_send[kind] -= 1;
         if again {
@@ -277,9 +276,9 @@ impl Rings {
         } else {
             at.fresh[kind].take(&mut self.entries, before, entry);
             if self.fabric.ring_hold_until_echo == 0 {
-                on.leaving = kind as u8;
+                at.link.leaving = kind as u8;
             }
-            if !response && !on.is_port() {
+            if !response && !at.link.is_port() {
                 self.transactions[transaction].started = self.now;
             }
             if self.fabric.ring_in_order != 0 {
@@ -309,7 +308,7 @@ impl Rings {
     fn put(&mut self, link: u32, unit: u32, is_own: bool) {
         let now = self.now;
         let Unit { symbols, kind, again, .. } = self.units[unit];
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         let (next, timing) = (at.next, self.timings[at.timing as usize]);
         let ticks = Time::from(symbols) * Time::from(timing.symbol);
         at.free_at = now + ticks;
@@ -340,7 +339,7 @@ impl Rings {
     /// Moves the counts of a link to the large counters.
     #[cold]
     fn put_counts_aside(&mut self, link: u32) {
-        let (at, aside) = (&mut self.links[link as usize], &mut self.tallies[link as usize]);
+        let (at, aside) = (&mut self.stations[link as usize].link, &mut self.tallies[link as usize]);
         *aside = at.tally(aside);
         at.clear_counts();
     }
@@ -409,7 +408,7 @@ impl Rings {
         at.entered = at.entered.wrapping_add(1);
         it.number = at.entered;
         at.fresh[kind].push(&mut self.entries, entry);
-        self.links[station as usize].waiting += 1;
+        self.stations[station as usize].link.waiting += 1;
         self.await_own(station, ready);
     }
 }

@@ -81,7 +81,7 @@ impl Rings {
 
     /// Returns the station that will take a packet for a terminal off the ring of its sender, or [`NONE`].
     fn taker(&self, station: u32, dest: u32) -> u32 {
-        let mut at = self.links[station as usize].next;
+        let mut at = self.stations[station as usize].link.next;
         loop {
             if self.taken_to(at, dest).is_some() {
                 return at;
@@ -89,7 +89,7 @@ impl Rings {
             if at == station {
                 return NONE;
             }
-            at = self.links[at as usize].next;
+            at = self.stations[at as usize].link.next;
         }
     }
 }

@@ -4,7 +4,7 @@ use super::allocation::Idles;
 use super::closed::Closed;
 use super::fault::Faults;
 use super::host::Hosts;
-use super::links::{Link, Tally, Timing, links};
+use super::links::{Tally, Timing, links};
 use super::livelock::Still;
 use super::parts::{Edge, Entry, Sent, Traits, Transaction, Unit};
 use super::phases::Reservation;
@@ -42,8 +42,6 @@ pub(super) struct Numbers {
 pub struct Rings {
     pub(super) fabric: Fabric,
     pub(super) exits: Exits,
-    /// Per station: its link and its queues.
-    pub(super) links: Vec<Link>,
     pub(super) stations: Vec<Station>,
     /// Per station: rarely used data.
     pub(super) rare: Vec<Rare>,
@@ -119,7 +117,8 @@ impl Rings {
                 port_of[fabric.port_station[port as usize] as usize] = (switch as u32, port);
             }
         }
-        let stations = (0..count).map(|link| Station::new(&fabric, link, port_of[link])).collect();
+        let station = |(at, link)| Station::new(&fabric, at, link, port_of[at]);
+        let stations = links.into_iter().enumerate().map(station).collect();
         let port = |&station: &u32| Port { ready: [NEVER; 2], bytes: [0; 2], station, target: [0; 2] };
         let ports = fabric.port_station.iter().map(port).collect();
         let numbers = fabric
@@ -129,7 +128,6 @@ impl Rings {
             .collect();
         let allocating = if fabric.ring_allocation == 0 { 0 } else { count };
         Self {
-            links,
             stations,
             rare: vec![Rare::NOTHING; count],
             tallies: vec![Tally::default(); count],
@@ -183,8 +181,8 @@ impl Rings {
 
     /// Returns the counts of every link since the last [`Rings::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
-        (0..self.links.len()).map(|link| {
-            let (at, rare) = (&self.links[link], &self.rare[link]);
+        (0..self.stations.len()).map(|link| {
+            let (at, rare) = (&self.stations[link].link, &self.rare[link]);
             let ticks = |symbols: u64| symbols * u64::from(self.timings[at.timing as usize].symbol);
             let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
             let tally = at.tally(&self.tallies[link]);
@@ -222,10 +220,6 @@ impl Rings {
 
     /// Resets the counts.
     pub fn clear_counts(&mut self) {
-        for link in &mut self.links {
-            link.clear_counts();
-            link.bypass_most = 0;
-        }
         self.tallies.fill(Tally::default());
         self.faults.clear_counts();
         self.closed.clear_counts();
@@ -243,7 +237,7 @@ impl Rings {
 
     fn is_empty(&self) -> bool {
         let free = |(number, at): (usize, &Station)| {
-            let (f, link) = (&self.fabric, &self.links[number]);
+            let (f, link) = (&self.fabric, &at.link);
             let mut out_free = at.out_free;
             if let Some(count) = out_free.get_mut(usize::from(link.leaving)) {
                 *count += 1;
@@ -271,7 +265,7 @@ impl Rings {
     /// Returns the constants of a station.
     #[inline]
     pub(super) fn timing(&self, station: u32) -> &Timing {
-        &self.timings[self.links[station as usize].timing as usize]
+        &self.timings[self.stations[station as usize].link.timing as usize]
     }
 
     /// Returns a request or a response that a terminal is to send.
@@ -296,14 +290,13 @@ impl Rings {
         if at.out_free[kind] > 0 {
             return;
         }
-        let link = &mut self.links[station as usize];
-        if usize::from(link.leaving) == kind {
-            if link.free_at <= self.now {
-                link.leaving = 2;
+        if usize::from(at.link.leaving) == kind {
+            if at.link.free_at <= self.now {
+                at.link.leaving = 2;
                 at.out_free[kind] += 1;
                 return;
             }
-            let end = link.free_at;
+            let end = at.link.free_at;
             self.look_at(station, end);
         }
         self.set_full(station, kind, true);
@@ -311,7 +304,7 @@ impl Rings {
 
     /// Sets whether the transmit queue of a port is full; returns whether the station is a port.
     pub(super) fn set_full(&mut self, station: u32, kind: usize, is_full: bool) -> bool {
-        let port = self.links[station as usize].port();
+        let port = self.stations[station as usize].link.port();
         let Some(of) = self.switches.get_mut(self.stations[station as usize].switch as usize) else {
             return false;
         };

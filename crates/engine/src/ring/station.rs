@@ -64,10 +64,9 @@ impl Rings {
         self.last = self.last.max(time);
         let at = &mut self.stations[station as usize];
         at.echoes_due.push(&mut self.units, unit);
-        let link = &mut self.links[station as usize];
-        link.heeds = true;
+        at.link.heeds = true;
         if at.blocked {
-            let look = time.max(link.free_at);
+            let look = time.max(at.link.free_at);
             self.look_at(station, look);
         }
     }
@@ -77,7 +76,7 @@ impl Rings {
         loop {
             let head = self.stations[station as usize].echoes_due.head;
             if head == NONE {
-                self.links[station as usize].heeds = self.hears_more(station);
+                self.stations[station as usize].link.heeds = self.hears_more(station);
                 return;
             }
             if self.units[head].time > self.now {
@@ -136,7 +135,7 @@ impl Rings {
     /// there.
     #[inline(always)]
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u8> {
-        let at = &self.links[station as usize];
+        let at = &self.stations[station as usize].link;
         if !at.is_port() {
             return at.is_of(dest).then_some(0);
         }
@@ -147,7 +146,7 @@ impl Rings {
     /// Puts a unit into a bypass FIFO; it is ready for the output at a later tick.
     fn pass(&mut self, station: u32, unit: u32, ready: Time) {
         self.units[unit].time = ready;
-        let at = &mut self.links[station as usize];
+        let at = &mut self.stations[station as usize].link;
         let (look, first) = (ready.max(at.free_at), at.bypass.is_empty());
         at.bypass.push(&mut self.units, unit);
         if first && look < at.look_at {
@@ -159,7 +158,7 @@ impl Rings {
     /// Schedules a check of a link at a later tick.
     #[inline]
     pub(super) fn look_at(&mut self, link: u32, time: Time) {
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         if time < at.look_at {
             at.look_at = time;
             self.schedule(LOOK, link, time);
@@ -195,7 +194,7 @@ impl Rings {
     /// Returns a packet's output port by the table of its transaction instead of the first one.
     #[cold]
     fn by_turn(&self, station: u32, entry: u32, target: u8) -> u8 {
-        let at = &self.links[station as usize];
+        let at = &self.stations[station as usize].link;
         if !at.is_port() {
             return target;
         }
@@ -239,7 +238,7 @@ impl Rings {
 
     /// Takes a busy echo out of the bypass FIFO, to hold it back for the retry delay.
     fn hold_back(&mut self, station: u32, unit: u32, ready: Time) {
-        let at = &mut self.links[station as usize];
+        let at = &mut self.stations[station as usize].link;
         let (mut before, mut other) = (NONE, at.bypass.head);
         while other != unit {
             (before, other) = (other, self.units[other].next);
@@ -276,11 +275,11 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.has_retries = true;
         at.may_send[kind] += 1;
+        at.link.waiting += 1;
         let blocked = at.blocked;
         let rare = &mut self.rare[station as usize];
         rare.again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
         rare.rejected[kind] += 1;
-        self.links[station as usize].waiting += 1;
         self.await_own(station, if blocked { self.now } else { ready });
     }
 
@@ -328,7 +327,7 @@ impl Rings {
         } else if kind == RESPONSE {
             self.services_touched.push(station);
         } else {
-            self.ask(self.links[station as usize].terminal());
+            self.ask(self.stations[station as usize].link.terminal());
         }
     }
 

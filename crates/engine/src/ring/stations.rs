@@ -2,16 +2,20 @@
 
 use std::collections::HashMap;
 
+use super::links::Link;
 use super::state::NEVER;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// A station, without what passing units need; see [`super::links::Link`]. Data that are used together are adjacent, 64
-/// B at a time.
+/// A station, in three lines of the cache that lie side by side: a processor that fetches one of them from memory
+/// fetches its neighbours, too.
 #[derive(Clone, Debug)]
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub(super) struct Station {
+    /// What passing units need.
+    pub link: Link,
+
     // Sending.
     /// Not sent yet, by kind; in order of being ready.
     pub fresh: [Queue; 2],
@@ -57,7 +61,7 @@ pub(super) struct Station {
     pub bus_wait_ticks: u64,
 }
 
-const _: () = assert!(size_of::<Station>() == 128, "a station is two lines of the cache");
+const _: () = assert!(size_of::<Station>() == 192, "a station is three lines of the cache");
 
 /// The rarely used data of a station.
 #[derive(Clone, Debug)]
@@ -171,15 +175,18 @@ pub(super) struct Port {
 impl Station {
     /// Resets the counts.
     pub fn clear_counts(&mut self) {
+        self.link.clear_counts();
+        self.link.bypass_most = 0;
         (self.wait_ticks, self.transfers, self.bus_ticks, self.bus_wait_ticks) = (0, 0, 0, 0);
     }
 
-    pub fn new(f: &Fabric, link: usize, (switch, port): (u32, u32)) -> Self {
+    pub fn new(f: &Fabric, number: usize, link: Link, (switch, port): (u32, u32)) -> Self {
         Self {
+            link,
             fresh: [Queue::EMPTY; 2],
-            may_send: [f.station_in_flight[link]; 2],
+            may_send: [f.station_in_flight[number]; 2],
             echoes_due: Queue::EMPTY,
-            out_free: [f.station_requests_out[link], f.station_responses_out[link]],
+            out_free: [f.station_requests_out[number], f.station_responses_out[number]],
             wait_ticks: 0,
             entered: 0,
             transfers: 0,
@@ -189,7 +196,7 @@ impl Station {
             user_pending: false,
             held: [Queue::EMPTY; 2],
             coming: Queue::EMPTY,
-            in_free: [f.station_requests_in[link], f.station_responses_in[link]],
+            in_free: [f.station_requests_in[number], f.station_responses_in[number]],
             undecided: 0,
             at_work: NONE,
             switch_here: switch,

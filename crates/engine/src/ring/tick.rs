@@ -117,7 +117,7 @@ impl Rings {
     /// Marks a link for a check in this tick.
     #[inline]
     pub(super) fn touch_link(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
+        let at = &mut self.stations[link as usize].link;
         if !at.touched {
             at.touched = true;
             self.links_touched.push(link);

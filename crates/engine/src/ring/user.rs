@@ -86,7 +86,7 @@ impl Rings {
 
     /// Handles an accepted packet.
     pub(super) fn received(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
-        if self.links[station as usize].is_port() {
+        if self.stations[station as usize].link.is_port() {
             self.received_at_port(station, held, ready, kind);
             return;
         }
@@ -170,7 +170,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.held[usize::from(!requested)].take(&mut self.entries, if requested { before } else { NONE }, held);
         at.at_work = held;
-        let terminal = self.links[station as usize].terminal() as usize;
+        let terminal = self.stations[station as usize].link.terminal() as usize;
         if answers {
             self.take_place_to_send(station, RESPONSE);
         }
