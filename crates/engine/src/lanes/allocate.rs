@@ -1,7 +1,8 @@
 //! The grants of lanes to heads, decided once per tick after all events, and the other decisions of a tick.
 
 use super::packet::Header;
-use super::state::{Network, Outgoing, UNKNOWN};
+use super::parts::Outgoing;
+use super::state::{Network, UNKNOWN};
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
@@ -74,6 +75,7 @@ impl Network {
             self.serve(group);
         }
         self.distribute();
+        self.look_ahead();
         while let Some(link) = self.crossing.pop() {
             if self.ports[link as usize].due == self.now {
                 self.ports[link as usize].due = UNKNOWN;
@@ -190,11 +192,10 @@ impl Network {
             since,
             Outgoing { packet: number, length: left - delete, sent: 0, begin: 0 },
         );
-        let from = self.fabric.link_of(lane);
-        let crossing = &mut self.ports[from as usize].crossing;
+        let crossing = &mut self.ports[self.fabric.link_of(lane) as usize].crossing;
         let place = crossing.partition_point(|&other| other < queue);
         crossing.insert(place, queue);
-        self.wake_port(from, self.now);
+        self.may_cross(queue);
         self.watch_from_grant(queue);
     }
 
@@ -207,19 +208,16 @@ impl Network {
         to.outgoing.push_back(packet);
     }
 
-    /// Returns which of several lanes, in ascending order, sends next; the last one again if it is `amid` a packet.
-    pub(super) fn in_turn(
-        &self,
-        able: impl Iterator<Item = u32> + Clone,
-        last: u32,
-        amid: bool,
-    ) -> Option<u32> {
-        if self.by_packet && amid && able.clone().any(|one| one == last) {
-            return Some(last);
+    /// Returns which of the lanes of a link that can send, as bits, sends next; the last one again if it is `amid` a
+    /// packet.
+    #[inline]
+    pub(super) fn in_turn(&self, able: u32, last: u32, amid: bool) -> Option<u32> {
+        let last_is_able = last < u32::BITS && able >> last & 1 == 1;
+        if able == 0 || self.by_packet && amid && last_is_able {
+            return last_is_able.then_some(last);
         }
-        let behind = able.clone().find(|&one| !self.fixed && (last == NONE || one > last));
-        let mut able = able;
-        behind.or_else(|| able.next())
+        let behind = if self.fixed || last >= u32::BITS { 0 } else { able & (!1 << last) };
+        Some(if behind != 0 { behind } else { able }.trailing_zeros())
     }
 
     /// Returns the earlier of a time and one that may be unknown.

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::state::Network;
+use super::state::{Network, UNKNOWN};
 use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
 use crate::kernel::Time;
 use crate::measure::{Code as Seen, CodeCounts, Hop, hop_kind};
@@ -47,6 +47,8 @@ pub(super) struct Codes {
     registers: Vec<Register>,
     /// Per link: the codes that are ready, in order of sending.
     waiting: Vec<VecDeque<(bool, Time, Code)>>,
+    /// How many wait at all links.
+    ready: usize,
     /// Per switch: the links out of it.
     outputs: Vec<Vec<u32>>,
     pub counts: Vec<CodeCounts>,
@@ -71,6 +73,7 @@ impl Codes {
                 events: events.collect(),
                 registers: vec![register; (fabric.switches + fabric.ports()) as usize],
                 waiting: vec![VecDeque::new(); fabric.links()],
+                ready: 0,
                 outputs,
                 counts: vec![CodeCounts::default(); fabric.links()],
             })
@@ -82,13 +85,20 @@ impl Codes {
         self.events.peek().map(|next| next.0.0)
     }
 
+    /// Returns the first tick, from now on, in which a code may start or become ready.
+    pub fn horizon(&self, now: Time) -> Time {
+        if self.ready > 0 { now } else { self.next().unwrap_or(UNKNOWN) }
+    }
+
     fn add(&mut self, time: Time, event: CodeEvent) {
         self.events.push(Reverse((time, event)));
     }
 
     /// Takes the code that is sent next on a wire.
     fn take(&mut self, link: u32) -> Option<Code> {
-        self.waiting[link as usize].pop_front().map(|(_, _, code)| code)
+        let (_, _, code) = self.waiting[link as usize].pop_front()?;
+        self.ready -= 1;
+        Some(code)
     }
 }
 
@@ -114,6 +124,7 @@ impl Network {
                         (&mut codes.waiting[link as usize], (code.is_interrupt, self.now, code));
                     let place = waiting.partition_point(|other| *other <= one);
                     waiting.insert(place, one);
+                    codes.ready += 1;
                     self.wake_wire(link, self.now);
                 }
                 None => {}
@@ -208,12 +219,13 @@ impl Network {
         let before = codes.events.len();
         codes.events.retain(|event| !matches!(event.0.1, CodeEvent::Arrive { link: on, .. } if on == link));
         let waiting = std::mem::take(&mut codes.waiting[link as usize]).len();
+        codes.ready -= waiting;
         codes.counts[link as usize].lost += (before - codes.events.len() + waiting) as u64;
     }
 
     /// Whether only codes, and faults without packets, are still to happen.
     pub fn is_idle(&self) -> bool {
-        self.wheel.peek().is_none() && (self.faults.next().is_none() || self.packets.count() == 0)
+        self.is_quiet() && (self.faults.next().is_none() || self.packets.count() == 0)
     }
 
     /// Returns the code counts of every link; empty if there are no codes.

@@ -63,7 +63,7 @@ impl Network {
             };
         }
         if at.spills {
-            return !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
+            return packet.sent > 0 || marks.lanes[at.lane as usize];
         }
         if at.output == NONE {
             return packet.readable < UNKNOWN || marks.lanes[at.lane as usize];
@@ -71,7 +71,7 @@ impl Network {
         if self.fabric.timeout_of(self.switch_at(at.lane)) > 0 {
             return true;
         }
-        let is_there = !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
+        let is_there = packet.sent > 0 || marks.lanes[at.lane as usize];
         let enters = |lane: u32| self.has_place(lane) || marks.lanes[lane as usize];
         is_there && (at.delete > 0 || enters(at.output) && at.copies.iter().all(|&lane| enters(lane)))
     }
@@ -119,13 +119,12 @@ impl Network {
     fn has_credit(&self, lane: u32, marks: &Marks) -> bool {
         let link = self.fabric.link_of(lane) as usize;
         let at = &self.lanes[lane as usize];
-        let returned = at.returns.len() as u32 * self.fabric.link_quantum[link];
-        let whole = self.fabric.whole_packet_credit == 1;
+        let credit = at.credit.total(self.fabric.link_quantum[link]);
         let needed = at
             .outgoing
             .front()
-            .map_or(1, |out| if whole && out.sent == 0 { self.characters(out.packet) } else { 1 });
-        let there = self.links[link].to_terminal || at.credit + returned >= needed;
+            .map_or(1, |out| if self.whole && out.sent == 0 { self.characters(out.packet) } else { 1 });
+        let there = self.links[link].to_terminal || credit >= needed;
         there || self.filled(lane).any(|queue| marks.queues[queue as usize])
     }
 
@@ -167,7 +166,7 @@ impl Network {
         if at.spills {
             return Some(Waiting::Lane(at.lane));
         }
-        let comes = at.packets.front().is_some_and(|packet| !packet.arrivals.is_empty());
+        let comes = at.packets.front().is_some_and(|packet| packet.sent > 0);
         let outputs = [at.output].into_iter().chain(at.copies.iter().copied());
         let output = outputs.filter(|&lane| lane != NONE).find(|&lane| !marks.lanes[lane as usize]);
         Some(Waiting::Lane(output.filter(|_| comes).unwrap_or(at.lane)))

@@ -1,6 +1,7 @@
 //! Packets that go to several links at once: heads that wait for all of them, lanes reserved for them, and the copies.
 
-use super::state::{Network, Outgoing};
+use super::parts::Outgoing;
+use super::state::Network;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 
@@ -77,6 +78,7 @@ impl Network {
             at.waiting[switch as usize].remove(0);
             at.unmade = at.unmade.saturating_sub(lanes.len() as u64 - 1);
         }
+        self.queues[queue as usize].copies = lanes[1..].to_vec();
         self.grant(queue, lanes[0]);
         let at = &self.queues[queue as usize];
         let (first, since) = (at.packets[0].packet, at.since);
@@ -85,6 +87,5 @@ impl Network {
             let packet = self.packets.add(self.packets[first]);
             self.hold(lane, queue, since, Outgoing { packet, length, sent: 0, begin: 0 });
         }
-        self.queues[queue as usize].copies = lanes[1..].to_vec();
     }
 }

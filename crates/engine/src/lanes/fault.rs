@@ -4,8 +4,10 @@
 //! the lengths known to the following links and buffers are corrected immediately, and the arrival of the error end is
 //! recorded in advance.
 
+use super::buffers::{Credit, Places};
 use super::packet::Packet;
-use super::state::{Network, Outgoing, UNKNOWN};
+use super::parts::Outgoing;
+use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE};
 use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
@@ -203,10 +205,10 @@ impl Network {
         let at = &mut self.lanes[lane as usize];
         let outgoing = std::mem::take(&mut at.outgoing);
         at.ready.clear();
-        at.places.clear();
-        at.returns.clear();
-        at.credit = 0;
+        at.places = Places::new(self.fabric.link_output_buffer[link as usize]);
+        at.credit = Credit::new(0);
         let holder = at.holder;
+        self.set_start(lane, UNKNOWN);
         if holder != NONE && self.queues[holder as usize].output == lane {
             self.lanes[lane as usize].holder = NONE;
             let packet = self.queues[holder as usize].packets[0].packet;
@@ -253,19 +255,24 @@ impl Network {
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
         let Some(last) = at.packets.back_mut() else { return false };
-        let is_whole = last.arrivals.len() as u32 == last.left;
-        if is_whole && last.arrivals.back().is_some_and(|&time| time < self.now) {
+        let comes_later = |time: &mut Time| *time >= self.now;
+        if last.sent == last.left && at.arrivals.back().is_some_and(|&time| time < self.now) {
             return false;
         }
-        while last.arrivals.pop_back_if(|time| *time >= self.now).is_some() {}
+        while last.sent > 0 && at.arrivals.pop_back_if(comes_later).is_some() {
+            last.sent -= 1;
+        }
         if !hit.contains(&last.packet) {
             hit.push(last.packet);
         }
         if first && last.readable >= self.now {
             (at.asked, at.asks_at) = (false, UNKNOWN);
         }
-        if last.arrivals.is_empty() && !(first && begun) {
-            self.spare.extend(at.packets.pop_back().map(|packet| packet.arrivals));
+        if last.sent == 0 && first {
+            self.crosses_at[queue as usize] = UNKNOWN;
+        }
+        if last.sent == 0 && !(first && begun) {
+            at.packets.pop_back();
             return true;
         }
         self.end_early(queue, ended);
@@ -275,12 +282,13 @@ impl Network {
     /// Ends the last packet of a queue with an error end.
     fn end_early(&mut self, queue: u32, ended: Time) {
         let at = &mut self.queues[queue as usize];
-        let (lane, first, begun) = (at.lane, at.packets.len() == 1, at.output != NONE || at.spills);
+        let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
         let last = at.packets.back_mut().expect("a packet of which something has come");
-        let missing = last.left - last.arrivals.len() as u32 - 1;
-        last.arrivals.push_back(ended);
+        let missing = last.left - last.sent - 1;
+        at.arrivals.push_back(ended);
         last.left -= missing;
-        let (is_next, asks) = (last.arrivals.len() == 1, last.readable >= self.now);
+        last.sent += 1;
+        let (is_next, asks) = (last.sent == 1, last.readable >= self.now);
         if asks {
             last.readable = ended;
         }
@@ -291,7 +299,7 @@ impl Network {
         if first && begun {
             self.shorten(queue, missing);
             if is_next {
-                self.wake_port(self.fabric.link_of(lane), ended);
+                self.may_move(queue);
             }
         }
     }
@@ -322,11 +330,12 @@ impl Network {
         let (quantum, buffer) =
             (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
         for lane in self.fabric.lanes_of(link) {
-            let queues = self.queues_of(lane).flat_map(|queue| &self.queues[queue as usize].packets);
-            let standing = queues.map(|packet| packet.arrivals.len() as u32).sum::<u32>();
+            let queues = self.queues_of(lane).map(|queue| &self.queues[queue as usize]);
+            let standing = queues.map(|queue| queue.arrivals.len() as u32).sum::<u32>();
             let promised = buffer.saturating_sub(standing) / quantum * quantum;
             let at = &mut self.lanes[lane as usize];
-            (at.credit, at.owed) = (promised, standing + promised);
+            (at.credit, at.owed) = (Credit::new(promised), standing + promised);
+            self.may_start(lane);
             for place in 0..self.groups_of[lane as usize].len() {
                 self.touch(self.groups_of[lane as usize][place]);
             }
@@ -365,6 +374,7 @@ impl Network {
         port.amid &= port.last != queue;
         port.crossing.retain(|&other| other != queue);
         port.spilling.push(queue);
+        self.crosses_at[queue as usize] = UNKNOWN;
         self.wake_port(link, self.now);
     }
 
@@ -374,14 +384,17 @@ impl Network {
         let (mut next, mut place) = (UNKNOWN, 0);
         while let Some(&queue) = self.ports[link as usize].spilling.get(place) {
             let lane = self.queues[queue as usize].lane;
-            let packet = &mut self.queues[queue as usize].packets[0];
+            let at = &mut self.queues[queue as usize];
+            let (arrivals, packet) = (&mut at.arrivals, &mut at.packets[0]);
             let mut count = 0;
-            while packet.arrivals.pop_front_if(|time| *time <= self.now).is_some() {
+            while packet.sent > 0 && arrivals.pop_front_if(|time| *time <= self.now).is_some() {
+                packet.sent -= 1;
                 count += 1;
             }
             packet.left -= count;
-            let (left, more) = (packet.left, packet.arrivals.front().copied());
-            (0..count).for_each(|_| self.give_back(link, lane));
+            let more = arrivals.front().copied().filter(|_| packet.sent > 0);
+            let left = packet.left;
+            (0..count).for_each(|_| self.give_back(link, lane, self.now));
             if left > 0 {
                 next = Self::earlier(next, more);
                 place += 1;
@@ -398,9 +411,8 @@ impl Network {
         at.spills = false;
         let packet = at.packets.pop_front().expect("the packet that was spilled");
         self.piece_gone(packet.packet);
-        self.spare.push(packet.arrivals);
         self.ports[link as usize].spilling.retain(|&other| other != queue);
-        self.next_head(self.fabric.link_target[link as usize] as usize, queue);
+        self.next_head(self.fabric.link_target[link as usize] as usize, queue, self.now);
     }
 
     /// Counts a packet as lost on a link, unless it is counted already.

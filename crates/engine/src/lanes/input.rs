@@ -1,7 +1,8 @@
 //! Input buffers: arrivals, headers, and crossing to output buffers.
 
 use super::event::Event;
-use super::state::{Incoming, Network, Outgoing, UNKNOWN};
+use super::parts::{Incoming, Link, Outgoing};
+use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -12,23 +13,40 @@ impl Network {
         if sent.sent == 1 {
             let queue = self.queue_for(lane, sent.packet);
             self.lanes[lane as usize].receiving = queue;
-            let arrivals = self.spare.pop().unwrap_or_default();
-            let incoming = Incoming { packet: sent.packet, left: sent.length, arrivals, readable: UNKNOWN };
+            let incoming = Incoming { packet: sent.packet, left: sent.length, sent: 0, readable: UNKNOWN };
             self.queues[queue as usize].packets.push_back(incoming);
         }
         let queue = self.lanes[lane as usize].receiving;
-        let asking = self.front_header(sent.packet).0.max(1);
         let at = &mut self.queues[queue as usize];
-        let first = at.packets.len() == 1;
+        at.arrivals.push_back(arrives);
+        let is_first = at.packets.len() == 1;
         let packet = at.packets.back_mut().expect("the packet that is sent");
-        packet.arrivals.push_back(arrives);
-        if packet.readable == UNKNOWN && (sent.sent == asking || sent.sent == sent.length) {
-            packet.readable = arrives;
-            if first {
-                self.ask(queue);
-            }
-        } else if first && (at.output != NONE || at.spills) && packet.arrivals.len() == 1 {
-            self.wake_port(self.fabric.link_of(lane), arrives);
+        packet.sent += 1;
+        let (is_next, is_readable) = (is_first && packet.sent == 1, packet.readable < UNKNOWN);
+        if !is_readable && (sent.sent == sent.length || sent.sent == self.front_header(sent.packet).0.max(1))
+        {
+            self.may_read(queue, arrives);
+        } else if is_next {
+            self.may_move(queue);
+        }
+    }
+
+    /// Schedules the first character of the packet at the front of a queue, which had none, if it crosses or is spilled.
+    pub(super) fn may_move(&mut self, queue: u32) {
+        let at = &self.queues[queue as usize];
+        match at.arrivals.front() {
+            Some(&arrives) if at.spills => self.wake_port(self.lanes[at.lane as usize].link, arrives),
+            _ => self.may_cross(queue),
+        }
+    }
+
+    /// Records when the header of the last packet of a queue is readable.
+    fn may_read(&mut self, queue: u32, arrives: Time) {
+        let at = &mut self.queues[queue as usize];
+        let packet = at.packets.back_mut().expect("the packet that is sent");
+        packet.readable = arrives;
+        if at.packets.len() == 1 {
+            self.ask(queue);
         }
     }
 
@@ -63,187 +81,247 @@ impl Network {
 
     /// Moves what can move in this tick from the input buffers at the end of a link.
     pub(super) fn cross(&mut self, link: u32) {
-        let switch = self.fabric.link_target[link as usize] as usize;
-        let pace = Time::from(self.fabric.switch_crossbar_ticks[switch]);
-        let (mut next, mut place) = (self.spill_all(link), 0);
-        if next < UNKNOWN {
+        if !self.ports[link as usize].spilling.is_empty() {
+            let next = self.spill_all(link);
             self.wake_port(link, next);
         }
-        next = UNKNOWN;
-        if pace > 0 {
-            return self.nominate(link, pace);
+        if self.alone {
+            return self.cross_alone(link);
         }
+        if self.ports[link as usize].pace > 0 {
+            return self.nominate(link);
+        }
+        let (mut next, mut place) = (UNKNOWN, 0);
         while let Some(&queue) = self.ports[link as usize].crossing.get(place) {
-            match self.crosses_at(queue) {
-                Some(time) if time <= self.now => self.cross_one(link, queue),
-                time => {
-                    next = Self::earlier(next, time);
-                    place += 1;
+            let time = self.crosses_at[queue as usize];
+            if time <= self.now {
+                if !self.cross_middle(link, queue) {
+                    self.cross_one(link, queue, self.now);
                 }
+            } else {
+                next = next.min(time);
+                place += 1;
             }
         }
-        if next < UNKNOWN {
-            self.wake_port(link, next);
-        }
+        self.wake_port(link, next);
     }
 
     /// Nominates one of the characters that can move, if the input of the crossbar is free.
-    fn nominate(&mut self, link: u32, pace: Time) {
-        let free_at = self.ports[link as usize].free_at;
-        if self.now < free_at {
-            return self.wake_port(link, free_at);
+    fn nominate(&mut self, link: u32) {
+        let port = &self.ports[link as usize];
+        if self.now < port.free_at {
+            return self.wake_port(link, port.free_at);
         }
-        let (mut able, mut next) = (std::mem::take(&mut self.able), UNKNOWN);
-        able.clear();
-        for place in 0..self.ports[link as usize].crossing.len() {
-            let queue = self.ports[link as usize].crossing[place];
-            match self.crosses_at(queue).map(|time| time.max(self.enters_at(queue, pace))) {
-                Some(time) if time <= self.now => able.push(queue),
-                time => next = Self::earlier(next, time),
+        let (mut first, mut behind, mut again, mut next) = (NONE, NONE, NONE, UNKNOWN);
+        for &queue in &port.crossing {
+            let mut time = self.crosses_at[queue as usize];
+            if time <= self.now && port.pace > 1 {
+                time = time.max(self.enters_at(queue, port.pace));
+            }
+            if time > self.now {
+                next = next.min(time);
+                continue;
+            }
+            first = first.min(queue);
+            if port.last == NONE || queue > port.last {
+                behind = behind.min(queue);
+            } else if queue == port.last {
+                again = queue;
             }
         }
-        let port = &self.ports[link as usize];
-        let chosen = self.in_turn(able.iter().copied(), port.last, port.amid);
-        self.able = able;
-        if let Some(queue) = chosen {
-            self.nominated.push((self.queues[queue as usize].output, queue));
-            next = self.now + 1;
+        let keeps = self.by_packet && port.amid && again != NONE;
+        match if keeps {
+            again
+        } else if self.fixed || behind == NONE {
+            first
+        } else {
+            behind
+        } {
+            NONE => self.wake_port(link, next),
+            queue => self.nominate_for(self.queues[queue as usize].output),
         }
-        if next < UNKNOWN {
-            self.wake_port(link, next);
+    }
+
+    /// Nominates the next character for a lane: that of the queue whose packet holds it.
+    fn nominate_for(&mut self, lane: u32) {
+        let link = self.lanes[lane as usize].link;
+        let to = &mut self.ports[link as usize];
+        if to.nominated == 0 {
+            self.contested.push(link);
         }
+        to.nominated |= self.lanes[lane as usize].bit;
     }
 
     /// Returns when no other lane keeps a queue from crossing any more.
     fn enters_at(&self, queue: u32, pace: Time) -> Time {
         let output = self.queues[queue as usize].output;
-        let port = &self.ports[self.fabric.link_of(output) as usize];
+        let port = &self.ports[self.lanes[output as usize].link as usize];
         if port.entered == output || port.entered == NONE { 0 } else { port.entered_at + pace }
     }
 
     /// Moves one nominated character to each link.
     pub(super) fn take_nominated(&mut self) {
-        if self.nominated.is_empty() {
-            return;
-        }
-        let mut nominated = std::mem::take(&mut self.nominated);
-        nominated.sort_unstable();
-        let lanes = self.fabric.lanes;
-        for rivals in nominated.chunk_by(|one, other| one.0 / lanes == other.0 / lanes) {
-            let port = &self.ports[self.fabric.link_of(rivals[0].0) as usize];
-            let rival_lanes = rivals.iter().map(|&(lane, _)| lane);
-            let lane = self.in_turn(rival_lanes, port.entered, port.enters_amid);
-            if let Some(&(_, queue)) = rivals.iter().find(|&&(rival, _)| Some(rival) == lane) {
-                let link = self.fabric.link_of(self.queues[queue as usize].lane);
-                let switch = self.fabric.link_target[link as usize] as usize;
-                let pace = Time::from(self.fabric.switch_crossbar_ticks[switch]);
-                self.ports[link as usize].free_at = self.now + pace;
-                self.cross_one(link, queue);
+        while let Some(to) = self.contested.pop() {
+            let port = &mut self.ports[to as usize];
+            let (first, mut rivals) = (to * self.fabric.lanes, std::mem::take(&mut port.nominated));
+            let (entered, amid) = (port.entered.wrapping_sub(first), port.enters_amid);
+            let chosen = if rivals.is_power_of_two() {
+                rivals.trailing_zeros()
+            } else {
+                self.in_turn(rivals, entered, amid).unwrap_or(0)
+            };
+            while rivals != 0 {
+                let lane = rivals.trailing_zeros();
+                rivals &= rivals - 1;
+                self.take(self.lanes[(first + lane) as usize].holder, lane == chosen);
             }
         }
-        nominated.clear();
-        self.nominated = nominated;
     }
 
-    /// Returns when the next character of a queue with granted lanes can cross, apart from the crossbar, if known.
-    fn crosses_at(&mut self, queue: u32) -> Option<Time> {
+    /// Moves the nominated character of a queue, if it is accepted, and schedules the next one of its link.
+    fn take(&mut self, queue: u32, accepted: bool) {
+        let link = self.lanes[self.queues[queue as usize].lane as usize].link;
+        let mut again = self.now + 1;
+        if accepted {
+            if !self.cross_middle(link, queue) {
+                self.cross_one(link, queue, self.now);
+            }
+            let port = &mut self.ports[link as usize];
+            again = self.now + port.pace;
+            port.free_at = again;
+        }
+        let mut next = UNKNOWN;
+        for &queue in &self.ports[link as usize].crossing {
+            next = next.min(self.crosses_at[queue as usize]);
+        }
+        self.wake_port(link, next.max(again));
+    }
+
+    /// Returns when the next character of a queue is there and has a place, if both are known.
+    #[inline]
+    pub(super) fn cross_of(&self, queue: u32) -> Time {
         let at = &self.queues[queue as usize];
-        let (arrival, output) = (*at.packets[0].arrivals.front()?, at.output);
+        let arrival = match (at.packets.front(), at.arrivals.front()) {
+            (Some(packet), Some(&arrival)) if packet.sent > 0 => arrival,
+            _ => return UNKNOWN,
+        };
         if at.delete > 0 {
-            return Some(arrival);
+            return arrival;
         }
-        let mut time = arrival.max(self.place_at(output)?);
-        for place in 0..self.queues[queue as usize].copies.len() {
-            time = time.max(self.place_at(self.queues[queue as usize].copies[place])?);
-        }
-        Some(time)
+        let place = |&lane: &u32| self.lanes[lane as usize].places.next();
+        at.copies.iter().map(place).fold(arrival.max(place(&at.output)), Time::max)
     }
 
-    /// Returns when the output buffer of a lane has a free place, if known.
-    fn place_at(&mut self, lane: u32) -> Option<Time> {
-        let to = &mut self.lanes[lane as usize];
-        while to.places.front().is_some_and(|&free| free <= self.now) {
-            to.places.pop_front();
+    /// Schedules the crossing of a queue, if it has a lane and its next character can cross now or at a known time.
+    #[inline(always)]
+    pub(super) fn may_cross(&mut self, queue: u32) {
+        let at = &self.queues[queue as usize];
+        if self.crosses_at[queue as usize] == UNKNOWN && at.output != NONE {
+            let (time, link) = (self.cross_of(queue), self.lanes[at.lane as usize].link);
+            self.crosses_at[queue as usize] = time;
+            let port = &self.ports[link as usize];
+            self.wake_port(link, if port.pace > 0 { time.max(port.free_at) } else { time });
         }
-        let taken = (to.ready.len() + to.places.len()) as u32;
-        if taken < self.fabric.link_output_buffer[self.fabric.link_of(lane) as usize] {
-            return Some(self.now);
-        }
-        to.places.front().copied()
     }
 
-    /// Moves one character of a queue.
-    fn cross_one(&mut self, link: u32, queue: u32) {
+    /// The same for the queue whose packet holds a lane, if any does.
+    #[inline(always)]
+    pub(super) fn may_cross_if_held(&mut self, holder: u32) {
+        if holder != NONE {
+            self.may_cross(holder);
+        }
+    }
+
+    /// Moves one character of a queue at a given time.
+    pub(super) fn cross_one(&mut self, link: u32, queue: u32, time: Time) {
         let at = &mut self.queues[queue as usize];
         let (lane, output, deletes) = (at.lane, at.output, at.delete > 0);
+        at.arrivals.pop_front();
         let packet = &mut at.packets[0];
-        packet.arrivals.pop_front();
         packet.left -= 1;
+        packet.sent -= 1;
         let left = packet.left;
         at.delete -= u32::from(deletes);
-        at.moved_at = self.now;
+        at.moved_at = time;
         let port = &mut self.ports[link as usize];
-        (port.last, port.amid) = (queue, left > 0);
-        let port = &mut self.ports[self.fabric.link_of(output) as usize];
-        (port.entered, port.entered_at, port.enters_amid) = (output, self.now, left > 0);
-        self.give_back(link, lane);
+        let (pace, ready) = (port.pace, time + port.forward);
+        if pace > 0 {
+            (port.last, port.amid) = (queue, left > 0);
+            let port = &mut self.ports[self.lanes[output as usize].link as usize];
+            (port.entered, port.entered_at, port.enters_amid) = (output, time, left > 0);
+        }
+        self.give_back(link, lane, time);
         if !deletes {
-            let switch = self.fabric.link_target[link as usize] as usize;
-            let ready = self.now + Time::from(self.fabric.switch_forward_ticks[switch]);
             self.enter(output, ready);
             for place in 0..self.queues[queue as usize].copies.len() {
                 self.enter(self.queues[queue as usize].copies[place], ready);
             }
         }
         if left == 0 {
-            self.leave(link, queue);
+            self.crosses_at[queue as usize] = UNKNOWN;
+            self.leave(link, queue, time);
+        } else {
+            self.crosses_at[queue as usize] = self.cross_of(queue);
         }
     }
 
     /// Adds a character to the output buffer of a lane.
-    fn enter(&mut self, lane: u32, ready: Time) {
-        self.lanes[lane as usize].ready.push_back(ready);
-        self.wake_wire(self.fabric.link_of(lane), ready);
+    #[inline]
+    pub(super) fn enter(&mut self, lane: u32, ready: Time) {
+        let at = &mut self.lanes[lane as usize];
+        at.places.take();
+        at.ready.push_back(ready);
+        self.may_start(lane);
     }
 
     /// Returns credit for a character that has left the input buffer of a lane, when a quantum is complete.
-    pub(super) fn give_back(&mut self, link: u32, lane: u32) {
-        if self.links[link as usize].down {
+    #[inline]
+    pub(super) fn give_back(&mut self, link: u32, lane: u32, time: Time) {
+        let &Link { down, quantum, input_buffer, credit, .. } = &self.links[link as usize];
+        if down {
             // The credit is computed when the link runs again.
             return;
         }
-        let (quantum, buffer) =
-            (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
-        let usable = self.now + Time::from(self.fabric.link_credit_ticks[link as usize]);
         let at = &mut self.lanes[lane as usize];
         at.owed -= 1;
-        if at.owed + quantum <= buffer {
+        if at.owed + quantum <= input_buffer {
             at.owed += quantum;
-            at.returns.push_back(usable);
-            self.wake_wire(link, usable);
+            at.credit.add(time + credit);
+            self.rest(link, time, time + credit);
+            self.may_start(lane);
+        }
+    }
+
+    /// Notes when a credit returns to a link, if that is idle and waits for no earlier one.
+    #[inline]
+    pub(super) fn rest(&mut self, link: u32, time: Time, usable: Time) {
+        let link = &mut self.links[link as usize];
+        if time > link.free_at && time > link.rests_at {
+            link.rests_at = usable;
+            self.rests_at = self.rests_at.max(usable);
         }
     }
 
     /// Brings the next packet of a queue to the front.
-    pub(super) fn next_head(&mut self, switch: usize, queue: u32) {
+    pub(super) fn next_head(&mut self, switch: usize, queue: u32, time: Time) {
         let at = &mut self.queues[queue as usize];
         at.asked = false;
-        at.front_at = self.now + Time::from(self.fabric.switch_next_head_ticks[switch]);
+        at.front_at = time + Time::from(self.fabric.switch_next_head_ticks[switch]);
         self.ask(queue);
     }
 
-    /// Handles the crossing of the end of a packet.
-    fn leave(&mut self, link: u32, queue: u32) {
+    /// Handles the crossing of the end of a packet at a given time.
+    fn leave(&mut self, link: u32, queue: u32, time: Time) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let at = &mut self.queues[queue as usize];
-        self.spare.extend(at.packets.pop_front().map(|packet| packet.arrivals));
+        at.packets.pop_front();
         let output = std::mem::replace(&mut at.output, NONE);
         let copies = std::mem::take(&mut at.copies);
         self.ports[link as usize].crossing.retain(|&other| other != queue);
         let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
         for output in copies.into_iter().chain([output]) {
-            self.schedule(Event::Release(output), self.now + handover);
+            self.schedule(Event::Release(output), time + handover);
         }
-        self.next_head(switch, queue);
+        self.next_head(switch, queue, time);
     }
 }

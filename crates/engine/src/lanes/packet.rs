@@ -1,6 +1,7 @@
 //! Packets on lanes, and the header by which one is routed.
 
 use crate::kernel::Time;
+use crate::measure::Delivery;
 
 /// The header by which a packet is routed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,4 +41,12 @@ pub struct Packet {
     pub(super) lost: bool,
     /// Number of its remaining pieces: one, unless it was cut.
     pub(super) pieces: u32,
+}
+
+impl Packet {
+    /// Returns the delivery of a packet at a tick.
+    pub fn delivered(&self, delivered: Time) -> Delivery {
+        let &Self { source, target, length, created, started, mark, number, .. } = self;
+        Delivery { source, target, length, created, started, delivered, mark, number }
+    }
 }

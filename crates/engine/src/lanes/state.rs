@@ -1,13 +1,12 @@
-//! The state of a network with lanes: lanes, links, queues of input buffers, groups.
-
-use std::collections::VecDeque;
+//! The state of a network with lanes, and when its links and ports are looked at again.
 
 use super::code::Codes;
 use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
 use super::packet::{Header, Packet};
-use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
+use super::parts::{Group, Lane, Link, Outgoing, Port, Queue, groups, lanes};
+use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
@@ -17,155 +16,6 @@ use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
 
-/// A packet before a wire.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outgoing {
-    pub packet: u32,
-    /// Its characters on this link.
-    pub length: u32,
-    /// How many of them have started.
-    pub sent: u32,
-    /// When the first of them did.
-    pub begin: Time,
-}
-
-/// One lane of a link.
-#[derive(Clone, Debug)]
-pub(super) struct Lane {
-    /// Packets with characters to send.
-    pub outgoing: VecDeque<Outgoing>,
-    /// When the characters in the output buffer are ready for the wire; unused at terminals.
-    pub ready: VecDeque<Time>,
-    /// When the places of sent characters are free again.
-    pub places: VecDeque<Time>,
-    /// Characters that may be sent, without `returns`.
-    pub credit: u32,
-    /// When returning credits arrive.
-    pub returns: VecDeque<Time>,
-    /// The queue whose packet holds it, or [`NONE`].
-    pub holder: u32,
-    /// Tick of its last grant, or -1.
-    pub last_grant: Time,
-
-    /// The first of its queues.
-    pub first_queue: u32,
-    /// The queue of the packet that is being sent.
-    pub receiving: u32,
-    /// Credit given for characters that have not left the input buffer.
-    pub owed: u32,
-    /// Packets whose first character is on its way to a terminal, with its time of arrival; only if that is reported.
-    pub heads: VecDeque<(Time, u32)>,
-    /// Packets whose end is on its way to a terminal, with its time of arrival.
-    pub ends: VecDeque<(Time, u32)>,
-}
-
-impl Lane {
-    /// Whether it is inside a packet.
-    pub fn is_amid(&self) -> bool {
-        self.outgoing.front().is_some_and(|packet| packet.sent > 0)
-    }
-}
-
-/// A packet in an input buffer, or on its way there.
-#[derive(Clone, Debug)]
-pub(super) struct Incoming {
-    pub packet: u32,
-    /// Characters that have not crossed.
-    pub left: u32,
-    /// When those of them that have been sent arrive.
-    pub arrivals: VecDeque<Time>,
-    /// When its front header has arrived.
-    pub readable: Time,
-}
-
-/// Packets of an input buffer that wait for each other in order.
-#[derive(Clone, Debug)]
-pub(super) struct Queue {
-    pub packets: VecDeque<Incoming>,
-    /// The lane on which they arrive.
-    pub lane: u32,
-    /// Since when the first one is at the front.
-    pub front_at: Time,
-    /// Whether its request has been made or is pending.
-    pub asked: bool,
-    /// When the pending request is made.
-    pub asks_at: Time,
-    /// Whether the rest of the first one is spilled.
-    pub spills: bool,
-    /// When its last character crossed, or it was granted its lane, if switches have time-outs.
-    pub moved_at: Time,
-    /// When the time-out is checked.
-    pub watched_at: Time,
-    /// When it requested.
-    pub since: Time,
-    /// The group it waits for, or [`NONE`].
-    pub awaits: u32,
-    /// Whether the route deletes its front header.
-    pub strips: bool,
-    /// The lane it was granted, or [`NONE`].
-    pub output: u32,
-    /// Further lanes to which it crosses.
-    pub copies: Vec<u32>,
-    /// Number of characters that are deleted next.
-    pub delete: u32,
-}
-
-/// What the lanes of a link share: its wire.
-#[derive(Clone, Debug)]
-pub(super) struct Link {
-    /// When the wire is free.
-    pub free_at: Time,
-    /// Whether a fault keeps it from running.
-    pub down: bool,
-    /// Whether its receiver is stuck.
-    pub stuck: bool,
-    /// Tick of the next check.
-    pub due: Time,
-    /// Lane of the last character, or [`NONE`].
-    pub last: u32,
-    /// Number of lanes that are inside a packet.
-    pub amid: u32,
-    /// A packet of a terminal that has not started, or [`NONE`].
-    pub dispatched: u32,
-    pub from_terminal: bool,
-    pub to_terminal: bool,
-    pub counts: LinkCounts,
-}
-
-/// What the lanes of a link share at its ends: the input of the crossbar after it, and the output of the one before it.
-#[derive(Clone, Debug)]
-pub(super) struct Port {
-    /// When a character may cross.
-    pub free_at: Time,
-    /// Tick of the next check.
-    pub due: Time,
-    /// Queue of the last character, or [`NONE`].
-    pub last: u32,
-    /// Whether that was not an end of packet.
-    pub amid: bool,
-    /// Queues whose packet has a granted lane, in ascending order.
-    pub crossing: Vec<u32>,
-    /// Queues whose packet is spilled.
-    pub spilling: Vec<u32>,
-    /// The lane of the last character that crossed to this link, or [`NONE`].
-    pub entered: u32,
-    /// When that character crossed.
-    pub entered_at: Time,
-    /// Whether it was not an end of packet.
-    pub enters_amid: bool,
-}
-
-/// Lanes of which a head takes any, and the queues whose heads wait for one, by (tick of the request, lane).
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub waiting: Vec<(Time, u32)>,
-    pub touched: bool,
-    /// The lane of the head that was granted last, or [`NONE`].
-    pub served: u32,
-    /// Its index among the groups of its switch.
-    pub place: u32,
-}
-
 /// A network with lanes in operation.
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -173,9 +23,13 @@ pub struct Network {
     pub(super) now: Time,
     pub(super) packets: Slab<Packet>,
     pub(super) lanes: Vec<Lane>,
+    /// Per lane: when its next character is there and has credit, or [`UNKNOWN`].
+    pub(super) starts_at: Vec<Time>,
     pub(super) links: Vec<Link>,
     pub(super) ports: Vec<Port>,
     pub(super) queues: Vec<Queue>,
+    /// Per queue: when its next character is there and has a place, or [`UNKNOWN`] if one of them is, or no lane.
+    pub(super) crosses_at: Vec<Time>,
     pub(super) groups: Vec<Group>,
     /// Per lane: the groups that contain it.
     pub(super) groups_of: Vec<Vec<u32>>,
@@ -184,18 +38,27 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Links at whose ends characters may cross in this tick.
     pub(super) crossing: Vec<u32>,
-    /// Lanes to which characters are nominated, and the queues of these.
-    pub(super) nominated: Vec<(u32, u32)>,
+    /// Links to whose lanes characters are nominated in this tick.
+    pub(super) contested: Vec<u32>,
     /// Links on whose wires a character may start in this tick.
     pub(super) starting: Vec<u32>,
-    /// Candidates among the queues, during a choice.
-    pub(super) able: Vec<u32>,
-    /// Empty lists of arrivals for reuse.
-    pub(super) spare: Vec<VecDeque<Time>>,
+    /// The same links for the next tick: that is what most wait for where a character takes one.
+    soon_crossing: Vec<u32>,
+    soon_starting: Vec<u32>,
+    /// When the last wire is free, and the last credit has returned to an idle one: a run ends no earlier.
+    pub(super) rests_at: Time,
     /// Whether a link sends a packet to its end before another one.
     pub(super) by_packet: bool,
     /// Whether the lowest lane that is ready sends, instead of each in turn.
     pub(super) fixed: bool,
+    /// Whether packets wait for credit for all their characters.
+    pub(super) whole: bool,
+    /// Whether links have one lane, and input buffers one queue: then nothing competes for a wire or a crossbar.
+    pub(super) alone: bool,
+    /// The first tick that is not computed in advance; of links that are not `alone`, none is.
+    pub(super) horizon: Time,
+    /// The next tick at which the state or the counts are looked at.
+    pub(super) looked_at: Time,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) no_route: Option<(u32, u32)>,
     /// Whether the arrival of a packet's first character at its terminal is reported.
@@ -230,35 +93,31 @@ impl Network {
         let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
             || fabric.switch_choice.contains(&choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
-        let port = Port {
-            free_at: 0,
-            due: UNKNOWN,
-            last: NONE,
-            amid: false,
-            crossing: Vec::new(),
-            spilling: Vec::new(),
-            entered: NONE,
-            entered_at: 0,
-            enters_amid: false,
-        };
         Self {
             now: -1,
             packets: Slab::default(),
+            starts_at: vec![UNKNOWN; lanes.len()],
+            crosses_at: vec![UNKNOWN; queues.len()],
             lanes,
             links: (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect(),
-            ports: vec![port; fabric.links()],
+            ports: (0..fabric.links()).map(|link| Port::new(&fabric, link)).collect(),
             queues,
             groups,
             groups_of,
             streams,
             touched: Vec::new(),
             crossing: Vec::new(),
-            nominated: Vec::new(),
+            contested: Vec::new(),
             starting: Vec::new(),
-            able: Vec::new(),
-            spare: Vec::new(),
+            soon_crossing: Vec::new(),
+            soon_starting: Vec::new(),
+            rests_at: -1,
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,
+            whole: fabric.whole_packet_credit == 1,
+            alone: fabric.lanes == 1 && fabric.output_queues == 0,
+            horizon: 0,
+            looked_at: 0,
             no_route: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
@@ -286,9 +145,14 @@ impl Network {
     }
 
     /// Returns the tick of the next event, if any.
+    #[inline]
     pub fn next(&self) -> Option<Time> {
+        if !(self.soon_starting.is_empty() && self.soon_crossing.is_empty()) {
+            return Some(self.now + 1);
+        }
         let codes = self.codes.as_ref().and_then(|codes| codes.next());
-        [self.wheel.peek(), self.faults.next(), codes].into_iter().flatten().min()
+        let own = self.wheel.peek().or_else(|| (self.rests_at > self.now).then_some(self.rests_at));
+        [own, self.faults.next(), codes].into_iter().flatten().min()
     }
 
     /// Moves on to a tick without events.
@@ -296,12 +160,22 @@ impl Network {
         self.now = now;
     }
 
-    /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events.
-    pub fn go_to_next(&mut self, now: Time) {
+    /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events, but for those of
+    /// links that are looked at in it anyway. Returns the number of these.
+    pub fn go_to_next(&mut self, now: Time) -> u64 {
         self.now = now;
+        std::mem::swap(&mut self.crossing, &mut self.soon_crossing);
+        std::mem::swap(&mut self.starting, &mut self.soon_starting);
         if self.wheel.peek() == Some(now) {
             self.wheel.go_to(now);
         }
+        (self.crossing.len() + self.starting.len()) as u64
+    }
+
+    /// Whether no link and no packet has anything to do.
+    pub(super) fn is_quiet(&self) -> bool {
+        let soon = self.soon_starting.len() + self.soon_crossing.len();
+        self.wheel.peek().is_none() && soon == 0 && self.rests_at <= self.now
     }
 
     /// Takes an event of the current tick.
@@ -309,14 +183,20 @@ impl Network {
         self.wheel.pop().map(Event::of)
     }
 
-    /// Marks the end of this link for a crossing in this tick.
+    /// Marks the end of this link for a crossing in this tick, unless it has been looked at since.
+    #[inline]
     pub fn note_crossing(&mut self, link: u32) {
-        self.crossing.push(link);
+        if self.ports[link as usize].due == self.now {
+            self.crossing.push(link);
+        }
     }
 
-    /// Marks the wire of this link for a start in this tick.
+    /// Marks the wire of this link for a start in this tick, unless it has been looked at since.
+    #[inline]
     pub fn note_start(&mut self, link: u32) {
-        self.starting.push(link);
+        if self.links[link as usize].due == self.now {
+            self.starting.push(link);
+        }
     }
 
     /// Adds an event at a later tick.
@@ -324,30 +204,40 @@ impl Network {
         self.wheel.schedule(event.number(), time);
     }
 
-    /// Schedules the wire of a link, now or later.
-    #[inline]
+    /// The same as [`Network::schedule`], where it is called so often that it must not be inlined.
+    #[inline(never)]
+    fn schedule_later(&mut self, event: Event, time: Time) {
+        self.schedule(event, time);
+    }
+
+    /// Schedules the wire of a link, now or later; at an unknown time something else will.
+    #[inline(always)]
     pub(super) fn wake_wire(&mut self, link: u32, time: Time) {
-        let due = &mut self.links[link as usize].due;
+        let (time, due) = (time.max(self.now), &mut self.links[link as usize].due);
         if time < *due {
             *due = time;
             if time == self.now {
                 self.starting.push(link);
+            } else if time == self.now + 1 {
+                self.soon_starting.push(link);
             } else {
-                self.schedule(Event::Wire(link), time);
+                self.schedule_later(Event::Wire(link), time);
             }
         }
     }
 
-    /// Schedules the input buffers at the end of a link, now or later.
-    #[inline]
+    /// Schedules the input buffers at the end of a link, now or later; at an unknown time something else will.
+    #[inline(always)]
     pub(super) fn wake_port(&mut self, link: u32, time: Time) {
-        let due = &mut self.ports[link as usize].due;
+        let (time, due) = (time.max(self.now), &mut self.ports[link as usize].due);
         if time < *due {
             *due = time;
             if time == self.now {
                 self.crossing.push(link);
+            } else if time == self.now + 1 {
+                self.soon_crossing.push(link);
             } else {
-                self.schedule(Event::Cross(link), time);
+                self.schedule_later(Event::Cross(link), time);
             }
         }
     }
@@ -375,9 +265,9 @@ impl Network {
         self.links.iter().map(|link| link.counts)
     }
 
-    /// Resets the counts.
-    pub fn clear_counts(&mut self) {
-        self.counted_from = self.now;
+    /// Resets the counts at a tick.
+    pub fn clear_counts(&mut self, start: Time) {
+        self.counted_from = start;
         self.links.iter_mut().for_each(|link| link.counts = LinkCounts::default());
         self.faults.clear_counts();
         if let Some(codes) = &mut self.codes {
@@ -396,76 +286,4 @@ impl Network {
         let amid = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_amid());
         amid.map(|(lane, at)| self.hop(self.fabric.link_of(lane), &at.outgoing[0], -1)).collect()
     }
-}
-
-impl Link {
-    fn new(fabric: &Fabric, link: usize) -> Self {
-        Self {
-            free_at: 0,
-            down: false,
-            stuck: false,
-            due: UNKNOWN,
-            last: NONE,
-            amid: 0,
-            dispatched: NONE,
-            from_terminal: fabric.is_terminal(fabric.link_source[link]),
-            to_terminal: fabric.is_terminal(fabric.link_target[link]),
-            counts: LinkCounts::default(),
-        }
-    }
-}
-
-/// Returns all groups, and the number of groups per switch.
-fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
-    let mut most = vec![0; fabric.switches as usize];
-    let groups = fabric.group_switch.iter().map(|&switch| {
-        let place = most[switch as usize];
-        most[switch as usize] += 1;
-        Group { waiting: Vec::new(), touched: false, served: NONE, place }
-    });
-    (groups.collect(), most)
-}
-
-/// Returns all lanes and their queues: one per lane, or one per group of the switch.
-fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
-    let mut queues = Vec::new();
-    let lanes = (0..fabric.all_lanes() as u32).map(|lane| {
-        let link = fabric.link_of(lane) as usize;
-        let quantum = fabric.link_quantum[link];
-        let promised = fabric.link_input_buffer[link] / quantum * quantum;
-        let first_queue = queues.len() as u32;
-        let of_switch = groups.get(fabric.link_target[link] as usize).copied();
-        let count = if fabric.output_queues == 1 { of_switch.unwrap_or(0) } else { 1 };
-        queues.extend((0..count).map(|_| Queue {
-            packets: VecDeque::new(),
-            lane,
-            front_at: 0,
-            asked: false,
-            asks_at: UNKNOWN,
-            spills: false,
-            moved_at: 0,
-            watched_at: UNKNOWN,
-            since: 0,
-            awaits: NONE,
-            strips: false,
-            output: NONE,
-            copies: Vec::new(),
-            delete: 0,
-        }));
-        Lane {
-            outgoing: VecDeque::new(),
-            ready: VecDeque::new(),
-            places: VecDeque::new(),
-            credit: promised,
-            returns: VecDeque::new(),
-            holder: NONE,
-            last_grant: -1,
-            first_queue,
-            receiving: NONE,
-            owed: promised,
-            heads: VecDeque::new(),
-            ends: VecDeque::new(),
-        }
-    });
-    (lanes.collect(), queues)
 }

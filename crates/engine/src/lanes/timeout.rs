@@ -63,8 +63,7 @@ impl Network {
             self.shorten(queue, missing - 1);
             self.packets[packet].pieces += 1;
             let ready = self.now + Time::from(self.fabric.switch_forward_ticks[switch]);
-            self.lanes[output as usize].ready.push_back(ready);
-            self.wake_wire(link, ready);
+            self.enter(output, ready);
         }
         let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
         self.schedule(Event::Release(output), self.now + handover);

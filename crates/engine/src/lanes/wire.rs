@@ -2,7 +2,8 @@
 
 use super::event::Event;
 use super::packet::{Header, Packet};
-use super::state::{Network, Outgoing, UNKNOWN};
+use super::parts::{Link, Outgoing};
+use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal;
@@ -34,7 +35,7 @@ impl Network {
             pieces,
         };
         self.links[link as usize].dispatched = self.packets.add(packet);
-        self.wake_wire(link, self.now);
+        self.fabric.lanes_of(link).for_each(|lane| self.may_start(lane));
     }
 
     /// Returns the characters of a packet with its current headers.
@@ -49,138 +50,195 @@ impl Network {
         address + headers + length + 1
     }
 
+    /// Returns when the next character of a lane is there and has credit, if both are known: the terms *supply* and
+    /// *credit* of the page.
+    #[inline]
+    pub(super) fn start_of(&self, lane: u32) -> Time {
+        let at = &self.lanes[lane as usize];
+        let link = &self.links[at.link as usize];
+        let supply = match at.ready.front() {
+            _ if link.from_terminal && link.dispatched == NONE && at.outgoing.is_empty() => return UNKNOWN,
+            _ if link.from_terminal => 0,
+            Some(&ready) => ready,
+            None => return UNKNOWN,
+        };
+        if link.to_terminal {
+            return supply;
+        }
+        let needed = if self.whole { self.needed(lane) } else { 1 };
+        supply.max(at.credit.at(needed, link.quantum))
+    }
+
+    /// Returns the characters for which the next character of a lane needs credit, if packets wait for all of it.
+    fn needed(&self, lane: u32) -> u32 {
+        let at = &self.lanes[lane as usize];
+        match at.outgoing.front() {
+            Some(packet) if packet.sent == 0 => self.characters(packet.packet),
+            Some(_) => 1,
+            None => self.characters(self.links[at.link as usize].dispatched),
+        }
+    }
+
+    /// Schedules the wire of a lane, if its next character could not start before and can now or at a known time.
+    #[inline(always)]
+    pub(super) fn may_start(&mut self, lane: u32) {
+        if self.starts_at[lane as usize] == UNKNOWN {
+            let time = self.start_of(lane);
+            if time < UNKNOWN {
+                self.set_start(lane, time);
+                let link = self.lanes[lane as usize].link;
+                self.wake_wire(link, time.max(self.links[link as usize].free_at));
+            }
+        }
+    }
+
+    /// Records when the next character of a lane can start.
+    #[inline(always)]
+    pub(super) fn set_start(&mut self, lane: u32, time: Time) {
+        self.starts_at[lane as usize] = time;
+        let at = &self.lanes[lane as usize];
+        let known = &mut self.links[at.link as usize].known;
+        *known = if time < UNKNOWN { *known | at.bit } else { *known & !at.bit };
+    }
+
     /// Starts the next character on a wire, if the wire is free and a lane is ready.
     pub(super) fn start(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        let (free_at, last) = (at.free_at, at.last);
-        if at.down {
+        let &Link { free_at, last, down, stuck, .. } = &self.links[link as usize];
+        if down {
             return;
         }
         if self.now < free_at {
             return self.wake_wire(link, free_at);
         }
-        if self.send_code(link) || self.links[link as usize].stuck {
+        if self.codes.is_some() && self.send_code(link) || stuck {
             return;
         }
-        let amid = last != NONE && self.lanes[last as usize].is_amid();
-        let lanes = self.fabric.lanes_of(link);
-        let (mut ready, mut next) = (0_u32, UNKNOWN);
+        if self.alone {
+            return self.start_alone(link);
+        }
+        let first = self.fabric.lanes * link;
         // If packets are sent whole, only the lane of the current packet may send.
-        let asked = if self.by_packet && amid { last..last + 1 } else { lanes.clone() };
-        for lane in asked {
-            match self.ready_at(link, lane) {
-                Some(time) if time <= self.now => ready |= 1 << (lane - lanes.start),
-                time => next = Self::earlier(next, time),
-            }
-        }
-        let able = lanes.clone().filter(|&lane| ready >> (lane - lanes.start) & 1 == 1);
-        match self.in_turn(able, last, amid) {
-            Some(lane) => self.send(link, lane),
-            None if next < UNKNOWN => self.wake_wire(link, next),
-            None => {}
-        }
+        let amid = self.by_packet && last != NONE && self.lanes[last as usize].is_amid();
+        let asked = if amid { self.lanes[last as usize].bit } else { u32::MAX };
+        let (ready, next) = self.ready(link, first, asked);
+        let Some(turn) = self.in_turn(ready, last.wrapping_sub(first), amid) else {
+            return self.wake_wire(link, next);
+        };
+        let lane = first + turn;
+        let (others, next) = if self.start_middle(link, lane) {
+            (ready & !(1 << turn), next.min(self.starts_at[lane as usize]))
+        } else {
+            self.send(link, lane, self.now);
+            self.ready(link, first, u32::MAX)
+        };
+        let next = if others != 0 { self.now } else { next };
+        self.wake_wire(link, next.max(self.links[link as usize].free_at));
     }
 
-    /// Returns when the next character of a lane has arrived and has credit, if known.
-    fn ready_at(&mut self, link: u32, lane: u32) -> Option<Time> {
-        let shared = &self.links[link as usize];
-        let (dispatched, at) = (shared.dispatched, &self.lanes[lane as usize]);
-        let (supply, needed) = match at.outgoing.front() {
-            Some(_) if shared.from_terminal => (self.now, 1),
-            Some(packet) => {
-                (*at.ready.front()?, if packet.sent == 0 { self.characters(packet.packet) } else { 1 })
+    /// Returns which of the lanes of a link that are `asked` are ready now, all as bits, and when the next other one of
+    /// these is, if known. `first`: its first lane.
+    #[inline(always)]
+    fn ready(&self, link: u32, first: u32, asked: u32) -> (u32, Time) {
+        let mut known = self.links[link as usize].known & asked;
+        let (mut ready, mut next) = (0, UNKNOWN);
+        while known != 0 {
+            let bit = known.trailing_zeros();
+            let time = self.starts_at[(first + bit) as usize];
+            if time <= self.now {
+                ready |= 1 << bit;
+            } else {
+                next = next.min(time);
             }
-            None if dispatched != NONE => (self.now, self.characters(dispatched)),
-            None => return None,
-        };
-        if shared.to_terminal {
-            return Some(supply);
+            known &= known - 1;
         }
-        let (at, quantum) = (&mut self.lanes[lane as usize], self.fabric.link_quantum[link as usize]);
-        while at.returns.front().is_some_and(|&time| time <= self.now) {
-            at.returns.pop_front();
-            at.credit += quantum;
-        }
-        let needed = if self.fabric.whole_packet_credit == 1 { needed } else { 1 };
-        if at.credit >= needed {
-            return Some(supply);
-        }
-        let lumps = (needed - at.credit).div_ceil(quantum);
-        at.returns.get(lumps as usize - 1).map(|&time| time.max(supply))
+        (ready, next)
     }
 
     /// Starts the next character of a lane, or the first of the packet before a terminal's link.
-    fn send(&mut self, link: u32, lane: u32) {
-        let (row, shared) = (link as usize, &mut self.links[link as usize]);
-        if shared.dispatched != NONE {
-            let packet = std::mem::replace(&mut shared.dispatched, NONE);
-            self.packets[packet].started = self.now;
-            let length = self.characters(packet);
-            self.lanes[lane as usize].outgoing.push_back(Outgoing { packet, length, sent: 0, begin: 0 });
+    pub(super) fn send(&mut self, link: u32, lane: u32, time: Time) {
+        let needed = if self.whole { self.needed(lane) } else { 1 };
+        if self.links[link as usize].dispatched != NONE {
+            self.begin(link, lane, time);
         }
         let at = &mut self.lanes[lane as usize];
         let packet = at.outgoing.front_mut().expect("a packet is to be sent");
         packet.sent += 1;
-        if packet.sent == 1 {
-            packet.begin = self.now;
+        let (is_first, is_end) = (packet.sent == 1, packet.sent == packet.length);
+        if is_first {
+            packet.begin = time;
         }
         let packet = *packet;
-        let (is_first, is_end) = (packet.sent == 1, packet.sent == packet.length);
-        let character = Time::from(self.fabric.link_character_ticks[row]);
-        let occupied = if is_end { Time::from(self.fabric.link_end_ticks[row]) } else { character };
-        self.count(link, is_first, is_end, occupied);
-        let shared = &mut self.links[row];
-        (shared.free_at, shared.last) = (self.now + occupied, lane);
-        let (from_terminal, to_terminal) = (shared.from_terminal, shared.to_terminal);
-        let at = &mut self.lanes[lane as usize];
         if is_end {
             at.outgoing.pop_front();
         }
+        let occupied = self.occupy(link, lane, is_first, is_end, time);
+        let &Link { character, arrival, quantum, from_terminal, to_terminal, .. } =
+            &self.links[link as usize];
         if !from_terminal {
-            at.ready.pop_front();
-            at.places.push_back(self.now + character);
-            let holder = at.holder;
-            if holder != NONE {
-                let from = self.fabric.link_of(self.queues[holder as usize].lane);
-                self.wake_port(from, self.now + character);
-            }
+            self.leave_output(lane, time + character);
         } else if is_end {
-            self.schedule(Event::Source(self.packets[packet.packet].source), self.now + occupied);
+            self.schedule(Event::Source(self.packets[packet.packet].source), time + occupied);
         }
-        let arrival = Time::from(self.fabric.link_arrival_ticks[row]);
         if to_terminal {
-            self.send_to_terminal(lane, &packet, occupied + arrival - character, arrival);
+            self.send_to_terminal(lane, &packet, time + arrival, occupied - character);
         } else {
-            self.lanes[lane as usize].credit -= 1;
-            self.receive(lane, &packet, self.now + arrival);
+            self.lanes[lane as usize].credit.spend(needed, quantum);
+            self.receive(lane, &packet, time + arrival);
         }
         if is_end && self.hops.limit > 0 {
-            let hop = self.hop(link, &packet, self.now + occupied);
+            let hop = self.hop(link, &packet, time + occupied);
             self.hops.record(hop);
         }
-        self.wake_wire(link, self.now + occupied);
+        let next = self.start_of(lane);
+        self.set_start(lane, next);
     }
 
-    fn count(&mut self, link: u32, is_first: bool, is_end: bool, occupied: Time) {
+    /// Takes the packet before a terminal's link to one of its lanes.
+    fn begin(&mut self, link: u32, lane: u32, time: Time) {
+        let packet = std::mem::replace(&mut self.links[link as usize].dispatched, NONE);
+        self.packets[packet].started = time;
+        let length = self.characters(packet);
+        self.lanes[lane as usize].outgoing.push_back(Outgoing { packet, length, sent: 0, begin: 0 });
+        self.fabric.lanes_of(link).for_each(|other| self.set_start(other, UNKNOWN));
+    }
+
+    /// Takes a character from the output buffer of a lane; its place is free at a given time.
+    #[inline]
+    fn leave_output(&mut self, lane: u32, free: Time) {
+        let at = &mut self.lanes[lane as usize];
+        at.ready.pop_front();
+        at.places.give_back(free);
+        let holder = at.holder;
+        self.may_cross_if_held(holder);
+    }
+
+    /// Occupies and counts a wire for a character; returns for how long.
+    #[inline]
+    fn occupy(&mut self, link: u32, lane: u32, is_first: bool, is_end: bool, time: Time) -> Time {
         self.characters += 1;
         let shared = &mut self.links[link as usize];
         if shared.amid > 0 {
-            shared.counts.stalled_ticks += (self.now - shared.free_at.max(self.counted_from)) as u64;
+            shared.counts.stalled_ticks += (time - shared.free_at.max(self.counted_from)) as u64;
         }
+        let occupied = if is_end { shared.end } else { shared.character };
         shared.amid = shared.amid + u32::from(is_first) - u32::from(is_end);
         shared.counts.packets += u64::from(is_end);
         shared.counts.characters += 1;
         shared.counts.busy_ticks += occupied as u64;
+        (shared.free_at, shared.last) = (time + occupied, lane);
+        self.rests_at = self.rests_at.max(time + occupied);
+        occupied
     }
 
-    fn send_to_terminal(&mut self, lane: u32, packet: &Outgoing, received: Time, arrival: Time) {
+    /// Sends a character to a terminal, at which it arrives at a given time, or that much later if it is an end.
+    fn send_to_terminal(&mut self, lane: u32, packet: &Outgoing, arrives: Time, later: Time) {
         let at = &mut self.lanes[lane as usize];
         if packet.sent == packet.length {
-            at.ends.push_back((self.now + received, packet.packet));
-            self.schedule(Event::Deliver(lane), self.now + received);
+            at.ends.push_back((arrives + later, packet.packet));
+            self.schedule(Event::Deliver(lane), arrives + later);
         } else if packet.sent == 1 && self.tells_heads {
-            at.heads.push_back((self.now + arrival, packet.packet));
-            self.schedule(Event::Head(lane), self.now + arrival);
+            at.heads.push_back((arrives, packet.packet));
+            self.schedule(Event::Head(lane), arrives);
         }
     }
 

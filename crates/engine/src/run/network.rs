@@ -133,8 +133,11 @@ pub(super) trait Network {
         Vec::new()
     }
 
-    /// Resets the counts.
-    fn clear_counts(&mut self);
+    /// Resets the counts at a tick.
+    fn clear_counts(&mut self, start: Time);
+
+    /// Tells at which tick the state or the counts are looked at next.
+    fn look_at(&mut self, _time: Time) {}
 }
 
 impl Network for Worms {
@@ -244,7 +247,7 @@ impl Network for Worms {
         self.counts().collect()
     }
 
-    fn clear_counts(&mut self) {
+    fn clear_counts(&mut self, _start: Time) {
         self.clear_counts();
     }
 }
@@ -268,8 +271,7 @@ impl Network for Lanes {
     }
 
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
-        self.go_to_next(now);
-        let mut count = self.fail(&mut news.asking) + self.pass_codes(&mut news.codes);
+        let mut count = self.go_to_next(now) + self.fail(&mut news.asking) + self.pass_codes(&mut news.codes);
         while let Some(event) = self.pop() {
             count += 1;
             match event {
@@ -279,17 +281,15 @@ impl Network for Lanes {
                 lanes::Event::Head(lane) => news.heads.extend(self.head(lane)),
                 lanes::Event::Deliver(lane) => {
                     let Some(packet) = self.deliver(lane) else { continue };
-                    let lanes::Packet { source, target, length, created, started, mark, number, .. } = packet;
-                    let delivered = now;
-                    let delivery =
-                        Delivery { source, target, length, created, started, delivered, mark, number };
-                    news.deliveries.push(delivery);
+                    news.deliveries.push(packet.delivered(now));
                 }
                 lanes::Event::Cross(link) => self.note_crossing(link),
                 lanes::Event::Wire(link) => self.note_start(link),
                 lanes::Event::Watch(queue) => self.note_watch(queue),
             }
         }
+        // An order that does not depend on when they were computed.
+        news.deliveries.sort_unstable_by_key(|one| (one.target, one.source, one.number));
         self.watch_all();
         self.lost_marks(&mut news.lost);
         Happened { events: count, is_quiet: news.is_quiet() }
@@ -327,7 +327,7 @@ impl Network for Lanes {
     }
 
     fn search_events(&self) -> u64 {
-        64 * self.fabric().all_lanes() as u64
+        self.search_events()
     }
 
     fn in_flight(&self) -> u64 {
@@ -375,8 +375,12 @@ impl Network for Lanes {
         if loses { self.losses().to_vec() } else { Vec::new() }
     }
 
-    fn clear_counts(&mut self) {
-        self.clear_counts();
+    fn clear_counts(&mut self, start: Time) {
+        self.clear_counts(start);
+    }
+
+    fn look_at(&mut self, time: Time) {
+        Lanes::look_at(self, time);
     }
 }
 
@@ -490,7 +494,7 @@ impl Network for Rings {
         if self.fabric().has_faults() { self.counts().map(like).collect() } else { Vec::new() }
     }
 
-    fn clear_counts(&mut self) {
+    fn clear_counts(&mut self, _start: Time) {
         self.clear_counts();
     }
 }

@@ -175,6 +175,7 @@ impl Run {
                     continue;
                 }
                 self.watch.next = self.next_look();
+                network.look_at(self.next_view());
                 if self.end.is_some() {
                     break;
                 }
@@ -437,6 +438,16 @@ impl Run {
         warmup.map_or(next, |warmup| next.min(warmup))
     }
 
+    /// Returns the first tick before which nobody looks at the network, as far as that is known.
+    fn next_view(&self) -> Time {
+        match (self.options.packets, self.options.drain) {
+            (0, true) => self.watch.next,
+            (0, false) => self.watch.next.min(self.options.until.saturating_add(1)),
+            // The run may end at any delivery.
+            _ => 0,
+        }
+    }
+
     /// Resets the counts at the end of the warm-up.
     fn begin_measuring<N: Network>(&mut self, network: &mut N, start: Time) {
         self.watch.measuring = true;
@@ -454,7 +465,7 @@ impl Run {
         if let Some(programs) = &mut self.programs {
             programs.clear_counts(start);
         }
-        network.clear_counts();
+        network.clear_counts(start);
     }
 
     /// Returns the packets created and refused since measuring began, and their payload characters.
