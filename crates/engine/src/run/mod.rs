@@ -20,11 +20,11 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | this one | the options and results of a run; [`Simulation`], a run with its network | |
-//! | [`network`] | what the loop needs of a network, for each of the three kinds | `News`; the state of a network only through its methods |
+//! | [`network`], [`network::with_lanes`] | what the loop needs of a network, for each of the three kinds | `News`; the state of a network only through its methods |
 //! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
 //! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
-//! | [`run_loop::watch`] | whether packets or the engine are stuck | `Run`: `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events` |
+//! | [`run_loop::watch`] | when the run looks at the network next; whether packets or the engine are stuck | `Run`: `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events`, `searches` |
 //! | [`run_loop::finish`] | how a run ends when nothing is left, or at its last tick | `Run`: `now`, `standstill`, `end` |
 //!
 //! # Invariants

@@ -1,9 +1,11 @@
 //! The interface between the event loop and the kinds of network.
 
+mod with_lanes;
+
 use super::RunError;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::lanes::{self, Losses, Network as Lanes};
+use crate::lanes::Losses;
 use crate::measure::{Code, Delivery, Hop, Hops, LinkCounts};
 use crate::ring::{Asking, Counts, Rings, deadlock as ring_deadlock};
 use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
@@ -257,131 +259,6 @@ impl Network for Worms {
 fn delivered(worms: &mut Worms, link: u32, now: Time) -> Delivery {
     let PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
     Delivery { source, target, length, created, started, delivered: now, mark, number }
-}
-
-impl Network for Lanes {
-    #[inline]
-    fn fabric(&self) -> &Fabric {
-        self.fabric()
-    }
-
-    #[inline]
-    fn next(&mut self) -> Option<Time> {
-        Lanes::next(self)
-    }
-
-    fn happen(&mut self, now: Time, news: &mut News) -> Happened {
-        let mut count = self.go_to_next(now) + self.fail(&mut news.asking) + self.pass_codes(&mut news.codes);
-        while let Some(event) = self.pop() {
-            count += 1;
-            match event {
-                lanes::Event::Request(queue) => self.request(queue),
-                lanes::Event::Release(lane) => self.release(lane),
-                lanes::Event::Source(terminal) => news.asking.push(terminal),
-                lanes::Event::Head(lane) => news.heads.extend(self.head(lane)),
-                lanes::Event::Deliver(lane) => {
-                    let Some(packet) = self.deliver(lane) else { continue };
-                    news.deliveries.push(packet.delivered(now));
-                }
-                lanes::Event::Cross(link) => self.note_crossing(link),
-                lanes::Event::Wire(link) => self.note_start(link),
-                lanes::Event::Watch(queue) => self.note_watch(queue),
-            }
-        }
-        // An order that does not depend on when they were computed.
-        news.deliveries.sort_unstable_by_key(|one| (one.target, one.source, one.number));
-        self.watch_all();
-        self.lost_marks(&mut news.lost);
-        Happened { events: count, is_quiet: news.is_quiet() }
-    }
-
-    fn go_to(&mut self, now: Time) {
-        Lanes::go_to(self, now);
-    }
-
-    fn off_bus(&mut self, _port: u32, _held: u32) {}
-
-    fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
-        Lanes::dispatch(self, terminal, packet);
-        false
-    }
-
-    fn schedule_source(&mut self, terminal: u32, time: Time) {
-        self.schedule(lanes::Event::Source(terminal), time);
-    }
-
-    fn decide(&mut self, _now: Time) -> Result<(), RunError> {
-        Lanes::decide(self).map_err(|(switch, class)| RunError::NoRoute { switch, class })
-    }
-
-    fn deadlock(&self) -> Vec<u32> {
-        lanes::deadlock(self)
-    }
-
-    fn livelocked(&mut self) -> bool {
-        false
-    }
-
-    fn standstill(&self) -> Option<Standstill> {
-        None
-    }
-
-    fn search_events(&self) -> u64 {
-        self.search_events()
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.in_flight()
-    }
-
-    fn scrubbed(&self) -> u64 {
-        0
-    }
-
-    fn lost(&self) -> u64 {
-        Lanes::lost(self)
-    }
-
-    fn stranded(&self) -> u64 {
-        Lanes::stranded(self)
-    }
-
-    fn is_idle(&self) -> bool {
-        Lanes::is_idle(self)
-    }
-
-    fn packet_hops(&self) -> u64 {
-        self.grants
-    }
-
-    fn extensions(&self) -> u64 {
-        self.characters
-    }
-
-    fn hops(&self) -> &Hops {
-        &self.hops
-    }
-
-    fn standing(&self) -> Vec<Hop> {
-        self.standing()
-    }
-
-    fn counts(&self) -> Vec<LinkCounts> {
-        self.counts().collect()
-    }
-
-    fn losses(&self) -> Vec<Losses> {
-        let loses = self.fabric().has_faults() || self.fabric().has_timeouts();
-        if loses { self.losses().to_vec() } else { Vec::new() }
-    }
-
-    fn clear_counts(&mut self, start: Time) {
-        self.clear_counts(start);
-    }
-
-    fn look_at(&mut self, time: Time) {
-        Lanes::look_at(self, time);
-    }
 }
 
 /// Collects the results of a network of rings.

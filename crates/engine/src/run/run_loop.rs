@@ -430,24 +430,6 @@ impl Run {
         true
     }
 
-    /// Returns the first tick at which [`Self::look`] has something to do.
-    fn next_look(&self) -> Time {
-        let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
-        let next = if self.watch.measuring { next.min(self.watch.backlog.due()) } else { next };
-        let warmup = self.options.warmup.filter(|_| !self.watch.measuring);
-        warmup.map_or(next, |warmup| next.min(warmup))
-    }
-
-    /// Returns the first tick before which nobody looks at the network, as far as that is known.
-    fn next_view(&self) -> Time {
-        match (self.options.packets, self.options.drain) {
-            (0, true) => self.watch.next,
-            (0, false) => self.watch.next.min(self.options.until.saturating_add(1)),
-            // The run may end at any delivery.
-            _ => 0,
-        }
-    }
-
     /// Resets the counts at the end of the warm-up.
     fn begin_measuring<N: Network>(&mut self, network: &mut N, start: Time) {
         self.watch.measuring = true;
