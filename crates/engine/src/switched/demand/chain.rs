@@ -10,7 +10,7 @@ use crate::fabric::NONE;
 
 /// Links of a packet, the last one first. Those that stay behind do not change, so they are computed once.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Chain {
+pub struct Chain {
     parts: Vec<Part>,
     /// Links before this one have sent the end.
     start: usize,

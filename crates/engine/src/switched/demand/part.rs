@@ -11,7 +11,7 @@ use crate::kernel::Time;
 
 /// A link of a packet. Characters are identified by their distance from the end of the packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Part {
+pub struct Part {
     pub link: u32,
     /// Characters of the packet that it has not sent.
     pub unsent: u32,
