@@ -8,6 +8,9 @@ FABRILOOM := $(VENV)/bin/fabriloom
 
 # cargo is often installed for one user without being on the path of a plain shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# The engine is installed here, also where another environment is active.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX
 # Without this a missing cargo makes the build download a tool chain silently, instead of saying so.
 export MATURIN_NO_INSTALL_RUST := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
