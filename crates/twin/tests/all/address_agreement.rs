@@ -1,5 +1,7 @@
 //! The engine and the twin agree when routers delete bytes of addresses.
 
+use fabriloom_engine::fabric::check;
+
 use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{Agreed, counted};
 use crate::scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};
@@ -41,4 +43,22 @@ fn a_path_address_is_a_character_shorter_on_each_link() {
     assert_eq!(run.deliveries.len(), 1);
     let characters = [back, one, two, last].map(|link| run.links[link as usize].characters);
     assert_eq!(characters, [14, 13, 12, 11]);
+}
+
+/// Where an address is left in front of the header, the switch would delete a byte of that instead.
+#[test]
+fn a_route_that_deletes_headers_is_refused_beside_addresses() {
+    let mut f = empty(&[C104; 2], 2, 2);
+    let (first, _) = add_cable(&mut f, 0, 2, DS_LINK);
+    let (last, _) = add_cable(&mut f, 1, 3, DS_LINK);
+    let (across, back) = add_cable(&mut f, 0, 1, DS_LINK);
+    for (switch, away, home) in [(0, across, first), (1, last, back)] {
+        set_route(&mut f, switch, 1, &[away], switch == 0);
+        set_route(&mut f, switch, 0, &[home], false);
+    }
+    send_list(&mut f, &[&[(1, 10, 0)], &[]]);
+    check(&f).expect("without addresses it is legal");
+    f.link_deletes_address = (0..f.links()).map(|link| u8::from(link == last as usize)).collect();
+    let error = check(&f).expect_err("the route deletes a header").to_string();
+    assert!(error.contains("nothing beside link_deletes_address"), "{error}");
 }

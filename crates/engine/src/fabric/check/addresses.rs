@@ -9,7 +9,10 @@ pub fn check(f: &Fabric) -> Checked {
     if f.link_deletes_address.is_empty() {
         return Ok(());
     }
+    let strips = |&entry: &u32| entry != NONE && entry & 1 == 1;
     let others = [
+        // A switch deletes the front of a packet, and an address is in front of the header.
+        ("route", f.route.iter().any(strips)),
         ("whole_packet_credit", f.whole_packet_credit > 0),
         ("link_deletes_header", f.link_deletes_header.contains(&1)),
         ("via_switch", !f.via_switch.is_empty()),

@@ -1,6 +1,6 @@
 //! Networks in which routers delete bytes of addresses: any other network, with links that do so.
 
-use fabriloom_engine::fabric::{Fabric, check};
+use fabriloom_engine::fabric::{Fabric, NONE, check};
 
 use super::random::draw_for;
 
@@ -13,6 +13,9 @@ pub fn with_addresses(fabric: &Fabric, seed: u64) -> Option<Fabric> {
         return None;
     }
     f.link_deletes_header.fill(0);
+    for entry in f.route.iter_mut().filter(|entry| **entry != NONE) {
+        *entry &= !1;
+    }
     let regions: Vec<u32> = (0..f.switches).map(|_| draw.between(0, 2)).collect();
     let by_path = draw.chance(60);
     let deletes = |link: usize| {
