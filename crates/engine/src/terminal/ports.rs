@@ -217,13 +217,17 @@ impl Terminal {
         now: Time,
     ) -> Result<Option<(u32, Packet)>, NoPlane> {
         let open = Sources::is_open(fabric, terminal as usize);
-        if self.ports.iter().any(|port| port.state == State::Ready) {
-            // A packet that arrives with the end of another one still finds it; without any place it can leave instead.
+        let is_ready = self.ports.iter().any(|port| port.state == State::Ready);
+        if open {
+            // Packets are created before the terminal learns what happens to its links in this tick. A packet that
+            // arrives with the end of another one still finds it; without any place it can leave instead.
             let limited = !matches!(fabric.source_queue[terminal as usize], 0 | NONE);
-            let before = now - Time::from(!limited);
-            if open && let Some(sent) = self.take_in(fabric, ways, sources, terminal, before)? {
+            let before = now - Time::from(!(is_ready && limited));
+            if let Some(sent) = self.take_in(fabric, ways, sources, terminal, before)? {
                 return Ok(Some(sent));
             }
+        }
+        if is_ready {
             let ready = self.ports.iter_mut().filter(|port| port.state == State::Ready);
             ready.for_each(|port| port.state = State::Free);
         }

@@ -3,6 +3,7 @@
 use crate::scenarios::agree;
 use crate::scenarios::build::send_uniform;
 use crate::scenarios::faults::with_ring_faults;
+use crate::scenarios::ports::with_ports;
 use crate::scenarios::rings::{Stop, random_rings, ring_time_for, rings};
 use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, ROUTE_BLOCK, arrival, target, transaction};
@@ -58,6 +59,16 @@ fn coincidences_agree() {
         let fabric = random_rings(seed);
         agree::rings(seed, &fabric, ring_time_for(&fabric, 25));
     }
+}
+
+/// A source whose ports are all busy refuses a packet before its terminal learns that a link has failed: the refused
+/// packet takes its turn among the ports before those choose again that wait for the failed one.
+#[test]
+fn packets_are_created_before_later_failures_are_known() {
+    let seed = 30_123_731_997_165_113;
+    let fabric = with_ports(&random_rings(seed), seed);
+    let until = ring_time_for(&fabric, 75);
+    agree::rings(seed, &with_ring_faults(&fabric, seed, until), until);
 }
 
 /// A ring of eight and a switch of four ringlets, from light load to an unlimited backlog, for every transaction.
