@@ -14,7 +14,7 @@ impl Fabric {
         if self.link_deletes_address.is_empty() {
             return 0;
         }
-        let class = self.terminal_class[target as usize];
+        let class = self.terminal_class[target as usize] + self.own_classes(source, target);
         let mut vertex = self.link_target[self.terminal_out_link[source as usize] as usize];
         let mut count = 0;
         while !self.is_terminal(vertex) {

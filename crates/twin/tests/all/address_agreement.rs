@@ -45,6 +45,31 @@ fn a_path_address_is_a_character_shorter_on_each_link() {
     assert_eq!(characters, [14, 13, 12, 11]);
 }
 
+/// Two terminals send to a third; the packets of the second are of a traffic class whose routes have a switch more.
+#[test]
+fn packets_of_another_traffic_class_have_the_address_of_its_path() {
+    let mut f = empty(&[C104; 3], 3, 6);
+    f.header_chars = 0;
+    let ends =
+        [(0, 3), (0, 4), (1, 5)].map(|(switch, terminal)| add_cable(&mut f, switch, terminal, DS_LINK).0);
+    let (direct, _) = add_cable(&mut f, 0, 1, DS_LINK);
+    let (away, _) = add_cable(&mut f, 0, 2, DS_LINK);
+    let (on, _) = add_cable(&mut f, 2, 1, DS_LINK);
+    for (switch, class, link) in [(0, 2, direct), (1, 2, ends[2]), (0, 5, away), (2, 5, on), (1, 5, ends[2])]
+    {
+        set_route(&mut f, switch, class, &[link], false);
+    }
+    (f.port_class_from, f.port_class_to, f.class_headers) = (vec![1, 0, 1], vec![1; 3], vec![0, 3]);
+    f.link_deletes_address = (0..f.links()).map(|link| u8::from(f.link_source[link] < 3)).collect();
+    send_list(&mut f, &[&[(2, 10, 0)], &[(2, 10, 0)], &[]]);
+    let run = counted(&f);
+    assert_eq!(run.deliveries.len(), 2);
+    let characters = [f.terminal_out_link[0], direct, f.terminal_out_link[1], away, on, ends[2]]
+        .map(|link| run.links[link as usize].characters);
+    // 10 characters, an end of packet, and an address of two or three.
+    assert_eq!(characters, [13, 12, 14, 13, 12, 22]);
+}
+
 /// Where an address is left in front of the header, the switch would delete a byte of that instead.
 #[test]
 fn a_route_that_deletes_headers_is_refused_beside_addresses() {
