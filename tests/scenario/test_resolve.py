@@ -37,6 +37,16 @@ def test_resolving_twice_changes_nothing(path: Path) -> None:
     assert again.parameters("traffic") == scenario.parameters("traffic")
 
 
+def test_a_default_is_what_one_writes() -> None:
+    """A whole number was the default of a mean: it was resolved as another scenario, with a warning."""
+    given = {"topology": {"kind": "crossbar", "terminals": 4}}
+    shas = [
+        Scenario.from_dict({**given, "traffic": {"arrivals": arrivals}}).sha256
+        for arrivals in ("on-off", {"kind": "on-off", "burst_packets": 8, "on_load": 1})
+    ]
+    assert shas[0] == shas[1]
+
+
 @pytest.mark.parametrize("more", [{}, {"fault": [{"terminal": 1, "at": "1 ms"}]}])
 def test_a_program_has_a_second_with_or_without_faults(more: dict[str, Any]) -> None:
     program = {"kind": "all-to-all", "size": "1 kB"}

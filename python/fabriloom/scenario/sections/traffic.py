@@ -303,7 +303,7 @@ class OnOff(Section):
 
     kind: Literal["on-off"]
     burst_packets: Annotated[float, Field(ge=1, le=1e9)] = Field(
-        default=8, description="Mean number of packets per burst"
+        default=8.0, description="Mean number of packets per burst"
     )
     on_load: Fraction = Field(default=1.0, description="Load within a burst; 1: back to back")
 
