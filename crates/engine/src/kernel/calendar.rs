@@ -208,7 +208,7 @@ impl Calendar {
         self.fill > 0
     }
 
-    /// Whether many of the next due events have not been returned by [`Calendar::ahead`].
+    /// Whether the events that [`Calendar::ahead`] returned last have been taken.
     #[inline]
     pub fn has_ahead(&self) -> bool {
         self.unread >= self.due.len().max(1)

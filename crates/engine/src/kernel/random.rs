@@ -1,4 +1,4 @@
-//! One random stream per source, so that no stream depends on the draws of another.
+//! One random stream per source, group of links or program, so that no stream depends on the draws of another.
 //!
 //! Streams of one family start 2^128 draws apart, families 2^192 draws apart, all from one seed. The logarithm is in
 //! pure Rust, so that every machine draws the same numbers.

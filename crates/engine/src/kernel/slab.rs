@@ -98,6 +98,12 @@ impl Queue {
         self.head == NONE
     }
 
+    /// Returns the last item, if any.
+    #[inline]
+    pub fn last(&self) -> Option<u32> {
+        (self.head != NONE).then_some(self.tail)
+    }
+
     /// Appends an item.
     #[inline]
     pub fn push<T: Linked>(&mut self, slab: &mut Slab<T>, number: u32) {

@@ -95,7 +95,7 @@ impl Delivery {
     }
 }
 
-/// Activity of a link of a switched network since the counts were last cleared.
+/// Activity of a link since the counts were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
     /// Packets whose end was sent.

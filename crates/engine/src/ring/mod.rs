@@ -4,6 +4,9 @@
 //! from the tick at which it starts on a link. Waiting units are in intrusive lists over slabs, so that a running
 //! simulation does not allocate per event.
 //!
+//! On rings a terminal is one of its ports: a station with a user. Only sources and statistics know terminals of
+//! several ports.
+//!
 //! # Map
 //!
 //! | section of the page | here | in the twin |
@@ -22,26 +25,26 @@
 //!
 //! # Files
 //!
-//! All files are methods of [`Rings`]. A field is written by the files named here; the others read it.
+//! All files are methods of [`Rings`]. Where several files write a field, each takes or returns places of its own.
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | `state.rs` | the network and its counts | |
+//! | `state.rs` | the network and its counts; the verbs that several files need | `Station::out_free`, `Link::leaving` and `Switch::full` (a place is taken); `Rings::taken_up`; `Transaction::uses` |
 //! | `parts.rs` | what is under way: units, packets, transactions, changes of idle symbols | |
 //! | `links.rs` | the part of a station that passing units need: its link | |
 //! | `stations.rs` | a station, with its link; switches, their buses and ports | |
 //! | `tick.rs` | the events of a tick in their order, then its starts | the lists of what may start |
-//! | `station.rs` | a unit that has started: what happens to it at the next station | the bypass FIFO; free receive places; echoes and retries that wait; `Rings::sent` |
-//! | `output.rs` | the next unit on a free link | `Link::free_at`; transmit queues; counts of a link; `Rings::sent` |
+//! | `station.rs` | a unit that has started: what happens to it at the next station | `Link::bypass` (units enter); `Station::in_free` (taken), `out_free` and `may_send` (returned by echoes), `echoes_due`, `undecided`; `Rare::again`, `echoes` (those that wait) |
+//! | `output.rs` | the next unit on a free link | `Link::bypass` (units leave), `free_at`, `leaving`; `Station::fresh`, `out_free` (returned), `may_send` (taken); counts of a link; `Rings::sent` |
 //! | `choice.rs` | which packet of a station may start, and is first | `Station::blocked` |
 //! | `phases.rs` | the places that a receive queue reserves for busied packets | `Rings::reserved` |
 //! | `allocation.rs` | go bits of idle symbols | `Link`: what is heard, kept and said |
-//! | `user.rs` | dispatch, service and time-outs at terminals | transactions; received packets at terminals |
+//! | `user.rs` | dispatch, service and time-outs at terminals | transactions; at terminals `Station::coming`, `held`, `at_work`, `in_free` (returned) |
 //! | `host.rs` | terminals that run programs: the host's bus, and what programs learn | `Rings::hosts` |
-//! | `bus.rs` | transfers between the ports of a switch | switches and ports; received packets at ports |
-//! | `fault.rs`, `closed.rs` | lost units and stopped stations; routes that time-outs close | `Rings::faults`; `Rings::closed` |
+//! | `bus.rs` | transfers between the ports of a switch | switches and ports; at ports `Station::held`, `at_work`, `in_free` (returned) |
+//! | `fault.rs`, `closed.rs` | lost units and stopped stations; routes that time-outs close | `Rings::faults`, `Station::may_send` (returned by what is forgotten); `Rings::closed` |
 //! | `deadlock.rs`, `livelock.rs` | searches for a cycle, and for the absence of progress | `Rings::still` |
-//! | `ahead.rs` | reads the rows of the next events early: no effect on results | |
+//! | `prefetch.rs` | reads the rows of the next events early: no effect on results | |
 //!
 //! # Invariants
 //!
@@ -53,7 +56,6 @@
 //! * A transaction keeps its row as long as `Transaction::uses` counts something that refers to it.
 //! * `Rings::in_flight` counts the transactions dispatched that are not delivered, not scrubbed and not lost.
 
-mod ahead;
 mod allocation;
 mod bus;
 mod choice;
@@ -66,6 +68,7 @@ mod livelock;
 mod output;
 mod parts;
 mod phases;
+mod prefetch;
 mod state;
 mod station;
 mod stations;

@@ -407,6 +407,10 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.entered = at.entered.wrapping_add(1);
         it.number = at.entered;
+        debug_assert!(
+            at.fresh[kind].last().is_none_or(|last| self.entries[last].ready <= ready),
+            "packets become ready in the order in which they enter"
+        );
         at.fresh[kind].push(&mut self.entries, entry);
         self.stations[station as usize].link.waiting += 1;
         self.await_own(station, ready);

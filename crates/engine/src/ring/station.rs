@@ -131,8 +131,8 @@ impl Rings {
         }
     }
 
-    /// Returns the index of the output port if a station takes packets for a terminal off its ring, 0 if they stay
-    /// there.
+    /// Whether a station takes packets for a terminal off its ring: at a port of a switch, with the index of the output
+    /// port; at the terminal itself, with 0.
     #[inline(always)]
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u8> {
         let at = &self.stations[station as usize].link;

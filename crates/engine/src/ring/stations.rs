@@ -27,7 +27,8 @@ pub(super) struct Station {
     pub out_free: [u32; 2],
     /// Ticks that its own units waited after they were ready.
     pub wait_ticks: u64,
-    /// Number of packets entered so far.
+    /// Number of packets entered so far, modulo 2^32: where it wraps, two packets that are ready in the same tick may
+    /// be sent in the other order.
     pub entered: u32,
     /// Packets that buses have transferred to it and that are not in [`super::links::Tally`].
     pub transfers: u32,
@@ -42,7 +43,7 @@ pub(super) struct Station {
     pub user_pending: bool,
 
     // Receiving.
-    /// Ready for the user, by kind.
+    /// At a terminal: packets that are ready for the user. At a port: all that it has accepted. By kind.
     pub held: [Queue; 2],
     /// Accepted and not ready for the user yet.
     pub coming: Queue,
@@ -52,7 +53,7 @@ pub(super) struct Station {
     pub undecided: u32,
     /// The packet in service or transfer, or [`NONE`].
     pub at_work: u32,
-    /// Its switch, for receiving.
+    /// Its switch, again: in the line of the cache that receiving reads.
     pub switch_here: u32,
     /// Its index among the ports of all switches, or [`NONE`], for receiving.
     pub port_here: u32,

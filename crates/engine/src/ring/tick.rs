@@ -3,7 +3,7 @@
 use super::state::Rings;
 use crate::kernel::Time;
 
-// Events are handled in the order of these numbers: first the ends, then what arrives, then sources.
+// Events are handled in the order of these numbers: first the ends, then what arrives, then sources and what goes on.
 
 /// A link is checked: its unit has left it, or a waiting one may start.
 pub(super) const LOOK: u32 = 0;
@@ -13,8 +13,8 @@ pub(super) const USER: u32 = 1;
 pub(super) const WORK: u32 = 2;
 /// A packet is ready for a bus of a switch.
 pub(super) const BUS: u32 = 3;
-/// Time-outs are checked: those of transactions by the number 0, otherwise that of the echo of the unit with the number
-/// before. This is after all other ends, so that a response in the same tick is in time.
+/// Time-outs are checked. Number 0: those of transactions; number `n`: that of the echo of unit `n - 1`. This is after
+/// all other ends, so that a response in the same tick is in time.
 const TIMEOUT: u32 = 4;
 /// A station decides about a unit.
 pub(super) const ARRIVE: u32 = 5;
@@ -68,7 +68,7 @@ impl Rings {
         let (mut count, is_large) = (0, self.calendar.is_large());
         loop {
             if is_large && self.calendar.has_ahead() {
-                self.read_ahead();
+                self.prefetch();
             }
             let Some(event) = self.calendar.pop(now) else { break };
             count += 1;

@@ -184,8 +184,8 @@ impl Network for Worms {
         Happened { events: count, is_quiet }
     }
 
-    /// Does nothing: all that follows in such a tick is a dispatch, whose packet has its tick, and a decision, which is
-    /// told it. The wheel goes only to ticks with events.
+    /// Does nothing: the wheel goes only to ticks with events. All that follows in such a tick is a dispatch, whose packet
+    /// has its tick, and a decision, which is given it; where these read `wheel.now()` it is only a lower limit.
     fn go_to(&mut self, _now: Time) {}
 
     fn off_bus(&mut self, _port: u32, _held: u32) {}

@@ -1,4 +1,4 @@
-//! Reading ahead in large networks. The data of the next events are in distant caches, and each row must arrive before
+//! Prefetching in large networks. The data of the next events are in distant caches, and each row must arrive before
 //! the next is known. The rows of several events are read together here, so that the waits overlap. No result depends
 //! on what is read.
 
@@ -28,7 +28,7 @@ impl Alike {
 impl Rings {
     /// Reads what the next due events need, if there are many.
     #[inline(never)]
-    pub(super) fn read_ahead(&mut self) {
+    pub(super) fn prefetch(&mut self) {
         let mut alike = Alike { numbers: [[0; AHEAD]; KINDS], counts: [0; KINDS] };
         for due in self.calendar.ahead().iter().rev() {
             let (kind, number) = parts(due.number);
