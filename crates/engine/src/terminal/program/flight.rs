@@ -137,7 +137,7 @@ impl Programs {
     }
 
     /// Handles the arrival of a copy of a packet or of an acknowledgement.
-    pub(super) fn flown(&mut self, terminal: u32, packet: u32) {
+    pub(super) fn copy_arrived(&mut self, terminal: u32, packet: u32) {
         let flight = mark::message(packet);
         if mark::kind(packet) == mark::ACK {
             return self.flight_acknowledged(flight);
@@ -185,18 +185,18 @@ impl Programs {
     }
 
     /// Handles a packet that has left the bus and is not acknowledged, or whose acknowledgement is under way.
-    pub(super) fn landed(&mut self, number: u32) {
+    pub(super) fn copy_gone(&mut self, number: u32) {
         self.flights.iter_mut().for_each(|flights| flights.gone(number));
     }
 
     /// Handles the loss of a copy of a packet or of its acknowledgement.
-    pub(super) fn crash(&mut self, packet: u32) {
+    pub(super) fn copy_lost(&mut self, packet: u32) {
         let flight = mark::message(packet);
         let message = self.message_of(flight);
         if !self.resends() && mark::kind(packet) != mark::ACK && !self.is_sent_again(flight) {
             self.lose(message);
         }
-        self.landed(flight);
+        self.copy_gone(flight);
     }
 
     /// Whether a ring packet belongs to a message that has been received or sent again since.

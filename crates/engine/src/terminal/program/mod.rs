@@ -302,7 +302,7 @@ impl Programs {
                 }
                 News::Head { .. } => {}
                 News::Packet { mark } => self.come(terminal, mark),
-                News::Lost { mark } => self.crash(mark),
+                News::Lost { mark } => self.copy_lost(mark),
                 News::Over { mark } => self.over(mark),
                 News::TimedOut { mark } => self.timed_out(mark),
                 News::AtBus { port, held, bytes } => {

@@ -42,7 +42,7 @@ impl Programs {
     /// Handles a packet that has arrived at a terminal.
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
         if self.flights.is_some() {
-            return self.flown(terminal, packet);
+            return self.copy_arrived(terminal, packet);
         }
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
@@ -117,7 +117,7 @@ impl Programs {
         let message = self.message_of(number);
         if self.is_of_the_past(number) {
             self.account.duplicates += 1;
-            return self.landed(number);
+            return self.copy_gone(number);
         }
         if self.resends() && self.messages[message].lost {
             return self.arrived_late(message, number);
@@ -129,7 +129,7 @@ impl Programs {
         }
         let one = &self.messages[message];
         if !self.settings.by_packet() || one.read {
-            self.landed(number);
+            self.copy_gone(number);
             return self.complete(terminal, message);
         }
         let headed = match &self.flights {
@@ -140,7 +140,7 @@ impl Programs {
             self.head(terminal, message, number);
         }
         // The acknowledgement replaces the packet, or goes with it.
-        self.landed(number);
+        self.copy_gone(number);
         if self.messages[message].taken {
             self.complete(terminal, message);
             self.take_parked(terminal);

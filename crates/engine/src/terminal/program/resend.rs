@@ -14,7 +14,7 @@ impl Flights {
     }
 
     /// Starts the clock of a packet, if packets have clocks.
-    pub fn wind(&mut self, flight: u32, now: Time) {
+    pub fn start_clock(&mut self, flight: u32, now: Time) {
         if self.after == 0 {
             return;
         }
@@ -42,7 +42,7 @@ impl Programs {
                 flights.gone(flight);
                 continue;
             }
-            flights.wind(flight, self.now);
+            flights.start_clock(flight, self.now);
             self.account.resent += 1;
             let (dispatch, mark) = (self.now, mark::of(flight, mark::DATA));
             let length = self.settings.cut.length(bytes);

@@ -277,7 +277,7 @@ impl Programs {
         let one = &mut self.messages[message];
         let bytes = match &mut self.flights {
             Some(flights) => {
-                flights.wind(number, self.now);
+                flights.start_clock(number, self.now);
                 flights.all[number].bytes
             }
             None => self.settings.cut.bytes(one.bytes, one.handed),
