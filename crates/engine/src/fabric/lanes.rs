@@ -33,7 +33,7 @@ impl Fabric {
     /// all of them, faults or time-outs cut packets, routing tables are replaced, codes overtake characters, heads have
     /// priorities, routes depend on the traffic class, packets go to several links at once, or addresses are deleted on
     /// the path.
-    pub fn has_lanes(&self) -> bool {
+    pub fn is_by_character(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts() || self.has_tables();
         let ranks = !self.port_priority.is_empty() || self.class_headers.iter().any(|&first| first > 0);
         let shared = self.lanes > 1 || self.whole_packet_credit != 0;

@@ -1,6 +1,6 @@
 //! Networks of switches that are simulated character by character.
 //!
-//! `Fabric::has_lanes` says which these are: links have several lanes, or packets wait for credit for all their
+//! `Fabric::is_by_character` says which these are: links have several lanes, or packets wait for credit for all their
 //! characters (only then an input buffer may have a queue per output), or something else happens to packets that cannot
 //! be computed far in advance: faults, time-outs, codes, priorities of ports, routes by traffic class, distribution,
 //! addresses that become shorter. A link without lanes is a link with one.

@@ -217,7 +217,7 @@ pub struct Balance {
 pub enum AnyNetwork {
     /// Links and switches, computed many characters at a time.
     Worms(Box<Worms>),
-    /// Links and switches, simulated character by character: not only if links have lanes, see [`Fabric::has_lanes`].
+    /// Links and switches, simulated character by character: not only if links have lanes, see [`Fabric::is_by_character`].
     Lanes(Box<Lanes>),
     /// Rings joined by buses.
     Rings(Box<Rings>),
@@ -258,7 +258,7 @@ impl Simulation {
             rings.hops = hops;
             run.begin(&mut rings);
             AnyNetwork::Rings(Box::new(rings))
-        } else if fabric.has_lanes() {
+        } else if fabric.is_by_character() {
             let mut lanes = Lanes::new(fabric);
             lanes.hops = hops;
             run.begin(&mut lanes);
