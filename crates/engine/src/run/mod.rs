@@ -217,7 +217,7 @@ pub struct Balance {
 pub enum AnyNetwork {
     /// Links and switches, computed many characters at a time.
     Worms(Box<Worms>),
-    /// Links and switches, simulated character by character: not only if links have lanes, see [`Fabric::is_by_character`].
+    /// Links and switches, simulated character by character: not only with lanes, see [`Fabric::is_by_character`].
     Lanes(Box<Lanes>),
     /// Rings joined by buses.
     Rings(Box<Rings>),
