@@ -1,26 +1,31 @@
 //! Times on demand: a long packet is not simulated on links that nobody looks at.
 //!
-//! On links that a packet has entered and its end has not, no other packet follows it, so only two have visible effects:
-//! the **front**, on which the head waits for its next request, and the last link that has not sent the end, which
-//! determines when the link before it has places for other packets. Yet every grant of the head allows all links of the
-//! packet to send a further bufferful, so the cost of a packet would grow with the square of its path length. Therefore
-//! a link that gets more credit for such a packet does not send, but is left **behind**. At each grant it is determined
-//! how much the last link can send, and that link **catches up**: it sends everything for which there is credit, and
-//! stores only the last characters, as far as they may still be looked up. If it sends the end, the next link catches
-//! up as well, and so on; the others stay behind. While the last link is the source, nobody sees what it does until it
-//! sends the end, and mostly the front alone shows that it cannot.
+//! A long packet occupies a chain of links. Only its two ends have visible effects: the **front**, on which the head waits
+//! for its next request, and the **rear**, the link nearest to the source that has not sent the end of the packet. The
+//! rear determines when the link before it has places for other packets. The links between carry no other packet, so
+//! nobody looks at them. Yet every grant of the head allows all links of the chain to send a further bufferful, so the
+//! cost of a packet would grow with the square of its path length. Therefore a link that gets more credit for such a
+//! packet does not send, but is left **behind**. At each grant it is determined how much the rear can send, and the rear
+//! **catches up**: it sends everything for which there is credit, and stores only the last characters, as far as they may
+//! still be looked up. If it sends the end, the next link catches up as well, and so on; the others stay behind. While
+//! the rear is the source, nobody sees what it does until it sends the end, and mostly the front alone shows that it
+//! cannot.
 //!
 //! Why the last characters can be computed without the others: let all links send a character in `c`, and write
-//! `sigma(r) = S(r) + c r` for the character that is `r` before the end of the packet. Within a packet `sigma` never
-//! falls.
+//! `sigma(r) = S(r) + c r` for the character that is `r` before the end of the packet. Characters of a packet start at
+//! least `c` apart, so `sigma` never falls from one to the next.
 //!
 //! * *Only the last quantum matters.* Credit for a character of link `l` comes from a character of link `l + 1`, a
 //!   fixed number before its quantum. Earlier quanta can be omitted, because their `sigma` is not larger.
-//! * *A path forwards and then backwards is never the longest.* The time that link `l` waited for link `l + 1` to send
-//!   does not delay the characters arriving at link `l + 1`: sending a bufferful takes longer than the round trip of a
-//!   character and its credit, or the link is not plain.
-//! * So `sigma` of a character is the maximum of the limits of its own link so far, of the grant and the crossbar, of
-//!   the same limits on the following links for one character each, and of its arrival from the previous link.
+//! * *Credit does not delay its own cause.* A start is the end of the longest chain of causes. Characters are supplied to
+//!   the next link, and credit comes back from it. If link `l` waits for credit from link `l + 1`, the characters that
+//!   it then sends come to link `l + 1` before that needs them: sending a bufferful takes longer than a character and
+//!   its credit need to come and go, or the link is not plain. So no longest chain goes back by credit and then forward
+//!   by supply.
+//! * Hence `sigma` of a character is the maximum of the limits of its own link so far, of the grant and the crossbar, of
+//!   the same limits on the following links for one character each, and of its arrival from the link before it:
+//!   `sigma_l(r) = max(wire_l, own_l, before_l + lag_l, sigma_{l+1}(r') + lag_l, arrival)`. Character `r'` of the next
+//!   link returns the credit for `r`, and `lag_l` is what `sigma` grows by on that way.
 //! * If the first and the last of some characters have the same `sigma`, these form one straight run.
 //!
 //! This holds in networks of plain links of one pace without horizons, once a link has sent the header for the next
@@ -43,8 +48,8 @@ use super::timeline::{Number, ahead};
 use super::worm::{EAGER, PASSED, Worm};
 use crate::fabric::NONE;
 
-/// Returns how many characters before the end of a packet may still be looked up once its links have caught up. No link
-/// is ahead of the next one by more than half of it: by buffers and credit.
+/// Returns the characters of the longest packet that is not long: a packet with more from the front of an input buffer on
+/// is. It is twice what one link can be ahead of the next one, by buffers and credit.
 pub(super) fn window(kinds: &[Kind]) -> u32 {
     let quantum = most(kinds, |kind| kind.quantum);
     reach(kinds).saturating_add(quantum).saturating_mul(2).min(i32::MAX as u32)

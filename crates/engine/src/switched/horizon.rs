@@ -1,8 +1,8 @@
 //! Events of a link from outside, and the horizon that they set: until such an event has happened, no character starts
 //! at its tick or later, because its effect is unknown.
 //!
-//! Links without such events pay nothing: a link with a horizon is not `common`, and every shortcut checks that.
-//! Currently the only such event is a stop of a link for some time, which only tests use.
+//! Links without such events pay nothing: a link with a horizon is not `common`, and in a network with one no link is
+//! left behind, so no shortcut starts characters beyond it. Credit that is taken early starts none. Currently the only such event is a stop of a link for some time, which only tests use.
 
 use std::collections::VecDeque;
 

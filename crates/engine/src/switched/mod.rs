@@ -3,7 +3,8 @@
 //! The equations of the model are in `docs/background/wormhole-model.md`; `crates/twin` computes the same, one
 //! character at a time. Here the times of many characters are computed at once, as runs at equal intervals, as far as
 //! they follow from what is known. A time is unknown only while it depends on a future grant or on something from
-//! outside. So the only events are requests, contended releases (those of links for which heads wait), dispatches,
+//! outside. A terminal is here one of its ports: only sources, programs and statistics know terminals of several ports.
+//! So the only events are requests, contended releases (those of links for which heads wait), dispatches,
 //! deliveries, the arrival of a first character if programs need it, and events from outside.
 //!
 //! # Map
@@ -13,9 +14,9 @@
 //! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; sent by [`transmit`], long packets also by [`demand`] | `wire.rs`: `start_on_wire`, `start_data` |
 //! | `A_o(m)` | [`model`]: `Kind::arrival` | `wire.rs`: `arrive` |
 //! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`credit`]: `take_early`, `keep`, `take_kept`; [`burst`]: `Taken::take` | `wire.rs`: `take_from_input`, `credit` |
-//! | `R_l(n)`: arrival, grant and crossbar, place | [`departures`]: `Places`; of tight switches [`stepwise`] | `switch.rs`: `cross_one`; `wire.rs`: `place_free` |
+//! | `R_l(n)`: arrival, grant and crossbar, place | [`departures`]: `Places`; of stepwise switches [`stepwise`] | `switch.rs`: `cross_one`; `wire.rs`: `place_free` |
 //! | at the front, `H`, request | [`packet_path`]: `ask`; [`model`]: `Kind::request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
-//! | group, arbiter, choice, grant | [`arbiter`]: `serve`; [`allocation`]; [`packet_path`]: `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
+//! | group, arbiter, choice, grant | [`arbiter`]: `serve`, `request_alone`; [`allocation`]; [`packet_path`]: `grant`; [`whole`]: `grant_whole` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | header deletion | [`packet_path`]: `strip`; [`buffers`]: `InputBuffer::deleted` | `switch.rs`: `delete_header`, `cross_one` |
 //! | release, next head | [`packet_path`]: `left`; [`model`]: `Kind::release`, `at_front` | `switch.rs`: `leave`, `release` |
 //! | dispatch, delivery | [`packet_path`]: `dispatch`, `sent`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
@@ -26,7 +27,7 @@
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` by [`arbiter`], `packets` by [`packet_path`] |
+//! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`fast`], `exits` by [`stepwise`], `on_demand` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
 //! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
@@ -48,7 +49,8 @@
 //! | [`horizon`] | events of a link from outside; nothing is computed beyond them | `stop` and `happens_outside` by `run` |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`]; cleared by [`state`] |
-//! | [`deadlock`], [`standstill`], [`trace`] | queries of a run: read only | |
+//! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
+//! | [`deadlock`], [`standstill`] | queries of a run: read only | |
 //!
 //! Shortcuts: [`fast`] omits limits of a step of one link. Three others need more than one link or step, and would make
 //! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,

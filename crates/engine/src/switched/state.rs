@@ -94,12 +94,13 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Links that were woken and send before the current event ends.
     pub(super) work: Vec<u32>,
-    /// Whether links may be left behind (see the module `demand`), and how far the ends of their packets must be.
+    /// Whether links may be left behind: see the module `demand`.
     pub(super) on_demand: bool,
+    /// A packet with more characters is long.
     pub(super) window: u32,
     /// How many more characters of a packet than the next link any link can send.
     pub(super) reach: u32,
-    /// Whether a packet was sent whose end is so far: until then nobody asks.
+    /// Whether a long packet was sent: until then nobody asks.
     pub(super) has_long: bool,
     /// The links of each packet that are left behind: see the module `demand`. Empty until there is a long one.
     pub(super) chains: Vec<Chain>,

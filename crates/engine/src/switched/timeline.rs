@@ -15,8 +15,9 @@ use crate::kernel::Time;
 /// characters that are in the network together are ever compared, which are far less than 2^31 apart.
 pub type Number = Wrapping<u32>;
 
-/// The number of the first character of every link. It makes numbers wrap early in every run, so that an error in
-/// comparing them shows in the tests.
+/// The number from which every link counts: that many characters as have places in its output buffer count as sent long
+/// ago, and the first real one follows them. It makes numbers wrap early in every run, so that an error in comparing
+/// them shows in the tests.
 pub const START: Number = Wrapping(u32::MAX - 500);
 
 /// Returns how far a number is ahead of another one; negative if it is behind.
@@ -104,7 +105,7 @@ impl Timeline {
         self.known
     }
 
-    /// Returns the tick of the last known character.
+    /// Returns the tick of the last known character, if that is stored.
     #[inline(always)]
     pub fn last(&self) -> Time {
         self.due - Time::from(self.step)
