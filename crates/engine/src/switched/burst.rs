@@ -285,12 +285,8 @@ impl Supply<'_> {
     #[inline(always)]
     pub fn in_time(&self, kind: &Kind, due: Time, most: u32) -> bool {
         // Characters of a packet never arrive faster than the pace of their link. If the last one arrives before it is
-        // due, so do all.
-        let slack = if self.line.pace >= kind.character {
-            Time::from(most - 1) * Time::from(kind.character)
-        } else {
-            0
-        };
+        // due at the faster of the two paces, so do all.
+        let slack = Time::from(most - 1) * Time::from(kind.character.min(self.line.pace));
         self.line.last() + Time::from(self.way) <= due + slack
     }
 
