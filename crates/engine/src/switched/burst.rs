@@ -62,13 +62,13 @@ pub(super) struct Supply<'a> {
 }
 
 /// Credit taken for the characters of a burst.
-struct Taken {
+pub(super) struct Taken {
     /// Characters that the credit taken so far allows.
-    characters: u32,
+    pub characters: u32,
     /// See `Credit`.
-    next_quantum: Number,
+    pub next_quantum: Number,
     /// Earliest start of the next character.
-    own: Time,
+    pub own: Time,
 }
 
 /// Characters that are sent, and the consequences for other links.
@@ -136,7 +136,7 @@ impl View<'_> {
 
     /// Supply: returns one after the last known character of the packet.
     #[inline(always)]
-    fn supplied_up_to(&self, before: Number) -> Number {
+    pub fn supplied_up_to(&self, before: Number) -> Number {
         let Some(supply) = &self.supply else { return self.end };
         // The characters of a deleted header are not sent.
         later(before, earlier(self.end, supply.line.known() - supply.shift))
@@ -217,7 +217,7 @@ impl View<'_> {
 
     /// Returns the consequences of a run for the link and for others.
     #[inline(always)]
-    fn effects<const CASE: Case>(&self, run: Run, credit: &Taken, known: Number) -> Burst {
+    pub fn effects<const CASE: Case>(&self, run: Run, credit: &Taken, known: Number) -> Burst {
         let (at, before) = (self.at, self.at.wire.known());
         let last = known == self.end && (!matches!(CASE, ANY | PLAIN) || run.count > 0);
         let mut waits = credit.characters == run.count && !at.credit.is_kept() && known != self.end;
@@ -237,21 +237,6 @@ impl View<'_> {
         };
         let Taken { characters: credited, next_quantum, .. } = *credit;
         Burst { run, credited, next_quantum, last, again: false, waits, supplies, leaves, credits, frees }
-    }
-}
-
-impl Burst {
-    /// Returns the whole rest of a packet, without gaps and with credit in time.
-    pub fn rest(at: &Link, kind: &Kind, end: Number) -> Self {
-        let count = (end - at.wire.known()).0;
-        let run = Run { count, step: kind.character, time: at.wire.free() };
-        let missing = count.checked_sub(at.credit.characters()).filter(|&missing| missing > 0);
-        let more = missing.map_or(0, |missing| kind.quanta(missing)) * kind.quantum;
-        let (credited, next_quantum) =
-            (at.credit.characters() + more, at.credit.next_quantum() + Wrapping(more));
-        let none = false;
-        let (again, waits, supplies, leaves, credits, frees) = (none, none, none, none, none, none);
-        Self { run, credited, next_quantum, last: true, again, waits, supplies, leaves, credits, frees }
     }
 }
 

@@ -220,8 +220,8 @@ pub(super) struct Turns {
 pub(super) struct Places<'a> {
     pub turns: Turns,
     /// When characters start whose places become free `late` ticks later, and are put off by the crossbar.
-    line: &'a Timeline,
-    late: u32,
+    pub line: &'a Timeline,
+    pub late: u32,
     /// Ticks between two characters that cross to them.
     pub crossbar: u32,
 }

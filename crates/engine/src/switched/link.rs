@@ -126,7 +126,7 @@ impl Link {
         Self {
             input: InputBuffer::new(),
             output: OutputBuffer::new(granted),
-            wire: Wire::new(kind.output_buffer, kind.character),
+            wire: Wire::new(kind.output_buffer, kind.character, kind.quantum),
             order: Order::default(),
             kind: row,
             due: Due::default(),

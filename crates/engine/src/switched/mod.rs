@@ -27,11 +27,11 @@
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`fast`], `exits` by [`stepwise`], `on_demand` by [`horizon`] |
+//! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], `pay` by [`demand`], `set_waits` by both, `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
 //! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
@@ -40,6 +40,8 @@
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step; their links in order (`chain`), and what limits each (`part`) | |
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`] and [`packet_path`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
+//! | [`groups`] | characters that wait, quantum by quantum, for credit from a slower link, as one piece | by the verbs of [`transmit`] |
+//! | [`stream`] | packets that stream to their terminals: their ends on all links at once, where links cannot be left behind | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
 //! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
@@ -47,14 +49,14 @@
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
 //! | [`horizon`] | events of a link from outside; nothing is computed beyond them | `stop` and `happens_outside` by `run` |
-//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
 //! | [`deadlock`], [`standstill`] | queries of a run: read only | |
 //!
-//! Shortcuts: [`fast`] omits limits of a step of one link. Three others need more than one link or step, and would make
+//! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step, and would make
 //! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
-//! [`demand`] all links of a packet. One is not about times: `arbiter::request_alone`. Each states its equation, its
+//! [`groups`] several quanta, [`demand`] all links of a packet where all have one pace, [`stream`] where they have not. One is not about times: `arbiter::request_alone`. Each states its equation, its
 //! conditions, what happens otherwise and its gain.
 //!
 //! # Invariants
@@ -84,6 +86,7 @@ mod departures;
 mod due;
 mod early;
 mod fast;
+mod groups;
 mod horizon;
 mod link;
 mod model;
@@ -94,6 +97,7 @@ mod sent;
 mod standstill;
 mod state;
 mod stepwise;
+mod stream;
 pub mod timeline;
 mod trace;
 mod transmit;

@@ -104,7 +104,7 @@ pub struct Network {
     pub(super) has_long: bool,
     /// The links of each packet that are left behind: see the module `demand`. Empty until there is a long one.
     pub(super) chains: Vec<Chain>,
-    /// Links of a packet that streams, while the module `fast` checks them.
+    /// Links of a packet that streams, while the module `stream` checks them.
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
@@ -127,7 +127,7 @@ impl Network {
         let (links, kinds) = link::links(&fabric, rows);
         let any = kinds.iter().any(|kind| kind.stepwise);
         let exits = links.iter().filter(|_| any);
-        let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0)).collect();
+        let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0, 1)).collect();
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };

@@ -3,7 +3,9 @@
 //!
 //! Between two changes of pace characters follow each other at equal intervals, so the times of a whole worm are a few
 //! pieces. Each time is computed and stored once; its users look it up by number, and continuing at the same pace
-//! stores nothing at all.
+//! stores nothing at all. Where a link is faster than a later one, it sends a quantum and then waits for the credit of
+//! the next quantum: such **groups** at equal intervals are one piece, too. They are stored separately, so that networks
+//! of links of one pace do not pay for them.
 
 use std::collections::VecDeque;
 use std::num::Wrapping;
@@ -45,8 +47,12 @@ struct Piece {
     time: Time,
     /// Number of its first character.
     first: Number,
+    /// Ticks between two characters; with [`GROUPED`], ticks between the first characters of two groups.
     step: u32,
 }
+
+/// Bit of a step: the piece consists of groups.
+const GROUPED: u32 = 1 << 31;
 
 /// Pieces that a timeline stores in place, two cache lines of them; further ones are rare and stored separately.
 const ROOM: usize = 8;
@@ -67,22 +73,25 @@ pub struct Timeline {
     /// Whether the last piece is a single character; stored here so that it need not be read before another one is
     /// written.
     single: bool,
-    /// Minimum ticks between characters of one packet.
+    /// Minimum ticks between characters of one packet, and those between characters of a group.
     pub pace: u32,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
-    /// Pieces before those in place that are still looked up; boxed, because few timelines have any.
+    /// Pieces before those in place that are still looked up, among them all groups; boxed, because few timelines have
+    /// any.
     #[expect(clippy::box_collection)]
     older: Option<Box<VecDeque<(Piece, u32)>>>,
     /// Per piece: for how many ticks the crossbar puts off the place of its first character, see [`Timeline::put_off`].
     lags: [u32; ROOM],
     /// When the crossbar can use the place of the last known character, as for the pieces.
     crossed: Time,
+    /// Characters of a group.
+    group: u32,
 }
 
 impl Timeline {
     /// Returns a timeline whose first `before` characters have always been there; the next is number `START + before`.
-    pub fn new(before: u32, pace: u32) -> Self {
+    pub fn new(before: u32, pace: u32, group: u32) -> Self {
         let long_ago = Piece { time: ALWAYS, first: START, step: 0 };
         Self {
             due: ALWAYS,
@@ -96,6 +105,7 @@ impl Timeline {
             older: None,
             lags: [0; ROOM],
             crossed: ALWAYS,
+            group,
         }
     }
 
@@ -137,7 +147,35 @@ impl Timeline {
         }
     }
 
-    /// Returns the last straight run.
+    /// Returns when the places of a character and of those that follow it at intervals of a number of characters can be
+    /// used, if this is at equal intervals of time.
+    pub fn each(&self, number: Number, apart: u32, crossbar: u32) -> Option<Run> {
+        let run = |time: Time, until: Number, period: u32| {
+            let count = (until - number).0.div_ceil(apart);
+            Run { count, step: period, time }
+        };
+        let of_groups = self
+            .older
+            .as_deref()
+            .filter(|_| ahead(number, self.pieces[self.oldest.0 as usize % ROOM].first) < 0);
+        if let Some(older) = of_groups {
+            let behind = older.partition_point(|(piece, _)| ahead(number, piece.first) >= 0);
+            let (piece, _) = &older[behind - 1];
+            if piece.step & GROUPED != 0 {
+                let first = self.pieces[self.oldest.0 as usize % ROOM].first;
+                let until = older.get(behind).map_or(first, |(next, _)| next.first);
+                let time = piece.group_of(number, self.group, self.pace).time_of(number);
+                return (apart == self.group).then(|| run(time, until, piece.step & !GROUPED));
+            }
+        }
+        let (piece, lag, until) = self.find(number);
+        let (time, period) = (piece.place(number, lag, crossbar), piece.step.checked_mul(apart)?);
+        // A crossbar that is behind catches up, unless it is no faster.
+        let is_even = piece.step == crossbar || time == piece.time_of(number);
+        is_even.then(|| run(time, until, period))
+    }
+
+    /// Returns the last straight run; it is empty after groups.
     #[inline(always)]
     pub fn last_run(&self) -> Run {
         let last = &self.pieces[(self.written - Wrapping(1)).0 as usize % ROOM];
@@ -151,7 +189,11 @@ impl Timeline {
         let behind = older.partition_point(|(piece, _)| ahead(number, piece.first) >= 0);
         let until = older.get(behind).map_or(until, |(next, _)| next.first);
         let (piece, lag) = older[behind - 1];
-        (piece, lag, until)
+        if piece.step & GROUPED == 0 {
+            return (piece, lag, until);
+        }
+        let group = piece.group_of(number, self.group, self.pace);
+        (group, lag, earlier(until, group.first + Wrapping(self.group)))
     }
 
     /// Whether a piece can be added.
@@ -197,6 +239,42 @@ impl Timeline {
         self.pieces[self.written.0 as usize % ROOM] =
             Piece { first: self.known, time: run.time, step: run.step };
         self.written += 1;
+    }
+
+    /// Appends whole groups, the first of them at a tick, the others at intervals; the crossbar is not behind with their
+    /// places.
+    pub fn push_groups(&mut self, groups: &Run) {
+        debug_assert!(groups.count > 0);
+        let step = groups.step | GROUPED;
+        let goes_on = self.step == step && self.next_group() == Some(groups.time);
+        let older = self.older.get_or_insert_default();
+        if !goes_on {
+            while self.oldest != self.written {
+                let at = self.oldest.0 as usize % ROOM;
+                older.push_back((self.pieces[at], self.lags[at]));
+                self.oldest += 1;
+            }
+            older.push_back((Piece { first: self.known, time: groups.time, step }, 0));
+            self.written += 1;
+        }
+        self.known += groups.count * self.group;
+        // An empty piece in place, so that all these are looked up among the older ones.
+        let at = (self.written - Wrapping(1)).0 as usize % ROOM;
+        let last = groups.at(groups.count - 1) + Time::from(self.group - 1) * Time::from(self.pace);
+        self.pieces[at] = Piece { first: self.known, time: last, step: self.pace };
+        self.lags[at] = 0;
+        self.single = false;
+        // No run continues these groups: none has such a step.
+        self.step = step;
+        self.due = last + Time::from(step);
+        self.crossed = last;
+    }
+
+    /// Returns when another group would be due after the last groups, if nothing followed them.
+    fn next_group(&self) -> Option<Time> {
+        let (piece, _) = self.older.as_ref()?.back()?;
+        let count = (self.known - piece.first).0 / self.group;
+        Some(piece.time + Time::from(count) * Time::from(piece.step & !GROUPED))
     }
 
     /// Skips characters that nobody will look up.
@@ -337,6 +415,16 @@ impl Piece {
         self.time + into * Time::from(self.step)
     }
 
+    /// Returns the group of a character, as a piece of its own.
+    fn group_of(&self, number: Number, size: u32, pace: u32) -> Self {
+        if self.step & GROUPED == 0 {
+            return *self;
+        }
+        let group = (number - self.first).0 / size;
+        let time = self.time + Time::from(group) * Time::from(self.step & !GROUPED);
+        Self { time, first: self.first + Wrapping(group * size), step: pace }
+    }
+
     /// Returns the characters from a number on to before another one.
     #[inline(always)]
     fn run(&self, number: Number, until: Number) -> Run {
@@ -369,70 +457,4 @@ impl Piece {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// The places of characters can be used as if each were looked at in turn.
-        #[test]
-        fn places_wait_for_the_crossbar(
-            runs in prop::collection::vec((1u32..12, 0u32..4, 0i64..30), 1..7),
-            crossbar in 1u32..6,
-        ) {
-            let mut line = Timeline::new(0, 0);
-            let (mut places, mut due, mut last) = (Vec::new(), 0, ALWAYS);
-            for (count, slower, gap) in runs {
-                let run = Run { count, step: crossbar + slower, time: due + gap };
-                line.push(&run);
-                line.put_off(&run, crossbar);
-                for position in 0..count {
-                    last = run.at(position).max(last + Time::from(crossbar));
-                    places.push(last);
-                }
-                due = run.after(1);
-            }
-            prop_assert_eq!(line.crossed(), last);
-            for (number, &place) in (0..).map(|number| START + Wrapping(number)).zip(&places) {
-                prop_assert_eq!(line.place(number, crossbar), place);
-                let run = line.places_from(number, crossbar);
-                prop_assert!(run.count > 0);
-                let first = (number - START).0;
-                for position in 0..run.count {
-                    prop_assert_eq!(run.at(position), places[(first + position) as usize]);
-                }
-            }
-        }
-
-        /// Each character that is still stored has the time that was pushed, however many pieces there are.
-        #[test]
-        fn times_are_found_by_number(
-            runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9, 0u32..40), 1..600),
-        ) {
-            let mut line = Timeline::new(3, 0);
-            let mut pushed: Vec<Time> = vec![ALWAYS; 3];
-            let mut keep = 0;
-            for (count, step, gap, behind) in runs {
-                let time = if pushed.len() == 3 { 0 } else { pushed[pushed.len() - 1] + gap };
-                let run = Run { count, step, time };
-                if !line.has_room() {
-                    line.make_room(START + Wrapping(keep));
-                }
-                line.push(&run);
-                pushed.extend((0..count).map(|k| run.at(k)));
-                let known = pushed.len() as u32;
-                prop_assert_eq!(line.known(), START + Wrapping(known));
-                prop_assert_eq!(line.last(), pushed[pushed.len() - 1]);
-                keep = keep.max(known.saturating_sub(behind + 1));
-                let mut number = keep;
-                while number < known {
-                    let run = line.run_from(START + Wrapping(number));
-                    for k in 0..run.count {
-                        prop_assert_eq!(run.at(k), pushed[(number + k) as usize]);
-                    }
-                    number += run.count;
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -22,11 +22,11 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// The packet that a link sends: see `Worm`.
-struct Sending {
-    time: Time,
-    first: Number,
-    end: Number,
-    bound: bool,
+pub(super) struct Sending {
+    pub time: Time,
+    pub first: Number,
+    pub end: Number,
+    pub bound: bool,
 }
 
 impl Network {
@@ -57,6 +57,11 @@ impl Network {
     /// next, or [`NONE`].
     #[inline(never)]
     pub(super) fn transmit_any<const PACED: bool>(&mut self, link: u32) -> u32 {
+        if !self.on_demand
+            && let Some(next) = self.send_groups::<PACED>(link)
+        {
+            return next;
+        }
         if let Some(next) = self.transmit::<PACED, PLAIN>(link) {
             return next;
         }
@@ -75,13 +80,12 @@ impl Network {
         if at.has_sent_all() {
             return if matches!(CASE, ANY | PLAIN) { Some(self.has_nothing(link)) } else { None };
         }
-        let &Worm { time, first, end, bound, .. } = at.worm(at.sending(), &self.crowd);
-        let worm = Sending { time, first, end, bound };
+        let worm = self.sending(link);
         if CASE == SUPPLY {
             let busy = at.due.is_woken()
                 | !(at.input.asked() | at.leads_to_terminal())
                 | (at.input.output() != NONE);
-            if busy | !at.sends_newest() | (at.wire.known() == first) {
+            if busy | !at.sends_newest() | (at.wire.known() == worm.first) {
                 return None;
             }
         }
@@ -99,6 +103,14 @@ impl Network {
         Some(self.send::<PACED, CASE>(link, &worm, &burst))
     }
 
+    /// Returns the packet that a link sends.
+    #[inline(always)]
+    pub(super) fn sending(&self, link: u32) -> Sending {
+        let at = &self.links[link as usize];
+        let &Worm { time, first, end, bound, .. } = at.worm(at.sending(), &self.crowd);
+        Sending { time, first, end, bound }
+    }
+
     /// Handles a link that was woken and has sent everything.
     #[cold]
     fn has_nothing(&mut self, link: u32) -> u32 {
@@ -110,7 +122,7 @@ impl Network {
 
     /// Returns a link with the limits of the packet that it sends.
     #[inline(always)]
-    fn view<const PACED: bool, const CASE: Case>(&self, link: u32, worm: &Sending) -> View<'_> {
+    pub(super) fn view<const PACED: bool, const CASE: Case>(&self, link: u32, worm: &Sending) -> View<'_> {
         // As slices, because their lengths do not change meanwhile, so an index is checked only once.
         let (links, kinds) = (self.links.as_slice(), self.kinds.as_slice());
         let at = &links[link as usize];
@@ -145,12 +157,8 @@ impl Network {
     #[inline(always)]
     fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
         let at = &mut self.links[link as usize];
-        let (number, holder, output, before) =
-            (at.sending(), at.output.holder(), at.input.output(), at.wire.known());
+        let (number, before) = (at.sending(), at.wire.known());
         let kind = &self.kinds[at.kind as usize];
-        let to_terminal = CASE != CREDIT && at.leads_to_terminal();
-        let ends = to_terminal | kind.from_terminal;
-        let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
         let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
         if sends {
             at.send(kind, burst);
@@ -165,6 +173,23 @@ impl Network {
             }
             self.extensions += 1;
         }
+        self.take_effect::<PACED, CASE>(link, burst, before)
+    }
+
+    /// Handles the consequences of a burst that was sent, before which characters were known up to a number.
+    #[inline(always)]
+    pub(super) fn take_effect<const PACED: bool, const CASE: Case>(
+        &mut self,
+        link: u32,
+        burst: &Burst,
+        before: Number,
+    ) -> u32 {
+        let at = &mut self.links[link as usize];
+        let (number, holder, output) = (at.sending(), at.output.holder(), at.input.output());
+        let kind = &self.kinds[at.kind as usize];
+        let to_terminal = CASE != CREDIT && at.leads_to_terminal();
+        let ends = to_terminal | kind.from_terminal;
+        let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
         at.credit.set_waits(burst.waits);
         let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
         let woken = gone.as_ref().map_or(burst.again, |gone| gone.next != NONE);

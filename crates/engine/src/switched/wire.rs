@@ -16,9 +16,10 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Returns a free wire. `before`: the number of characters counted as sent long ago; one bufferful makes all places
-    /// of the output buffer free. Others follow each other no faster than `pace` ticks.
-    pub fn new(before: u32, pace: u32) -> Self {
-        Self { free: 0, starts: Timeline::new(before, pace) }
+    /// of the output buffer free. Characters of one packet follow each other no faster than `pace` ticks; they may be in
+    /// groups of a quantum.
+    pub fn new(before: u32, pace: u32, quantum: u32) -> Self {
+        Self { free: 0, starts: Timeline::new(before, pace, quantum) }
     }
 
     /// Returns the earliest start of the next character.
@@ -69,6 +70,14 @@ impl Wire {
         self.free = run.after(last);
     }
 
+    /// Sends whole groups of characters, the last of which takes this number of ticks. There must be room, and the wire
+    /// free.
+    pub fn send_groups(&mut self, groups: &Run, last: u32) {
+        debug_assert!(groups.time >= self.free, "a wire that is free at {} sends {groups:?}", self.free);
+        self.starts.push_groups(groups);
+        self.free = self.starts.last() + Time::from(last);
+    }
+
     /// Sends characters whose starts nobody will look up.
     pub fn send_unseen(&mut self, count: u32) {
         self.starts.skip(count);
@@ -95,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_wire_is_free_when_its_last_character_is_through() {
-        let mut wire = Wire::new(3, 10);
+        let mut wire = Wire::new(3, 10, 8);
         wire.send(&Run { count: 4, step: 10, time: 100 }, 4);
         assert_eq!((wire.known(), wire.free()), (START + Wrapping(7), 134));
         assert_eq!(wire.starts().run_from(START + Wrapping(5)).time, 120);
@@ -106,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_nobody_looks_up_takes_numbers_only() {
-        let mut wire = Wire::new(0, 10);
+        let mut wire = Wire::new(0, 10, 8);
         wire.send_unseen(1000);
         wire.send(&Run { count: 2, step: 10, time: 10_000 }, 10);
         wire.ends(4, 10);
@@ -117,7 +126,7 @@ mod tests {
     #[should_panic(expected = "a wire that is free at 110")]
     #[cfg(debug_assertions)]
     fn a_busy_wire_sends_nothing() {
-        let mut wire = Wire::new(0, 10);
+        let mut wire = Wire::new(0, 10, 8);
         wire.send(&Run { count: 1, step: 10, time: 100 }, 10);
         wire.send(&Run { count: 1, step: 10, time: 105 }, 10);
     }

@@ -3,7 +3,7 @@
 use crate::scenarios::agree::{self, Agreed, links, simulate};
 use crate::scenarios::build::{C104, Cable, DS_LINK, Switch, grid, line, send_uniform};
 use crate::scenarios::counts::{deliveries, same_deliveries, ways};
-use crate::scenarios::long::with_long_packets;
+use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::seeds::seeds;
@@ -61,8 +61,19 @@ fn long_packets_agree() {
 /// If a link may stop, nothing is left behind. A stop long after the end of the run therefore shows the results of
 /// simulating every link. Returns whether fewer events were computed, and the number of hops.
 fn seen_as_if_sent_link_by_link(seed: u64, fabric: &Fabric, until: Time) -> (bool, u64) {
-    const LATE: Time = 1 << 50;
-    let [demanded, each] = [&[][..], &[(0, LATE, LATE + 1)]].map(|stops| agree::traced(fabric, until, stops));
+    seen_the_same(seed, fabric, until, &[(0, LATE, LATE + 1)])
+}
+
+/// The same; where any link may stop, everything is sent in single steps.
+fn seen_as_if_sent_step_by_step(seed: u64, fabric: &Fabric, until: Time) -> (bool, u64) {
+    let stops: Vec<_> = (0..fabric.links() as u32).map(|link| (link, LATE, LATE + 1)).collect();
+    seen_the_same(seed, fabric, until, &stops)
+}
+
+const LATE: Time = 1 << 50;
+
+fn seen_the_same(seed: u64, fabric: &Fabric, until: Time, stops: &[(u32, Time, Time)]) -> (bool, u64) {
+    let [demanded, each] = [&[][..], stops].map(|stops| agree::traced(fabric, until, stops));
     same_deliveries(&demanded, &deliveries(&each), &format!("seed {seed}"));
     assert_eq!(ways(&demanded), ways(&each), "ways of packets, seed {seed}");
     assert_eq!(agree::link_counts(&demanded), agree::link_counts(&each), "links, seed {seed}");
@@ -93,6 +104,20 @@ fn long_packets_on_long_paths_are_seen_as_if_sent_link_by_link() {
         hops += more;
     }
     assert!(fewer > 100 && hops > 10_000, "{hops} hops; fewer runs in {fewer}");
+}
+
+/// Links of other paces: they send in groups, and packets stream to their terminals.
+#[test]
+fn links_of_many_paces_are_seen_as_if_sent_step_by_step() {
+    let (mut fewer, mut hops) = (0, 0);
+    for seed in seeds("networks of many paces, step by step", 0..300) {
+        let network = if seed % 2 == 0 { random_fabric(seed) } else { random_network(seed).0 };
+        let (fabric, until) = with_long_packets(&network, seed);
+        let (less, more) = seen_as_if_sent_step_by_step(seed, &with_paces(&fabric, seed), until);
+        fewer += u32::from(less);
+        hops += more;
+    }
+    assert!(fewer > 200 && hops > 20_000, "{hops} hops; fewer runs in {fewer}");
 }
 
 /// Headers are deleted on links whose packets have sent nothing else, so that all links before them have to send at once.

@@ -6,7 +6,7 @@ use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables};
 use crate::scenarios::lanes::{with_classes, with_lanes};
-use crate::scenarios::long::with_long_packets;
+use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_resends};
@@ -65,6 +65,18 @@ fn small_networks_with_long_packets() {
 fn networks_with_long_packets() {
     for seed in seeds("networks with long packets", 0..15) {
         let (fabric, until) = with_long_packets(&random_network(seed).0, seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// Links of other paces send long packets in groups, and packets stream to their terminals.
+#[test]
+fn networks_of_many_paces() {
+    for seed in seeds("networks of many paces", 0..40) {
+        let network = if seed % 3 == 0 { random_network(seed).0 } else { random_fabric(seed) };
+        let (fabric, until) = with_long_packets(&network, seed);
+        let fabric = with_paces(&fabric, seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

@@ -90,3 +90,19 @@ fn lengths(f: &mut Fabric, draw: &mut Draw) -> Time {
     }
     Time::from(draw.pick(&[4 * window, 12 * window, 25 * window])) * Time::from(character)
 }
+
+/// Gives links paces of their own, as matched flow control does; drawn independently of the network.
+pub fn with_paces(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x9ace5);
+    let mut f = fabric.clone();
+    let spread = draw.pick(&[1, 2, (f.link_character_ticks[0] / 4).max(1)]);
+    let likely = draw.pick(&[20, 50, 100]);
+    for link in 0..f.links() {
+        let slower = if draw.chance(likely) { draw.between(0, spread) } else { 0 };
+        f.link_character_ticks[link] += slower;
+        f.link_end_ticks[link] += slower;
+        f.link_arrival_ticks[link] += slower;
+    }
+    check(&f).expect("the generator makes legal paces");
+    f
+}
