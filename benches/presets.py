@@ -26,6 +26,7 @@ from common import (
     simulation,
     write,
 )
+from fabriloom.simulate import matched
 from grids import LENGTHS_BYTES, WARMUP_ROUNDS, grid
 
 
@@ -39,13 +40,19 @@ class Technology:
     slice_hops: dict[int, int] | None = None
     """By length, where every flit is decided by itself: a hop then takes as many times as long."""
     counted_hops: dict[int, tuple[int, int]] | None = None
+    matched: bool = False
+    """Whether the share of flow control is that which a run finds, so that links have paces of their own."""
 
 
 FLIT_BYTES = 8
+MATCHING = "8 ms"
+"""A quarter of this is run to find the shares of flow control; what is measured takes as long as it takes."""
 TECHNOLOGIES = {
     "ds-link-c104": Technology({"preset": "ds-link-c104"}),
     "ds-link-c104, link-rate crossbar": Technology({"preset": "ds-link-c104", "crossbar": "link-rate"}),
     "spacewire-200": Technology({"preset": "spacewire-200"}),
+    "ds-link-c104, matched": Technology({"preset": "ds-link-c104"}, matched=True),
+    "spacewire-200, matched": Technology({"preset": "spacewire-200"}, matched=True),
     "generic": Technology({"preset": "generic"}, FLIT_BYTES),
     "generic, 4 lanes": Technology(
         {"preset": "generic", "lanes": 4},
@@ -63,7 +70,11 @@ Case = tuple[str, int, int, float | None]
 def compiled(case: Case) -> Any:
     """The arrays of one case."""
     name, terminals, length, load = case
-    return compiled_of(grid(terminals, payload_bytes(name, length), load, TECHNOLOGIES[name].settings))
+    technology = TECHNOLOGIES[name]
+    scenario = grid(terminals, payload_bytes(name, length), load, technology.settings)
+    if not technology.matched:
+        return compiled_of(scenario)
+    return matched(compiled_of({**scenario, "run": {**scenario["run"], "duration": MATCHING}}))
 
 
 def payload_bytes(technology: str, length: int) -> int:
@@ -161,6 +172,8 @@ def summary(rows: list[Row]) -> str:
 NOTES = f"""Grids of [RESULTS.md](RESULTS.md) with 16 terminals per switch and 4 links per edge, random
 traffic, statistics on. 50 %: Poisson arrivals at half of what is accepted at saturation. `generic` has flits
 of {FLIT_BYTES} B. Where links have lanes every flit is decided by itself, so these grids are small.
+*matched*: what a run with the preset does by itself; the others give every character its full share of flow
+control, as between links that are busy in both directions, so all links have one pace.
 
 * A hop is a packet granted an output of a switch.
 {CLOCK}
