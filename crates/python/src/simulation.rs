@@ -211,8 +211,9 @@ impl Simulation {
         out.set_item("measured_offered_bytes", measured.offered_chars)?;
         out.set_item("measured_refused", measured.refused)?;
         out.set_item("measured_refused_bytes", measured.refused_chars)?;
-        out.set_item("measured_delivered_bytes", run.run.measure.chars)?;
-        out.set_item("measured_packets", run.run.measure.packets)?;
+        let delivered = run.run.measure.batches.sum();
+        out.set_item("measured_delivered_bytes", delivered.chars)?;
+        out.set_item("measured_packets", delivered.packets)?;
         let (pause_start, pause) = run.run.measure.pause.longest(run.now());
         out.set_item("pause_start_ticks", pause_start)?;
         out.set_item("pause_ticks", pause)?;
@@ -224,18 +225,15 @@ impl Simulation {
 
 fn latencies(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     let py = out.py();
-    for (name, histogram) in [("latency", &measure.latency), ("total", &measure.total)] {
-        let (values, counts) = cells(histogram);
+    for (name, spread) in [("latency", measure.latency()), ("total", measure.total())] {
+        let (values, counts) = cells(&spread.histogram);
         out.set_item(format!("{name}_values_ticks"), values.into_pyarray(py))?;
         out.set_item(format!("{name}_counts"), counts.into_pyarray(py))?;
+        out.set_item(format!("{name}_min_ticks"), if spread.count > 0 { spread.min } else { 0 })?;
+        out.set_item(format!("{name}_max_ticks"), spread.max)?;
+        out.set_item(format!("{name}_sum_ticks"), spread.sum)?;
     }
-    let seen = measure.packets > 0;
-    out.set_item("latency_min_ticks", if seen { measure.latency_min } else { 0 })?;
-    out.set_item("latency_max_ticks", measure.latency_max)?;
-    out.set_item("latency_sum_ticks", measure.latency_sum)?;
-    out.set_item("total_min_ticks", if seen { measure.total_min } else { 0 })?;
-    out.set_item("total_max_ticks", measure.total_max)?;
-    out.set_item("total_sum_ticks", measure.total_sum)
+    Ok(())
 }
 
 fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {

@@ -57,6 +57,13 @@ impl Batches {
         self.start + (self.done.len() as Time + 1) * self.length
     }
 
+    /// Returns the sums over all batches, the current one included.
+    pub fn sum(&self) -> Batch {
+        let mut sum = self.open;
+        self.done.iter().for_each(|batch| sum.add(batch));
+        sum
+    }
+
     /// Adds a delivery to the current batch.
     #[inline]
     pub fn record(&mut self, delivery: &Delivery) {
@@ -160,6 +167,8 @@ mod tests {
             batches.record(&delivery);
             batches.close();
         }
+        batches.record(&delivery);
+        assert_eq!((batches.sum().packets, batches.sum().chars), (301, 301 * 64));
         assert_eq!(batches.done.iter().map(|b| b.packets).sum::<u64>(), 300);
         assert_eq!(batches.done.iter().map(|b| b.latency).sum::<i64>(), 300 * 7);
     }

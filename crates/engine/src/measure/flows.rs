@@ -85,22 +85,26 @@ impl Flows {
     }
 
     /// Counts one delivery.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, delivery: &Delivery) {
-        let flow = match &mut self.pairs {
+        match &mut self.pairs {
             Pairs::Plain(flows) => {
-                &mut flows[delivery.source as usize * self.terminals + delivery.target as usize]
+                flows[delivery.source as usize * self.terminals + delivery.target as usize].add(delivery);
             }
-            Pairs::Found(pairs) => {
-                let key = u64::from(delivery.source) << 32 | u64::from(delivery.target);
-                if pairs.len() >= self.limit && !pairs.contains_key(&key) {
-                    self.dropped += 1;
-                    return;
-                }
-                pairs.entry(key).or_default()
-            }
-        };
-        flow.add(delivery);
+            Pairs::Found(_) => self.find_and_record(delivery),
+        }
+    }
+
+    /// The same for pairs that have to be looked up.
+    #[inline(never)]
+    fn find_and_record(&mut self, delivery: &Delivery) {
+        let Pairs::Found(pairs) = &mut self.pairs else { return };
+        let key = u64::from(delivery.source) << 32 | u64::from(delivery.target);
+        if pairs.len() >= self.limit && !pairs.contains_key(&key) {
+            self.dropped += 1;
+        } else {
+            pairs.entry(key).or_default().add(delivery);
+        }
     }
 
     /// Resets all counts.

@@ -139,28 +139,14 @@ impl Pause {
 pub struct Measure {
     /// Tick at which it began.
     pub start: Time,
-    /// Packets delivered.
-    pub packets: u64,
-    /// Their payload characters.
-    pub chars: u64,
-    /// Sum of their latencies.
-    pub latency_sum: i128,
-    /// Shortest latency.
-    pub latency_min: Time,
-    /// Longest latency.
-    pub latency_max: Time,
     /// Longest time without a delivery.
     pub pause: Pause,
-    /// Latencies, header on the wire to end received.
-    pub latency: Histogram<u64>,
-    /// Latencies from the creation of the packet.
-    pub total: Histogram<u64>,
-    /// Sum of the latencies from the creation.
-    pub total_sum: i128,
-    /// Shortest of them.
-    pub total_min: Time,
-    /// Longest of them.
-    pub total_max: Time,
+    /// Latencies of packets that began in the tick of their creation: the same counted from either.
+    at_once: Spread,
+    /// Those of the others, header on the wire to end received.
+    latency: Spread,
+    /// Those of the others from their creation.
+    total: Spread,
     /// Series for confidence and warm-up.
     pub batches: Batches,
     /// Per pair of terminals, if requested.
@@ -174,17 +160,10 @@ impl Measure {
     pub fn new(start: Time, batch: Time, flows: Option<Flows>, watched: Watched, rows: &Rows) -> Self {
         Self {
             start,
-            packets: 0,
-            chars: 0,
-            latency_sum: 0,
-            latency_min: Time::MAX,
-            latency_max: 0,
             pause: Pause { since: start, longest_from: start, longest: 0 },
-            latency: histogram(),
-            total: histogram(),
-            total_sum: 0,
-            total_min: Time::MAX,
-            total_max: 0,
+            at_once: Spread::default(),
+            latency: Spread::default(),
+            total: Spread::default(),
             batches: Batches::new(start, batch, Shares::new(rows)),
             flows,
             watched,
@@ -192,24 +171,32 @@ impl Measure {
     }
 
     /// Counts one delivery.
+    #[inline]
     pub fn record(&mut self, delivery: &Delivery) {
         let (latency, total) = (delivery.latency(), delivery.total());
         self.pause.end(delivery.delivered);
-        self.packets += 1;
-        self.chars += u64::from(delivery.length);
-        self.latency_sum += i128::from(latency);
-        self.total_sum += i128::from(total);
-        self.latency_min = self.latency_min.min(latency);
-        self.latency_max = self.latency_max.max(latency);
-        self.total_min = self.total_min.min(total);
-        self.total_max = self.total_max.max(total);
-        self.latency.record(latency.max(0) as u64).expect("a histogram that grows takes every value");
-        self.total.record(total.max(0) as u64).expect("a histogram that grows takes every value");
+        // With a backlog most packets begin when they are created.
+        if latency == total {
+            self.at_once.record(latency);
+        } else {
+            self.latency.record(latency);
+            self.total.record(total);
+        }
         self.batches.record(delivery);
         if let Some(flows) = &mut self.flows {
             flows.record(delivery);
         }
         self.watched.record(delivery);
+    }
+
+    /// Returns the latencies, header on the wire to end received.
+    pub fn latency(&self) -> Spread {
+        self.latency.and(&self.at_once)
+    }
+
+    /// Returns the latencies from the creation of the packet.
+    pub fn total(&self) -> Spread {
+        self.total.and(&self.at_once)
     }
 }
 
@@ -251,12 +238,26 @@ impl Default for Spread {
 
 impl Spread {
     /// Counts one duration.
+    #[inline]
     pub fn record(&mut self, ticks: Time) {
         self.count += 1;
         self.sum += i128::from(ticks);
         self.min = self.min.min(ticks);
         self.max = self.max.max(ticks);
         self.histogram.record(ticks.max(0) as u64).expect("a histogram that grows takes every value");
+    }
+
+    /// Returns the distribution of these durations and others.
+    fn and(&self, other: &Self) -> Self {
+        let mut histogram = self.histogram.clone();
+        histogram.add(&other.histogram).expect("a histogram that grows takes every value");
+        Self {
+            histogram,
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 }
 
@@ -279,6 +280,32 @@ impl Trace {
             self.packets.push(delivery);
         } else {
             self.dropped += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_those_of_all_packets() {
+        let mut measure = Measure::new(0, 100, None, Watched::default(), &Rows::None);
+        let (mut latency, mut total) = (Spread::default(), Spread::default());
+        for n in 0..2000 {
+            // A third begin when they are created.
+            let (created, started) = (n, n + n % 3 * 70);
+            let delivered = started + 9 * n * n;
+            let (source, target, length, mark, number) = (0, 1, 64, NONE, 0);
+            let delivery = Delivery { source, target, length, created, started, delivered, mark, number };
+            measure.record(&delivery);
+            latency.record(delivery.latency());
+            total.record(delivery.total());
+        }
+        for (found, kept) in [(measure.latency(), latency), (measure.total(), total)] {
+            assert_eq!(cells(&found.histogram), cells(&kept.histogram));
+            let sums = |spread: &Spread| (spread.count, spread.sum, spread.min, spread.max);
+            assert_eq!(sums(&found), sums(&kept));
         }
     }
 }

@@ -262,8 +262,15 @@ impl Run {
     }
 
     fn record_deliveries(&mut self) {
-        for at in 0..self.news.deliveries.len() {
-            self.deliver(self.news.deliveries[at]);
+        for delivery in &self.news.deliveries {
+            self.measure.record(delivery);
+            if self.trace.limit > 0 {
+                self.trace.record(*delivery);
+            }
+        }
+        self.delivered += self.news.deliveries.len() as u64;
+        if self.options.packets > 0 && self.delivered >= self.options.packets {
+            self.end.get_or_insert(End::PacketLimit);
         }
     }
 
@@ -350,17 +357,6 @@ impl Run {
         }
         for terminal in self.news.asking.drain(..) {
             programs.link_free(terminal);
-        }
-    }
-
-    fn deliver(&mut self, delivery: Delivery) {
-        self.delivered += 1;
-        self.measure.record(&delivery);
-        if self.trace.limit > 0 {
-            self.trace.record(delivery);
-        }
-        if self.options.packets > 0 && self.delivered >= self.options.packets {
-            self.end.get_or_insert(End::PacketLimit);
         }
     }
 
