@@ -275,6 +275,7 @@ impl Run {
     }
 
     /// Dispatches packets of the sources that can.
+    #[inline(always)]
     fn dispatch_all<N: Network>(&mut self, network: &mut N) {
         for at in 0..self.news.asking.len() {
             self.source(network, self.news.asking[at]);
@@ -361,19 +362,20 @@ impl Run {
     }
 
     /// Dispatches the packets of a source while there is room.
+    #[inline(never)]
     fn source<N: Network>(&mut self, network: &mut N, terminal: u32) {
         let at = terminal as usize;
-        if self.pending[at].is_some_and(|packet| packet.dispatch > self.now) {
-            return;
+        if let Some(packet) = &self.pending[at] {
+            if packet.dispatch > self.now {
+                return;
+            }
+            let packet = *packet;
+            self.pending[at] = None;
+            if !self.dispatch(network, terminal, &packet) {
+                return;
+            }
         }
-        loop {
-            let packet = match self.pending[at].take() {
-                Some(packet) => packet,
-                None => match self.sources.next(network.fabric(), at, self.now) {
-                    Some(packet) => packet,
-                    None => return,
-                },
-            };
+        while let Some(packet) = self.sources.next(network.fabric(), at, self.now) {
             if packet.dispatch > self.now {
                 self.pending[at] = Some(packet);
                 if packet.dispatch <= self.options.until {
@@ -381,11 +383,17 @@ impl Run {
                 }
                 return;
             }
-            self.newest[at] = packet.created;
-            if !network.dispatch(terminal, &packet) {
+            if !self.dispatch(network, terminal, &packet) {
                 return;
             }
         }
+    }
+
+    /// Dispatches a packet; returns whether another one can follow immediately.
+    #[inline(always)]
+    fn dispatch<N: Network>(&mut self, network: &mut N, terminal: u32, packet: &Packet) -> bool {
+        self.newest[terminal as usize] = packet.created;
+        network.dispatch(terminal, packet)
     }
 
     /// Does what is due before the events of tick `next`; returns whether all of it is done, or sources still have to

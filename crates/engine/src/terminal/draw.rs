@@ -194,7 +194,8 @@ impl Drawing {
     }
 
     /// Draws any terminal but this one; returns this one if it is alone.
-    fn other(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+    #[inline(always)]
+    pub fn other(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
         if fabric.terminals < 2 {
             return terminal as u32;
         }

@@ -28,6 +28,8 @@ pub struct Totals {
 #[derive(Clone, Debug)]
 struct Source {
     drawing: Drawing,
+    /// Payload characters of its packets, if it creates equal ones for any other terminal, one whenever its link is free.
+    always: Option<u32>,
     /// The next arrival of an open source, drawn in advance.
     ahead: Option<Packet>,
     /// Packets that wait; used only if the queue is limited.
@@ -50,7 +52,8 @@ impl Sources {
         let source = |(terminal, stream)| {
             let mut drawing = Drawing::new(stream);
             let ahead = drawing.begin(fabric, terminal);
-            Source { drawing, ahead, waiting: VecDeque::new() }
+            let always = is_always(fabric, terminal).then(|| fabric.length_min[terminal]);
+            Source { drawing, always, ahead, waiting: VecDeque::new() }
         };
         let sources = streams.into_iter().enumerate().map(source).collect();
         Self { sources, totals: Totals::default(), last: Time::MAX }
@@ -62,7 +65,22 @@ impl Sources {
     }
 
     /// Returns the next packet of a terminal whose link is free from `free_at` on, if any.
+    #[inline(always)]
     pub fn next(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
+        let source = &mut self.sources[terminal];
+        let Some(length) = source.always.filter(|_| free_at <= self.last) else {
+            return self.draw(fabric, terminal, free_at);
+        };
+        let target = source.drawing.other(fabric, terminal);
+        self.totals.offered += 1;
+        self.totals.offered_chars += u64::from(length);
+        let (created, dispatch) = (free_at, free_at);
+        Some(Packet { created, dispatch, target, length, via: NONE, mark: NONE, number: 0 })
+    }
+
+    /// The same for a source of any kind.
+    #[inline(never)]
+    fn draw(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
         if Self::is_open(fabric, terminal) {
             return self.open(fabric, terminal, free_at);
         }
@@ -213,6 +231,16 @@ impl Sources {
     pub fn may_refuse(fabric: &Fabric, terminal: usize) -> bool {
         Self::is_open(fabric, terminal) && fabric.source_queue[terminal] != 0
     }
+}
+
+/// Whether a terminal creates equal packets for any other terminal, one whenever its link is free: the usual case with a
+/// backlog.
+fn is_always(fabric: &Fabric, terminal: usize) -> bool {
+    fabric.source_arrival[terminal] == arrival::BACKLOG
+        && fabric.source_target[terminal] == target::UNIFORM
+        && fabric.source_length[terminal] == length::FIXED
+        && fabric.via_switch.is_empty()
+        && !fabric.has_distributions()
 }
 
 /// Whether a terminal creates equal packets at equal intervals, without random draws.
