@@ -142,6 +142,12 @@ impl Wheel {
     /// The same if no slot of that word is occupied from the next tick on.
     #[inline(never)]
     fn peek_further(&self) -> Option<Time> {
+        // Mostly the next word has one: a round has several words, and the present tick is in the first round.
+        let later = ((self.now + 1) | 63) + 1;
+        let next = self.occupied[later as usize % SLOTS / 64];
+        if next != 0 {
+            return Some(later + Time::from(next.trailing_zeros()));
+        }
         if self.words == [0; 2] {
             return self.peek_later();
         }

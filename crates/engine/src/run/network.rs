@@ -165,6 +165,10 @@ impl Network for Worms {
                     break;
                 }
                 Event::Request(link) => self.request(link),
+                Event::Release(link) if self.wheel.is_over() & self.is_decided() => {
+                    self.release_alone(link, now);
+                    break;
+                }
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
                     is_quiet = false;

@@ -361,10 +361,16 @@ impl Group {
         self.touched = false;
     }
 
+    /// Whether there is nothing to arbitrate: no head waits, or each of its links is known to be held.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        self.waiting == 0 || self.is_held()
+    }
+
     /// Marks the group for arbitration in this tick, if heads wait for it and a link may be free.
     #[inline]
     pub fn touch(&mut self, number: u32, touched: &mut Vec<u32>) {
-        if !self.touched && !self.is_held() && self.waiting > 0 {
+        if !self.touched && !self.is_idle() {
             self.touched = true;
             touched.push(number);
         }
@@ -435,6 +441,13 @@ impl Port {
     pub fn granted(&mut self, now: Time) -> Time {
         self.awaits = NONE;
         now - self.requested
+    }
+
+    /// Ends the wait for its release; returns its group, if only one contains it.
+    #[inline(always)]
+    pub fn release(&mut self) -> Option<u32> {
+        self.release_pending = false;
+        (self.others == NONE).then_some(self.group.group)
     }
 
     /// Returns the ticks that heads waited for this link.
