@@ -127,11 +127,18 @@ impl Credit {
     pub fn pay(&mut self, kind: &Kind, sent: u32) {
         let missing = sent.saturating_sub(self.characters);
         let quanta = if missing > 0 { kind.quanta(missing) } else { 0 };
-        let kept = self.kept_quanta().min(quanta);
-        self.kept.take_all(kept);
-        self.keeps = !self.kept.is_empty();
+        let kept = if self.keeps { self.take_quanta(quanta) } else { 0 };
         self.next_quantum += (quanta - kept) * kind.quantum;
         self.characters = self.characters + quanta * kind.quantum - sent;
+    }
+
+    /// Takes stored quanta, this number at most; returns how many.
+    #[cold]
+    fn take_quanta(&mut self, most: u32) -> u32 {
+        let kept = self.kept_quanta().min(most);
+        self.kept.take_all(kept);
+        self.keeps = !self.kept.is_empty();
+        kept
     }
 
     /// Sets whether there is a character to send and no credit for it.

@@ -26,8 +26,13 @@ impl Network {
             if part.rest < part.unsent {
                 let stores_all = !all && !self.has_all_headers(parts[front].link, &parts[place + 1]);
                 let first = if stores_all { part.unsent } else { part.unsent.min(kept) };
-                self.send_unseen(part.link, part.unsent - first);
-                let sigma = self.send_last(parts, place, first, end);
+                let sigma = match self.all_by(parts, place, first, end) {
+                    Some(sigma) => {
+                        self.write(part, part.unsent - first, [first, part.rest + 1], sigma);
+                        sigma
+                    }
+                    None => self.send_last_in_runs(parts, place, first),
+                };
                 if place == 0 {
                     self.take_entered(part);
                 }
@@ -71,29 +76,26 @@ impl Network {
         kept.max(if done { 0 } else { front.unsent })
     }
 
-    /// Stores what a link sends, from one character on; returns `sigma` of the last one. `end`: that of the end of packet
-    /// on the link before, if that has sent it just now.
+    /// Returns `sigma` of what a link sends, from one character on, if all of it has the same. `end`: that of the end of
+    /// packet on the link before, if that has sent it just now.
     #[inline(always)]
-    fn send_last(&mut self, parts: &[Part], place: usize, first: u32, end: Option<Time>) -> Time {
+    fn all_by(&self, parts: &[Part], place: usize, first: u32, end: Option<Time>) -> Option<Time> {
         let part = &parts[place];
-        if first <= part.last_from {
-            let comes = match end {
-                Some(end) if part.rest == 0 => end + Time::from(self.links[part.link as usize].output.way()),
-                _ => self.comes_by(parts, place, part.rest + 1),
-            };
-            if comes <= part.last {
-                self.write(part.link, first, part.rest + 1, part.last);
-                return part.last;
-            }
+        if first > part.last_from {
+            return None;
         }
-        self.send_last_in_runs(parts, place, first)
+        let comes = match end {
+            Some(end) if part.rest == 0 => end + Time::from(self.links[part.link as usize].output.way()),
+            _ => self.comes_by(parts, place, part.rest + 1),
+        };
+        (comes <= part.last).then_some(part.last)
     }
 
-    /// The same for characters with more than one `sigma`.
+    /// Stores what a link sends, from one character on, in several runs; returns `sigma` of the last one.
     #[inline(never)]
     fn send_last_in_runs(&mut self, parts: &[Part], place: usize, mut first: u32) -> Time {
         let part = &parts[place];
-        let mut sigma = LONG_AGO;
+        let (mut sigma, mut unseen) = (LONG_AGO, part.unsent - first);
         while first > part.rest {
             sigma = self.sigma(parts, place, first);
             let mut last = part.rest + 1;
@@ -107,30 +109,35 @@ impl Network {
                     if self.sigma(parts, place, middle) == sigma { last = middle } else { held = middle }
                 }
             }
-            self.write(part.link, first, last, sigma);
-            first = last - 1;
+            self.write(part, unseen, [first, last], sigma);
+            (first, unseen) = (last - 1, 0);
         }
         sigma
     }
 
-    /// Stores a straight run of characters.
+    /// Stores a straight run of characters, after those that nobody will look up.
     #[inline(always)]
-    fn write(&mut self, link: u32, first: u32, last: u32, sigma: Time) {
-        if !self.links[link as usize].wire.has_room() {
-            self.make_room(link);
+    fn write(&mut self, part: &Part, unseen: u32, [first, last]: [u32; 2], sigma: Time) {
+        if unseen > 0 {
+            self.send_unseen(part.link, unseen);
         }
-        let at = &mut self.links[link as usize];
-        let step = self.kinds[at.kind as usize].character;
+        if !self.links[part.link as usize].wire.has_room() {
+            self.make_room(part.link);
+        }
+        let at = &mut self.links[part.link as usize];
+        let kind = &self.kinds[at.kind as usize];
+        let step = kind.character;
         let run = Run { count: first - last + 1, step, time: sigma - Time::from(first) * Time::from(step) };
         at.wire.send(&run, step);
         self.extensions += 1;
-        self.free_places(link, &run);
+        at.free_places(kind, &run);
     }
 
     /// Sends characters whose starts nobody will look up.
+    #[inline(always)]
     fn send_unseen(&mut self, link: u32, count: u32) {
-        if count > 0 {
-            self.links[link as usize].wire.send_unseen(count);
+        self.links[link as usize].wire.send_unseen(count);
+        if self.paced {
             self.free_unseen(link, count);
         }
     }
@@ -145,6 +152,7 @@ impl Network {
     }
 
     /// Handles the consequences for a link that has sent what it can.
+    #[inline(always)]
     fn has_caught_up(&mut self, part: &Part) {
         let at = &mut self.links[part.link as usize];
         let kind = &self.kinds[at.kind as usize];

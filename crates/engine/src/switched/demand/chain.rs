@@ -1,5 +1,7 @@
 //! The links of a long packet, from the last one that has not sent its end to its front.
 
+use std::hint::cold_path;
+
 use super::super::link::Link;
 use super::super::packet_path::asking_chars;
 use super::super::state::Network;
@@ -12,6 +14,8 @@ use crate::fabric::NONE;
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
     parts: Vec<Part>,
+    /// How many of them are links of the packet; the others are not removed, because that takes time.
+    len: usize,
     /// Links before this one have sent the end.
     start: usize,
     /// Links before this one were computed earlier.
@@ -21,13 +25,12 @@ pub struct Chain {
 impl Chain {
     /// Returns the links.
     pub fn parts(&self) -> &[Part] {
-        &self.parts[self.start..]
+        &self.parts[self.start..self.len]
     }
 
     /// Forgets all links.
     pub fn clear(&mut self) {
-        self.parts.clear();
-        self.start = 0;
+        (self.start, self.len) = (0, 0);
     }
 
     /// Forgets the links that may change before the next look: all but the last one, which is now this one, and those
@@ -35,12 +38,12 @@ impl Chain {
     pub fn keep(&mut self, last: usize, may_send: impl Fn(&Part) -> bool) {
         self.start += last;
         // The foremost link sends; the one before it may not have a header yet.
-        let most = self.parts.len() - 2;
+        let most = self.len - 2;
         let new = (self.start + 1).max(self.computed)..most;
         let mut changing =
             std::iter::once(self.start).chain(new).filter(|&place| may_send(&self.parts[place]));
         let count = changing.next().unwrap_or(most);
-        self.parts.truncate(count.max(self.start + 1));
+        self.len = count.max(self.start + 1);
     }
 
     /// Whether the links from this one on were computed earlier.
@@ -51,8 +54,19 @@ impl Chain {
 
     /// Forgets the links that were computed earlier, because they have sent the end.
     fn forget_computed(&mut self) {
-        self.parts.drain(..self.computed);
-        (self.start, self.computed) = (0, 0);
+        self.clear();
+        self.computed = 0;
+    }
+
+    /// Makes room for new links after those that were computed earlier; returns these, still to be computed.
+    #[inline(always)]
+    fn extend(&mut self, count: usize) -> &mut [Part] {
+        self.len = self.computed + count;
+        if self.parts.len() < self.len {
+            cold_path();
+            self.parts.resize(self.len, Part::default());
+        }
+        &mut self.parts[self.computed..self.len]
     }
 }
 
@@ -77,7 +91,7 @@ impl Network {
     fn compute_chain(&self, chain: &mut Chain, front: u32) -> bool {
         let at = &self.links[front as usize];
         let &Worm { links, packet, .. } = at.worm(at.tail(), &self.crowd);
-        chain.computed = chain.parts.len();
+        chain.computed = chain.len;
         let new = if links < PASSED {
             let source = self.packets[packet].source;
             let source = &self.links[self.fabric.terminal_out_link[source as usize] as usize];
@@ -88,22 +102,24 @@ impl Network {
         } else {
             self.count_new(chain, front)
         };
-        chain.parts.resize(chain.computed + new + 1, Part::default());
-        let [.., last] = chain.parts.as_mut_slice() else { return false };
+        let [new @ .., last] = chain.extend(new + 1) else { return false };
         *last = self.front(front);
-        let mut holder = at.output.holder();
-        for place in (chain.start..chain.parts.len() - 1).rev() {
+        let (links, kinds) = (self.links.as_slice(), self.kinds.as_slice());
+        let (mut to, mut next_kind, mut next) = (at, self.kind(at), &*last);
+        for part in new.iter_mut().rev() {
+            let link = to.output.holder();
+            let at = &links[link as usize];
+            let kind = &kinds[at.kind as usize];
+            self.part(part, link, [at, to], [kind, next_kind], next);
+            (to, next_kind, next) = (at, kind, part);
+        }
+        for place in (chain.start + 1..chain.computed).rev() {
             let [part, next] = &mut chain.parts[place..=place + 1] else { return false };
-            if place >= chain.computed {
-                *part = self.part(holder, next);
-                holder = self.links[holder as usize].output.holder();
-            } else if place > chain.start {
-                part.renew(next);
-                debug_assert!(
-                    part.is_like(&self.part(part.link, next)),
-                    "a link that was left behind has sent"
-                );
-            }
+            part.renew(next);
+            debug_assert!(
+                part.is_like(&self.part_of(part.link, next)),
+                "a link that was left behind has sent"
+            );
         }
         if chain.start < chain.computed {
             self.compute_last(chain);
@@ -138,7 +154,7 @@ impl Network {
         loop {
             let [last, next, ..] = chain.parts() else { return };
             if !self.links[last.link as usize].has_sent_end(&self.links[next.link as usize]) {
-                let part = self.part(last.link, next);
+                let part = self.part_of(last.link, next);
                 chain.parts[chain.start] = part;
                 return;
             }

@@ -3,10 +3,11 @@
 use std::hint::cold_path;
 use std::num::Wrapping;
 
-use super::super::link::Link;
+use super::super::link::{Kind, Link};
 use super::super::queue::ALWAYS;
 use super::super::state::Network;
 use super::super::timeline::ahead;
+use super::super::worm::Worm;
 use crate::kernel::Time;
 
 /// A link of a packet. Characters are identified by their distance from the end of the packet.
@@ -119,23 +120,37 @@ impl Network {
     }
 
     /// Returns the link on which the head of a packet arrived at another one, which comes next.
+    pub(super) fn part_of(&self, link: u32, next: &Part) -> Part {
+        let [at, to] = [&self.links[link as usize], &self.links[next.link as usize]];
+        let mut part = Part::default();
+        self.part(&mut part, link, [at, to], [self.kind(at), self.kind(to)], next);
+        part
+    }
+
+    /// Computes it in its place, because it is large.
     #[inline(always)]
-    pub(super) fn part(&self, from: u32, next: &Part) -> Part {
-        let [at, to] = [&self.links[from as usize], &self.links[next.link as usize]];
-        let [kind, next_kind] = [self.kind(at), self.kind(to)];
+    pub(super) fn part(
+        &self,
+        part: &mut Part,
+        link: u32,
+        [at, to]: [&Link; 2],
+        [kind, next_kind]: [&Kind; 2],
+        next: &Part,
+    ) {
         let (end, pace) = (to.output.end(), Time::from(kind.character));
         let unsent = (end - at.wire.known()).0;
         let waiting = unsent
             .saturating_sub(at.credit.characters().saturating_add(at.credit.kept_quanta() * kind.quantum));
         let place = (end + Wrapping(next_kind.output_buffer) - at.credit.next_quantum()).0;
         let crossed = kind.credit(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
-        let mut part = Part {
-            link: from,
+        *part = Part {
+            link,
             unsent,
             waiting,
             wire: at.wire.free() + Time::from(unsent) * pace,
             own: crossed + Time::from(waiting) * pace,
             lag: pace * (Time::from(waiting) - Time::from(place) + 1) + Time::from(kind.credit_delay),
+            before: places_before(to, next_kind, to.worm(to.tail(), &self.crowd), place),
             place,
             deleted: ahead(at.input.deleted(), at.credit.next_quantum()).max(0) as u32,
             reach: next_kind.output_buffer + kind.input_buffer,
@@ -144,30 +159,13 @@ impl Network {
             kept: at.credit.is_kept(),
             ..Part::default()
         };
-        part.before = self.places_before(to, &part);
         if part.before > next.last.max(part.wire.max(part.own) - part.lag) {
             // Places of packets that the next link has not sent are not known.
             let has_begun = ahead(to.wire.known(), to.worm(to.tail(), &self.crowd).first) > 0;
-            part.before = self.by_places_before(next.link, &part, if has_begun { 0 } else { next.rest });
+            part.before = self.by_places_before(next.link, part, if has_begun { 0 } else { next.rest });
             part.is_exact = true;
         }
         part.renew(next);
-        part
-    }
-
-    /// Returns a `sigma` that no place of earlier packets on the next link exceeds: when this packet began there, all
-    /// of their characters had been sent, each in the ticks of a character or of an end.
-    #[inline(always)]
-    fn places_before(&self, to: &Link, part: &Part) -> Time {
-        let (kind, worm) = (self.kind(to), to.worm(to.tail(), &self.crowd));
-        let (begun, length) = (ahead(to.wire.known(), worm.first) > 0, (worm.end - worm.first).0);
-        if !begun | kind.puts_off {
-            return Time::MAX;
-        }
-        let before = part.place.saturating_sub(length);
-        let ends = if kind.shortest >= before { 1 } else { before };
-        let gain = Time::from(ends) * Time::from(kind.character.saturating_sub(kind.end));
-        worm.time + Time::from(length) * Time::from(kind.character) + gain
     }
 
     /// Returns the largest `sigma` of characters of earlier packets on the next link whose places the next quanta take,
@@ -196,4 +194,18 @@ impl Network {
         }
         sigma
     }
+}
+
+/// Returns a `sigma` that no place of earlier packets on the next link exceeds: when this packet, a worm there, began,
+/// all of their characters had been sent, each in the ticks of a character or of an end.
+#[inline(always)]
+fn places_before(to: &Link, kind: &Kind, worm: &Worm, place: u32) -> Time {
+    let (begun, length) = (ahead(to.wire.known(), worm.first) > 0, (worm.end - worm.first).0);
+    if !begun | kind.puts_off {
+        return Time::MAX;
+    }
+    let before = place.saturating_sub(length);
+    let ends = if kind.shortest >= before { 1 } else { before };
+    let gain = Time::from(ends) * Time::from(kind.character.saturating_sub(kind.end));
+    worm.time + Time::from(length) * Time::from(kind.character) + gain
 }
