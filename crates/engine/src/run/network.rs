@@ -172,7 +172,7 @@ impl Network for Worms {
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
                     is_quiet = false;
-                    news.deliveries.push(delivered(self, link, now));
+                    deliver(self, link, now, &mut news.deliveries);
                 }
                 Event::Source(number) => {
                     is_quiet = false;
@@ -194,7 +194,7 @@ impl Network for Worms {
 
     fn off_bus(&mut self, _port: u32, _held: u32) {}
 
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
         self.dispatch(terminal, packet);
         false
@@ -259,10 +259,10 @@ impl Network for Worms {
 }
 
 /// Takes the packet that has been received at the end of a link.
-#[inline(never)]
-fn delivered(worms: &mut Worms, link: u32, now: Time) -> Delivery {
-    let PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
-    Delivery { source, target, length, created, started, delivered: now, mark, number }
+#[inline(always)]
+fn deliver(worms: &mut Worms, link: u32, now: Time, deliveries: &mut Vec<Delivery>) {
+    let &PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
+    deliveries.push(Delivery { source, target, length, created, started, delivered: now, mark, number });
 }
 
 /// Collects the results of a network of rings.

@@ -11,7 +11,7 @@ use std::num::Wrapping;
 use super::departures::Places;
 use super::link::{Kind, Link};
 use super::model;
-use super::queue::{ALWAYS, Run, follow};
+use super::queue::{Run, follow};
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
 use crate::kernel::Time;
@@ -147,7 +147,7 @@ impl View<'_> {
     #[inline(always)]
     fn credit<const CASE: Case>(&self, most: u32) -> Option<Taken> {
         let at = self.at;
-        let opens = if CASE == ANY { at.horizon.opens() } else { ALWAYS };
+        let opens = if CASE == ANY { at.horizon.opens() } else { self.time };
         // The first character of a packet also waits for its grant; the others follow it without gaps unless they are
         // late.
         let own = model::start(self.time, at.wire.free(), opens);

@@ -168,13 +168,6 @@ impl Network {
         earlier(keep, next - at.output.shift() - places)
     }
 
-    /// Stores when the crossbar can use the places of characters that were sent just now in a run.
-    #[inline(always)]
-    pub(super) fn free_places(&mut self, link: u32, run: &Run) {
-        let at = &mut self.links[link as usize];
-        at.free_places(&self.kinds[at.kind as usize], run);
-    }
-
     /// Stores, for characters whose places nobody will look up, a lower limit of when the crossbar can use them.
     pub(super) fn free_unseen(&mut self, link: u32, count: u32) {
         let at = &self.links[link as usize];

@@ -37,26 +37,51 @@ impl Network {
     #[inline(always)]
     pub(super) fn returns_late<const PACED: bool>(&mut self, link: u32, characters: u32) -> bool {
         let at = &self.links[link as usize];
-        at.credit.characters() <= characters && at.input.output() != NONE && !self.takes_known::<PACED>(link)
-    }
-
-    /// Takes the credit that is known to return from a packet in the input buffer of a link; false if this credit may
-    /// be late.
-    #[inline(never)]
-    fn takes_known<const PACED: bool>(&mut self, link: u32) -> bool {
-        let output = self.links[link as usize].input.output();
-        let [at, to] = two(&mut self.links, link, output);
-        let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
-        let places = to.places(next, if PACED { kind.crossbar } else { 0 });
-        if !at.is_plain() {
-            return false;
-        }
-        !places.turns.beyond(at, at.credit.next_quantum())
-            || at.takes_until(places.turns.stop, kind, next, &places, &self.crowd, self.wheel.now())
+        at.needs_more(characters)
+            && !takes_known::<PACED>(&mut self.links, &self.kinds, &self.crowd, link, self.wheel.now())
     }
 }
 
+/// Takes the credit that is known to return from a packet in the input buffer of a link; false if this credit may be
+/// late.
+#[inline(never)]
+pub(super) fn takes_known<const PACED: bool>(
+    links: &mut [Link],
+    kinds: &[Kind],
+    crowd: &Crowd,
+    link: u32,
+    now: Time,
+) -> bool {
+    takes_known_here::<PACED>(links, kinds, crowd, link, now)
+}
+
+/// The same, where it is called.
+#[inline(always)]
+pub(super) fn takes_known_here<const PACED: bool>(
+    links: &mut [Link],
+    kinds: &[Kind],
+    crowd: &Crowd,
+    link: u32,
+    now: Time,
+) -> bool {
+    let output = links[link as usize].input.output();
+    let [at, to] = two(links, link, output);
+    let (kind, next) = (&kinds[at.kind as usize], &kinds[to.kind as usize]);
+    let places = to.places(next, if PACED { kind.crossbar } else { 0 });
+    if !at.is_plain() {
+        return false;
+    }
+    !places.turns.beyond(at, at.credit.next_quantum())
+        || at.takes_until(places.turns.stop, kind, next, &places, crowd, now)
+}
+
 impl Link {
+    /// Whether it has no credit beyond a number of characters, and a packet in its input buffer may return more.
+    #[inline(always)]
+    pub fn needs_more(&self, characters: u32) -> bool {
+        self.credit.characters() <= characters && self.input.output() != NONE
+    }
+
     /// Takes the credit for characters that leave in a straight run, the first one returning a quantum, if it is in
     /// time.
     #[inline(always)]

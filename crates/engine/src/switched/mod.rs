@@ -27,18 +27,18 @@
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`state`] | the network: its links, groups, packets and events | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand` by [`horizon`] |
+//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`fast`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
 //! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and notifies the links that depend on it | |
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step; their links in order (`chain`), and what limits each (`part`) | |
-//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`] and [`packet_path`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
+//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
 //! | [`groups`] | characters that wait, quantum by quantum, for credit from a slower link, as one piece | by the verbs of [`transmit`] |
 //! | [`stream`] | packets that stream to their terminals: their ends on all links at once, where links cannot be left behind | |
@@ -56,7 +56,7 @@
 //!
 //! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step, and would make
 //! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
-//! [`groups`] several quanta, [`demand`] all links of a packet where all have one pace, [`stream`] where they have not. One is not about times: `arbiter::request_alone`. Each states its equation, its
+//! [`groups`] several quanta, [`demand`] all links of a packet where all have one pace, [`stream`] where they have not. One is not about times: `arbiter::request_alone` and `release_alone`. Each states its equation, its
 //! conditions, what happens otherwise and its gain.
 //!
 //! # Invariants

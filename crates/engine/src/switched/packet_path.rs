@@ -5,14 +5,16 @@ use std::num::Wrapping;
 
 use super::allocation::Ports;
 use super::burst::PLAIN;
+use super::early::takes_known_here;
 use super::link::{Kind, Link, two};
 use super::queue::Run;
-use super::state::{Event, Network, PacketState, UNKNOWN};
+use super::state::{Beside, Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
 use super::worm::{EAGER, Gone, Header, PASSED, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
+use crate::kernel::wheel::Wheel;
 use crate::terminal::Packet;
 
 /// A packet that has begun on a link.
@@ -32,7 +34,7 @@ pub(super) struct Begun {
 
 impl Network {
     /// Puts a packet on its terminal's link at its dispatch, in this tick.
-    #[inline]
+    #[inline(always)]
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
         if self.paced {
             self.put_on_link::<true>(terminal, packet);
@@ -41,6 +43,7 @@ impl Network {
         }
     }
 
+    #[inline(always)]
     fn put_on_link<const PACED: bool>(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let (header, class, headers) = match packet.via {
@@ -53,7 +56,40 @@ impl Network {
                 (Header::Via, self.fabric.via_class[via as usize], headers)
             }
         };
-        let number = self.packets.add(PacketState {
+        if !self.links[link as usize].wire.has_room() {
+            self.make_room(link);
+        }
+        let characters = headers + packet.length + 1;
+        let links = self.links_of_source(characters);
+        let worm = Worm { time: packet.dispatch, class, header, links, ..Worm::default() };
+        if !self.begin_at_source::<PACED>(link, characters, worm, terminal, packet) {
+            self.settle::<PACED>(link);
+        }
+    }
+
+    /// Puts a packet behind all others on its source's link; false if the link has to send in a step.
+    #[inline(always)]
+    fn begin_at_source<const PACED: bool>(
+        &mut self,
+        link: u32,
+        characters: u32,
+        mut worm: Worm,
+        terminal: u32,
+        packet: &Packet,
+    ) -> bool {
+        let (links, mut beside) = self.split();
+        let returns = links[link as usize].needs_more(characters)
+            && !takes_known_here::<PACED>(links, beside.kinds, beside.crowd, link, beside.wheel.now());
+        let at = &mut links[link as usize];
+        let kind = &beside.kinds[at.kind as usize];
+        (worm.first, worm.end) = at.output.dispatch(characters);
+        let asking = asking_chars(beside.fabric, worm.header);
+        let begun = if at.is_common() && at.has_sent_all() {
+            at.begin(kind, &mut worm, asking, None, returns)
+        } else {
+            None
+        };
+        worm.packet = beside.packets.add(PacketState {
             source: terminal,
             target: packet.target,
             length: packet.length,
@@ -62,33 +98,50 @@ impl Network {
             mark: packet.mark,
             number: packet.number,
         });
-        if !self.links[link as usize].wire.has_room() {
-            self.make_room(link);
-        }
-        let links = self.links_of_source(headers + packet.length + 1);
-        if links != EAGER {
-            self.begin_chain(number);
-        }
-        let returns = self.returns_late::<PACED>(link, headers + packet.length + 1);
-        let at = &mut self.links[link as usize];
-        let (first, end) = at.output.dispatch(headers + packet.length + 1);
-        let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
-        let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
-        let begins = at.is_common() && at.has_sent_all();
-        let asking = asking_chars(&self.fabric, header);
-        let begun = if begins {
-            at.begin(&self.kinds[at.kind as usize], &mut worm, asking, None, returns)
-        } else {
-            None
-        };
-        *at.append(&mut self.crowd) = worm;
-        match begun {
-            Some(begun) => {
-                self.extensions += 1;
-                self.begun::<PACED, false>(NONE, link, NONE, &begun);
+        *at.append(beside.crowd) = worm;
+        let to_terminal = at.leads_to_terminal();
+        let mut gone = None;
+        if let Some(begun) = &begun {
+            if PACED {
+                at.free_places(kind, &begun.run);
             }
-            None => self.settle::<PACED>(link),
+            if begun.asks_at < UNKNOWN {
+                beside.ask_at(at, link, begun.class, begun.asks_at);
+            }
+            if begun.last {
+                let sent = at.sent(at.sending(), beside.crowd);
+                beside.left_source(&sent);
+                if to_terminal {
+                    beside.goes_to_terminal(at, link, sent.number, sent.free);
+                }
+                gone = Some(sent);
+            }
         }
+        if worm.links != EAGER {
+            self.begin_chain(worm.packet);
+        }
+        let Some(begun) = begun else { return false };
+        self.extensions += 1;
+        if let Some(gone) = gone {
+            self.tell_sent(link, &gone, to_terminal);
+        }
+        if begun.again | to_terminal {
+            cold_path();
+            self.go_on_at_source::<PACED>(link, begun.again);
+        }
+        true
+    }
+
+    /// Sends what can follow the first part of a packet on its source's link.
+    #[cold]
+    fn go_on_at_source<const PACED: bool>(&mut self, link: u32, again: bool) {
+        if again {
+            self.wake(link);
+        }
+        if self.links[link as usize].leads_to_terminal() {
+            self.stream(link);
+        }
+        self.follow::<PACED>(NONE);
     }
 
     /// Grants an output to the head packet of an input link, in this tick.
@@ -140,7 +193,7 @@ impl Network {
         match begun {
             Some(begun) => {
                 self.extensions += 1;
-                self.begun::<PACED, true>(input, output, NONE, &begun);
+                self.begun::<PACED>(input, output, &begun);
             }
             None if waits => self.granted_behind::<PACED>(input, output),
             None => self.settle::<PACED>(output),
@@ -157,30 +210,22 @@ impl Network {
         self.follow::<PACED>(next);
     }
 
-    /// Handles the consequences of a packet's beginning on a link, which it was granted, or which is its terminal's if
-    /// `GRANTED` is false.
+    /// Handles the consequences of a packet's beginning on a link that it was granted.
     #[inline(always)]
-    pub(super) fn begun<const PACED: bool, const GRANTED: bool>(
-        &mut self,
-        input: u32,
-        output: u32,
-        follows: u32,
-        begun: &Begun,
-    ) {
+    fn begun<const PACED: bool>(&mut self, input: u32, output: u32, begun: &Begun) {
         let &Begun { run, class, asks_at, last, again, credits, frees } = begun;
+        let (links, mut beside) = self.split();
+        let at = &mut links[output as usize];
         if PACED {
-            self.free_places(output, &run);
+            at.free_places(&beside.kinds[at.kind as usize], &run);
         }
-        let at = &mut self.links[output as usize];
         let to_terminal = at.leads_to_terminal();
-        if last {
-            let gone = at.sent(at.sending(), &mut self.crowd);
-            if to_terminal | !GRANTED | (self.hops.limit > 0) {
-                self.sent(output, &gone);
-            }
-        }
+        let gone = if last { Some(at.sent(at.sending(), beside.crowd)) } else { None };
         if asks_at < UNKNOWN {
-            self.ask_at(output, class, asks_at);
+            beside.ask_at(at, output, class, asks_at);
+        }
+        if let Some(gone) = gone {
+            self.sent(output, &gone, false, to_terminal);
         }
         if again {
             cold_path();
@@ -193,9 +238,8 @@ impl Network {
         if to_terminal {
             self.stream(output);
         }
-        debug_assert!(!credits || follows == NONE, "link {input} has sent all, and has credit to send more");
-        let mut next = if credits { input } else { follows };
-        if GRANTED && credits && self.is_long(output, input) {
+        let mut next = if credits { input } else { NONE };
+        if credits && self.is_long(output, input) {
             // If all catch up, it is woken with the others, so it must not be woken yet.
             self.links[input as usize].due.set_woken(false);
             if self.leave_behind(output, input) {
@@ -209,39 +253,36 @@ impl Network {
 
     /// Handles what an end of packet means for others, once its time on the wire is known: for its source, its terminal
     /// and the trace.
-    #[inline(never)]
-    pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
-        let at = &mut self.links[link as usize];
-        let (free, first) = (at.wire.free(), at.head() == gone.number);
-        let kind = &self.kinds[at.kind as usize];
-        let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
-        if to_terminal {
-            // A terminal accepts everything: its credit is unlimited.
-            at.credit.renew();
-        }
+    #[inline(always)]
+    pub(super) fn sent(&mut self, link: u32, gone: &Gone, from_terminal: bool, to_terminal: bool) {
+        let (links, mut beside) = self.split();
         if from_terminal {
-            let packet = &mut self.packets[gone.packet];
-            packet.started = gone.started;
-            let terminal = packet.source;
-            self.schedule(Event::Source(terminal), free);
+            beside.left_source(gone);
         }
-        if to_terminal && first {
-            self.schedule_delivery(link);
+        if to_terminal {
+            beside.goes_to_terminal(&mut links[link as usize], link, gone.number, gone.free);
         }
-        if to_terminal && self.tells_heads {
-            self.schedule_head(link, gone);
+        self.tell_sent(link, gone, to_terminal);
+    }
+
+    /// Reports an end of packet, if somebody wants to know.
+    #[inline(always)]
+    pub(super) fn tell_sent(&mut self, link: u32, gone: &Gone, to_terminal: bool) {
+        if self.tells_heads && to_terminal {
+            self.schedule_head(link, gone.started, gone.characters);
         }
         if self.hops.limit > 0 {
-            self.keep_hop(link, gone.packet, gone.started, free);
+            cold_path();
+            self.keep_hop(link, gone.packet, gone.started, gone.free);
         }
     }
 
     /// Schedules the arrival of a packet's first character at its terminal, if that is not the last one.
     #[cold]
-    fn schedule_head(&mut self, link: u32, gone: &Gone) {
-        if gone.characters > 1 {
-            let arrival = Time::from(self.kind(&self.links[link as usize]).arrival);
-            self.schedule(Event::Source(self.fabric.ports() + link), gone.started + arrival);
+    fn schedule_head(&mut self, link: u32, started: Time, characters: u32) {
+        if characters > 1 {
+            let time = self.kind(&self.links[link as usize]).arrival(started);
+            self.schedule(Event::Source(self.fabric.ports() + link), time);
         }
     }
 
@@ -265,59 +306,71 @@ impl Network {
         });
     }
 
-    fn schedule_delivery(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        let sent = at.worm(at.head(), &self.crowd).time;
-        let kind = self.kind(at);
-        let time = kind.delivery(sent);
-        self.schedule(Event::Deliver(link), time);
-    }
-
     /// Takes the packet that has been received at the end of a link.
-    pub fn deliver(&mut self, link: u32) -> PacketState {
+    pub fn deliver(&mut self, link: u32) -> &PacketState {
         let at = &mut self.links[link as usize];
         let packet = at.take_head(&mut self.crowd).packet;
         if at.head() != at.sending() {
-            self.schedule_delivery(link);
+            let sent = at.worm(at.head(), &self.crowd).time;
+            let time = self.kinds[at.kind as usize].delivery(sent);
+            self.schedule(Event::Deliver(link), time);
         }
         self.packets.remove(packet);
-        self.packets[packet]
+        &self.packets[packet]
     }
 
     /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
     #[inline(always)]
     pub(super) fn ask(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        let &Worm { header, class, first, .. } = at.worm(at.head(), &self.crowd);
-        let last = first + Wrapping(asking_chars(&self.fabric, header) - 1);
-        if ahead(last, at.wire.known()) < 0 && !at.leads_to_terminal() {
-            let time = self.kind(at).request(at.input.exit_free(), at.wire.starts().run_from(last).time);
-            self.ask_at(link, class, time);
-        }
-    }
-
-    /// Schedules the request of a head at a tick.
-    #[inline(always)]
-    pub(super) fn ask_at(&mut self, link: u32, class: u32, time: Time) {
-        let at = &mut self.links[link as usize];
-        at.input.ask();
-        at.port.look_up(&self.routes, &self.fabric, class);
-        self.schedule(Event::Request(link), time);
+        let (links, mut beside) = self.split();
+        beside.ask(&mut links[link as usize], link);
     }
 
     /// Handles the departure of a packet's end from the input buffer: releases its output and brings the next head
     /// forward. `leaves`: when it departs; None for a plain link, for which that is computed here.
     #[inline(always)]
     pub(super) fn left<const PACED: bool>(&mut self, link: u32, output: u32, leaves: Option<Time>) {
-        let [at, to] = two(&mut self.links, link, output);
+        let (links, mut beside) = self.split();
+        if beside.left::<PACED>(two(links, link, output), [link, output], leaves) {
+            self.hand_over(link, output);
+        }
+    }
+}
+
+impl Beside<'_> {
+    /// Handles the end of a packet on its source's link.
+    #[inline(always)]
+    pub fn left_source(&mut self, gone: &Gone) {
+        left_source(self.packets, self.wheel, gone.packet, gone.started, gone.free);
+    }
+
+    /// Handles the end of a packet on its destination's link.
+    #[inline(always)]
+    pub fn goes_to_terminal(&mut self, at: &mut Link, link: u32, number: u32, free: Time) {
+        // A terminal accepts everything: its credit is unlimited.
+        at.credit.renew();
+        if at.head() == number {
+            let time = self.kinds[at.kind as usize].delivery(free);
+            self.schedule(Event::Deliver(link), time);
+        }
+    }
+
+    /// Handles a departure, as [`Network::left`], for links at hand; returns whether some of the packet has not been sent by its output.
+    #[inline(always)]
+    pub fn left<const PACED: bool>(
+        &mut self,
+        [at, to]: [&mut Link; 2],
+        [link, output]: [u32; 2],
+        leaves: Option<Time>,
+    ) -> bool {
         let kind = &self.kinds[at.kind as usize];
-        let head = at.take_head(&mut self.crowd);
+        let head = at.take_head(self.crowd);
         let leaves = match leaves {
             Some(leaves) => leaves,
             None => {
                 let next = &self.kinds[to.kind as usize];
                 let arrival = kind.arrival(head.time - Time::from(kind.end));
-                at.end_leaves::<PACED>(kind, to, next, arrival, &self.crowd, self.wheel.now())
+                at.end_leaves::<PACED>(kind, to, next, arrival, self.crowd, self.wheel.now())
             }
         };
         at.input.leave(kind.at_front(leaves));
@@ -332,16 +385,41 @@ impl Network {
         }
         to.output.release();
         if self.ports.unhold(&mut to.port, free) {
-            to.port.announce(output, &mut self.wheel);
+            to.port.announce(output, self.wheel);
         }
-        let (more, unsent) = (at.head() != NONE, to.wire.known() != to.output.granted());
-        if unsent {
-            self.hand_over(link, output);
+        if at.head() != NONE {
+            self.ask(at, link);
         }
-        if more {
-            self.ask(link);
+        to.wire.known() != to.output.granted()
+    }
+
+    /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
+    #[inline(always)]
+    fn ask(&mut self, at: &mut Link, link: u32) {
+        let &Worm { header, class, first, .. } = at.worm(at.head(), self.crowd);
+        let last = first + Wrapping(asking_chars(self.fabric, header) - 1);
+        if ahead(last, at.wire.known()) < 0 && !at.leads_to_terminal() {
+            let kind = &self.kinds[at.kind as usize];
+            let time = kind.request(at.input.exit_free(), at.wire.starts().run_from(last).time);
+            self.ask_at(at, link, class, time);
         }
     }
+
+    /// Schedules the request of a head at a tick.
+    #[inline(always)]
+    pub fn ask_at(&mut self, at: &mut Link, link: u32, class: u32, time: Time) {
+        at.input.ask();
+        at.port.look_up(self.routes, self.fabric, class);
+        self.schedule(Event::Request(link), time);
+    }
+}
+
+/// Handles the end of a packet on its source's link.
+#[inline(never)]
+fn left_source(packets: &mut Slab<PacketState>, wheel: &mut Wheel, packet: u32, started: Time, free: Time) {
+    let packet = &mut packets[packet];
+    packet.started = started;
+    wheel.schedule(Event::Source(packet.source).number(), free);
 }
 
 /// A grant.

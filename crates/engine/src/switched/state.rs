@@ -120,6 +120,26 @@ pub struct Network {
     pub wheel: Wheel,
 }
 
+/// What belongs to no link, to be changed while some are.
+pub(super) struct Beside<'a> {
+    pub fabric: &'a Fabric,
+    pub kinds: &'a [Kind],
+    pub routes: &'a Routes,
+    pub crowd: &'a mut Crowd,
+    pub ports: &'a mut Ports,
+    pub packets: &'a mut Slab<PacketState>,
+    pub work: &'a mut Vec<u32>,
+    pub wheel: &'a mut Wheel,
+}
+
+impl Beside<'_> {
+    /// Adds an event at a later tick.
+    #[inline(always)]
+    pub fn schedule(&mut self, event: Event, time: Time) {
+        self.wheel.schedule(event.number(), time);
+    }
+}
+
 impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
@@ -178,6 +198,14 @@ impl Network {
     #[inline]
     pub fn schedule(&mut self, event: Event, time: Time) {
         self.wheel.schedule(event.number(), time);
+    }
+
+    /// Returns the links, and what belongs to none. The number of links does not change while they are borrowed, so that
+    /// an index is checked only once.
+    #[inline(always)]
+    pub(super) fn split(&mut self) -> (&mut [Link], Beside<'_>) {
+        let Self { fabric, links, kinds, routes, crowd, ports, packets, work, wheel, .. } = self;
+        (links, Beside { fabric, kinds, routes, crowd, ports, packets, work, wheel })
     }
 
     /// Returns a worm of a link.

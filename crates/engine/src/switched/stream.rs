@@ -155,8 +155,10 @@ impl Network {
         }
         let at = &mut self.links[link as usize];
         at.credit.set_waits(false);
+        let kind = &self.kinds[at.kind as usize];
+        let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
         let gone = at.sent(number, &mut self.crowd);
-        self.sent(link, &gone);
+        self.sent(link, &gone, from_terminal, to_terminal);
     }
 
     /// Returns what a link sends next that has credit in time; `by_supply`: as it comes from the link before.

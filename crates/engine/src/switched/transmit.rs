@@ -188,16 +188,14 @@ impl Network {
         let (number, holder, output) = (at.sending(), at.output.holder(), at.input.output());
         let kind = &self.kinds[at.kind as usize];
         let to_terminal = CASE != CREDIT && at.leads_to_terminal();
-        let ends = to_terminal | kind.from_terminal;
+        let from_terminal = kind.from_terminal;
         let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
         at.credit.set_waits(burst.waits);
         let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
         let woken = gone.as_ref().map_or(burst.again, |gone| gone.next != NONE);
         at.due.set_woken(woken);
-        if let Some(gone) = gone
-            && ends | (self.hops.limit > 0)
-        {
-            self.sent(link, &gone);
+        if let Some(gone) = gone {
+            self.sent(link, &gone, from_terminal, to_terminal);
         }
         if woken {
             cold_path();

@@ -19,14 +19,16 @@
 
 use std::num::Wrapping;
 
-use super::burst::{Burst, CREDIT, Supply};
+use super::burst::{Burst, Supply};
 use super::departures::Places;
+use super::early::takes_known;
 use super::link::{Kind, Link, two};
 use super::packet_path::{Begun, Granted, asking_chars, put_through};
-use super::queue::{ALWAYS, Run};
-use super::state::Network;
+use super::queue::Run;
+use super::state::{Beside, Network, UNKNOWN};
 use super::timeline::{Number, ahead, earlier};
-use super::worm::Worm;
+use super::worm::{Gone, Worm};
+use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// What is sent of such a packet.
@@ -35,6 +37,16 @@ pub(super) struct Whole {
     pub rest: Burst,
     /// On its output.
     pub begins: Run,
+}
+
+/// The ends of such a packet.
+struct Ends {
+    /// On the link on which it came.
+    rest: Gone,
+    /// On its output, if all of it was sent there.
+    last: Option<Gone>,
+    /// Whether it is known when it leaves the input buffer.
+    frees: bool,
 }
 
 /// A grant before it takes effect.
@@ -60,20 +72,21 @@ impl Network {
     /// Both rows are changed before anything else is notified, so that they are looked up only once.
     #[inline(never)]
     pub(super) fn grant_whole<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) -> bool {
-        let links = self.links.as_slice();
+        let (links, mut beside) = self.split();
         let (at, to) = (&links[input as usize], &links[output as usize]);
         if !(at.wire.has_room() & to.wire.has_room()) {
             return self.grant_with_room::<PACED>(input, output, now);
         }
-        let old = *at.worm(at.head(), &self.crowd);
+        let old = *at.worm(at.head(), beside.crowd);
         let holder = at.output.holder();
         if !at.rests_alone(&old) || holder == output {
             return false;
         }
-        let returns = self.returns_late::<PACED>(output, (old.end - old.first).0);
-        let links = self.links.as_slice();
+        let returns = to.needs_more((old.end - old.first).0)
+            && !takes_known::<PACED>(links, beside.kinds, beside.crowd, output, beside.wheel.now());
         let (at, to, from) = (&links[input as usize], &links[output as usize], links.get(holder as usize));
-        let (kind, next) = (&self.kinds[at.kind as usize], &self.kinds[to.kind as usize]);
+        let kinds = beside.kinds;
+        let (kind, next) = (&kinds[at.kind as usize], &kinds[to.kind as usize]);
         let grant = Grant {
             at,
             from,
@@ -84,27 +97,70 @@ impl Network {
             now: now.max(at.input.exit_free()),
             crossbar: if PACED { kind.crossbar } else { 0 },
         };
-        let Some(Whole { rest, begins }) = grant.whole(returns) else { return false };
-        let [at, to] = two(&mut self.links, input, output);
-        at.send(kind, &rest);
-        if PACED {
-            at.free_places(kind, &rest.run);
-        }
-        let gone = at.sent(at.sending(), &mut self.crowd);
-        let tells = kind.from_terminal | (self.hops.limit > 0);
+        let Some(whole) = grant.whole(returns) else { return false };
         let granted = Granted { input, output, now, deleted: 0 };
-        let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
-        let asking = asking_chars(&self.fabric, worm.header);
-        let begun = to.begin_whole(next, &mut worm, asking, begins);
-        *to.append(&mut self.crowd) = worm;
+        let ends =
+            beside.send_whole::<PACED>(two(links, input, output), [kind, next], &granted, &old, &whole);
+        let mut follows = NONE;
+        if whole.rest.credits && links[holder as usize].due.wake() {
+            follows = holder;
+        }
+        if whole.rest.frees {
+            beside.left::<PACED>(two(links, holder, input), [holder, input], None);
+        }
+        let to_terminal = next.to_terminal;
+        let unsent = ends.frees && beside.left::<PACED>(two(links, input, output), [input, output], None);
+        if unsent {
+            self.hand_over(input, output);
+        }
         self.grants += 1;
         self.extensions += 2;
-        if tells {
-            self.sent(input, &gone);
+        self.tell_sent(input, &ends.rest, false);
+        if let Some(last) = &ends.last {
+            self.tell_sent(output, last, to_terminal);
         }
-        let follows = self.tell_holder::<PACED, CREDIT>(input, holder, rest.credits, rest.frees);
-        self.begun::<PACED, true>(input, output, follows, &begun);
+        if to_terminal {
+            self.stream(output);
+        }
+        self.follow::<PACED>(follows);
         true
+    }
+}
+
+impl Beside<'_> {
+    /// Sends such a packet on both links, and handles what this means for its source and for the end of its output.
+    #[inline(always)]
+    fn send_whole<const PACED: bool>(
+        &mut self,
+        [at, to]: [&mut Link; 2],
+        [kind, next]: [&Kind; 2],
+        granted: &Granted,
+        old: &Worm,
+        Whole { rest, begins }: &Whole,
+    ) -> Ends {
+        at.send(kind, rest);
+        let gone = at.sent(at.sending(), self.crowd);
+        if kind.from_terminal {
+            self.left_source(&gone);
+        }
+        let mut worm = put_through(granted, old, kind, at, to, self.ports);
+        let asking = asking_chars(self.fabric, worm.header);
+        let begun = to.begin_whole(next, &mut worm, asking, *begins);
+        *to.append(self.crowd) = worm;
+        if PACED {
+            at.free_places(kind, &rest.run);
+            to.free_places(next, begins);
+        }
+        let last = if begun.last { Some(to.sent(to.sending(), self.crowd)) } else { None };
+        if let Some(last) = &last
+            && to.leads_to_terminal()
+        {
+            self.goes_to_terminal(to, granted.output, last.number, last.free);
+        }
+        if begun.asks_at < UNKNOWN {
+            self.ask_at(to, granted.output, begun.class, begun.asks_at);
+        }
+        Ends { rest: gone, last, frees: begun.frees }
     }
 }
 
@@ -226,8 +282,11 @@ impl Grant<'_> {
         // A crossbar that is still behind with places of earlier packets puts off the first of these. It is no slower
         // than the link, so the others follow at the pace of the link or sooner.
         let place = |into: u32| {
-            let crossed = line.crossed() + Time::from(into + 1) * Time::from(self.crossbar);
-            begins.at(into).max(if self.crossbar > 0 { crossed } else { ALWAYS }) + late
+            let mut place = begins.at(into);
+            if self.crossbar > 0 {
+                place = place.max(line.crossed() + Time::from(into + 1) * Time::from(self.crossbar));
+            }
+            place + late
         };
         let places = Run { count, ..*begins };
         let before = ahead(first, number);

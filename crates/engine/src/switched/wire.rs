@@ -67,7 +67,7 @@ impl Wire {
     pub fn send(&mut self, run: &Run, last: u32) {
         debug_assert!(run.time >= self.free, "a wire that is free at {} sends {run:?}", self.free);
         self.starts.push(run);
-        self.free = run.after(last);
+        self.free = self.starts.last() + Time::from(last);
     }
 
     /// Sends whole groups of characters, the last of which takes this number of ticks. There must be room, and the wire

@@ -71,6 +71,8 @@ pub(super) struct Gone {
     pub characters: u32,
     /// When its first character started on the wire.
     pub started: Time,
+    /// When the wire is free after it.
+    pub free: Time,
 }
 
 /// A worm that has left the input buffer.
@@ -239,7 +241,7 @@ impl Link {
         self.due.catch_up();
         self.order.sending = next;
         self.sent.add(characters, free - started);
-        Gone { number, packet, next, characters, started }
+        Gone { number, packet, next, characters, started, free }
     }
 
     /// Takes the first worm off.

@@ -164,9 +164,7 @@ impl Network {
         if part.rest == 0 {
             at.wire.ends(kind.end, kind.character);
             let gone = at.sent(at.sending(), &mut self.crowd);
-            if kind.from_terminal | kind.to_terminal | (self.hops.limit > 0) {
-                self.sent(part.link, &gone);
-            }
+            self.sent(part.link, &gone, kind.from_terminal, kind.to_terminal);
         }
     }
 
