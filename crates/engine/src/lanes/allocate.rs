@@ -15,7 +15,7 @@ impl Network {
             return;
         }
         at.asks_at = UNKNOWN;
-        let (lane, packet, left) = (at.lane, at.packets[0].packet, at.packets[0].left);
+        let (lane, packet, left) = (at.lane, at.front().packet, at.front().left);
         let (switch, (header, class)) = (self.switch_at(lane), self.front_header(packet));
         if left <= header {
             // A truncated header has no route.
@@ -127,7 +127,7 @@ impl Network {
                 // No group has two heads of one lane, so queues are in the order of lanes.
                 let (queue, served) =
                     (|head: u32| &self.queues[head as usize], self.groups[group as usize].served);
-                let made = |head: u32| self.packets[queue(head).packets[0].packet].created;
+                let made = |head: u32| self.packets[queue(head).front().packet].created;
                 let ranked = |&(_, (_, head)): &(usize, (Time, u32))| {
                     rank(kind, queue(head).lane, served, || made(head))
                 };
@@ -143,7 +143,7 @@ impl Network {
     /// Returns the heads of the highest priority that wait and can be granted a lane, with their indices.
     fn heads(&self, group: u32) -> impl Iterator<Item = (usize, (Time, u32))> {
         let goes_first = |head: (Time, u32)| {
-            let packet = self.queues[head.1 as usize].packets[0].packet;
+            let packet = self.queues[head.1 as usize].front().packet;
             self.fabric.goes_first(self.packets[packet].target)
         };
         // Without distributions a free lane is free for all heads.
@@ -174,7 +174,7 @@ impl Network {
         self.grants += 1;
         let link = self.fabric.link_of(output);
         let at = &self.queues[queue as usize];
-        let (lane, number, left, since) = (at.lane, at.packets[0].packet, at.packets[0].left, at.since);
+        let (lane, number, left, since) = (at.lane, at.front().packet, at.front().left, at.since);
         let mut delete = 0;
         if self.fabric.deletes_address(link) {
             delete = 1;
@@ -186,12 +186,7 @@ impl Network {
         }
         let at = &mut self.queues[queue as usize];
         (at.awaits, at.output, at.delete) = (NONE, output, delete);
-        self.hold(
-            output,
-            queue,
-            since,
-            Outgoing { packet: number, length: left - delete, sent: 0, begin: 0 },
-        );
+        self.hold(output, queue, since, Outgoing::new(number, left - delete));
         let crossing = &mut self.ports[self.fabric.link_of(lane) as usize].crossing;
         let place = crossing.partition_point(|&other| other < queue);
         crossing.insert(place, queue);
@@ -205,7 +200,7 @@ impl Network {
         self.links[link as usize].counts.wait_ticks += (self.now - since) as u64;
         let to = &mut self.lanes[output as usize];
         (to.holder, to.last_grant) = (queue, self.now);
-        to.outgoing.push_back(packet);
+        to.outgoing.push(packet);
     }
 
     /// Returns which of the lanes of a link that can send, as bits, sends next; the last one again if it is `amid` a
@@ -218,10 +213,5 @@ impl Network {
         }
         let behind = if self.fixed || last >= u32::BITS { 0 } else { able & (!1 << last) };
         Some(if behind != 0 { behind } else { able }.trailing_zeros())
-    }
-
-    /// Returns the earlier of a time and one that may be unknown.
-    pub(super) fn earlier(time: Time, other: Option<Time>) -> Time {
-        other.map_or(time, |other| time.min(other))
     }
 }

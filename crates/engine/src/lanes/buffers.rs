@@ -1,10 +1,128 @@
 //! What a character needs before it moves on: a place in an output buffer, and credit for an input buffer, with the
-//! times at which they return.
+//! times at which they return. And rows of times and of packets, whose first one is at hand.
 
 use std::collections::VecDeque;
 
 use super::state::UNKNOWN;
 use crate::kernel::Time;
+
+/// Times in the order in which they are used. Where buffers are short there is mostly one, and nearly all questions are
+/// for the first.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    /// [`UNKNOWN`] if there is none.
+    first: Time,
+    rest: VecDeque<Time>,
+}
+
+impl Times {
+    pub fn new() -> Self {
+        Self { first: UNKNOWN, rest: VecDeque::new() }
+    }
+
+    /// Returns the first one, [`UNKNOWN`] if there is none.
+    #[inline(always)]
+    pub fn first(&self) -> Time {
+        self.first
+    }
+
+    /// Returns the one at an index, [`UNKNOWN`] if there are not as many.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Time {
+        if index == 0 { self.first } else { self.rest.get(index - 1).copied().unwrap_or(UNKNOWN) }
+    }
+
+    pub fn last(&self) -> Option<Time> {
+        self.rest.back().copied().or_else(|| (!self.is_empty()).then_some(self.first))
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.first == UNKNOWN
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        u32::from(!self.is_empty()) + self.rest.len() as u32
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, time: Time) {
+        if self.first == UNKNOWN { self.first = time } else { self.rest.push_back(time) }
+    }
+
+    /// Takes the first one.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Time {
+        std::mem::replace(&mut self.first, self.rest.pop_front().unwrap_or(UNKNOWN))
+    }
+
+    pub fn pop_last(&mut self) {
+        if self.rest.pop_back().is_none() {
+            self.first = UNKNOWN;
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self = Self::new();
+    }
+}
+
+/// Packets in order. Nearly all questions are for the first.
+#[derive(Clone, Debug)]
+pub(super) struct Row<T> {
+    first: Option<T>,
+    rest: VecDeque<T>,
+}
+
+impl<T> Row<T> {
+    pub fn new() -> Self {
+        Self { first: None, rest: VecDeque::new() }
+    }
+
+    #[inline(always)]
+    pub fn first(&self) -> Option<&T> {
+        self.first.as_ref()
+    }
+
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<&mut T> {
+        self.first.as_mut()
+    }
+
+    pub fn last(&self) -> Option<&T> {
+        self.rest.back().or(self.first.as_ref())
+    }
+
+    pub fn last_mut(&mut self) -> Option<&mut T> {
+        self.rest.back_mut().or(self.first.as_mut())
+    }
+
+    pub fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.first.iter().chain(&self.rest)
+    }
+
+    pub fn push(&mut self, one: T) {
+        if self.first.is_none() { self.first = Some(one) } else { self.rest.push_back(one) }
+    }
+
+    /// Takes the first one.
+    pub fn pop(&mut self) -> Option<T> {
+        std::mem::replace(&mut self.first, self.rest.pop_front())
+    }
+
+    pub fn pop_last(&mut self) -> Option<T> {
+        self.rest.pop_back().or_else(|| self.first.take())
+    }
+}
 
 /// The free places of an output buffer. Each is taken by the next character that enters, in the order in which they
 /// became free.
@@ -12,21 +130,21 @@ use crate::kernel::Time;
 pub(super) struct Places {
     /// Those that nothing has occupied.
     free: u32,
-    /// When those of characters that have started on the wire are free again, in order.
-    returning: VecDeque<Time>,
     /// Error ends in the buffer beyond its places.
     beyond: u32,
+    /// When those of characters that have started on the wire are free again, in order.
+    returning: Times,
 }
 
 impl Places {
     pub fn new(count: u32) -> Self {
-        Self { free: count, returning: VecDeque::new(), beyond: 0 }
+        Self { free: count, beyond: 0, returning: Times::new() }
     }
 
     /// Returns when the next place is free: [`UNKNOWN`] until a character starts, 0 if it has been free all the time.
     #[inline(always)]
     pub fn next(&self) -> Time {
-        if self.free > 0 { 0 } else { self.returning.front().copied().unwrap_or(UNKNOWN) }
+        if self.free > 0 { 0 } else { self.returning.first() }
     }
 
     /// Takes the next place. If there is none, the first one that returns stays away.
@@ -34,7 +152,7 @@ impl Places {
     pub fn take(&mut self) {
         if self.free > 0 {
             self.free -= 1;
-        } else if self.returning.pop_front().is_none() {
+        } else if self.returning.pop() == UNKNOWN {
             self.beyond += 1;
         }
     }
@@ -45,7 +163,7 @@ impl Places {
         if self.beyond > 0 {
             self.beyond -= 1;
         } else {
-            self.returning.push_back(time);
+            self.returning.push(time);
         }
     }
 }
@@ -56,13 +174,13 @@ pub(super) struct Credit {
     /// Characters that may be sent.
     count: u32,
     /// When further quanta arrive, in order; also of some that have arrived.
-    returning: VecDeque<Time>,
+    returning: Times,
 }
 
 impl Credit {
     /// Returns credit for this many characters.
     pub fn new(count: u32) -> Self {
-        Self { count, returning: VecDeque::new() }
+        Self { count, returning: Times::new() }
     }
 
     /// Returns when there is credit for this many characters, if known; 0 if there has been since the last one started.
@@ -71,14 +189,18 @@ impl Credit {
         if needed <= self.count {
             return 0;
         }
-        let quanta = if needed == 1 { 1 } else { (needed - self.count).div_ceil(quantum) };
-        self.returning.get(quanta as usize - 1).copied().unwrap_or(UNKNOWN)
+        if needed == 1 { self.returning.first() } else { self.later(needed, quantum) }
+    }
+
+    fn later(&self, needed: u32, quantum: u32) -> Time {
+        let quanta = (needed - self.count).div_ceil(quantum);
+        self.returning.get(quanta as usize - 1)
     }
 
     /// Spends credit for a character, when there is credit for `needed`.
     #[inline(always)]
     pub fn spend(&mut self, needed: u32, quantum: u32) {
-        while self.count < needed && self.returning.pop_front().is_some() {
+        while self.count < needed && self.returning.pop() < UNKNOWN {
             self.count += quantum;
         }
         self.count -= 1;
@@ -87,12 +209,12 @@ impl Credit {
     /// Adds a quantum that arrives at this time.
     #[inline(always)]
     pub fn add(&mut self, time: Time) {
-        self.returning.push_back(time);
+        self.returning.push(time);
     }
 
     /// Returns the characters for which credit is there or returns.
     pub fn total(&self, quantum: u32) -> u32 {
-        self.count + self.returning.len() as u32 * quantum
+        self.count + self.returning.len() * quantum
     }
 }
 

@@ -51,7 +51,7 @@ enum Waiting {
 impl Network {
     fn moves(&self, queue: u32, marks: &Marks) -> bool {
         let at = &self.queues[queue as usize];
-        let Some(packet) = at.packets.front() else { return true };
+        let Some(packet) = at.packets.first() else { return true };
         if at.awaits != NONE {
             let mut lanes = self.fabric.group(at.awaits).iter();
             let is_granted =
@@ -63,7 +63,7 @@ impl Network {
             };
         }
         if at.spills {
-            return packet.sent > 0 || marks.lanes[at.lane as usize];
+            return !at.arrivals.is_empty() || marks.lanes[at.lane as usize];
         }
         if at.output == NONE {
             return packet.readable < UNKNOWN || marks.lanes[at.lane as usize];
@@ -71,7 +71,7 @@ impl Network {
         if self.fabric.timeout_of(self.switch_at(at.lane)) > 0 {
             return true;
         }
-        let is_there = packet.sent > 0 || marks.lanes[at.lane as usize];
+        let is_there = !at.arrivals.is_empty() || marks.lanes[at.lane as usize];
         let enters = |lane: u32| self.has_place(lane) || marks.lanes[lane as usize];
         is_there && (at.delete > 0 || enters(at.output) && at.copies.iter().all(|&lane| enters(lane)))
     }
@@ -93,7 +93,7 @@ impl Network {
     /// Whether the output buffer of a lane has a free place, or gets one without anything being sent.
     fn has_place(&self, lane: u32) -> bool {
         let buffer = self.fabric.link_output_buffer[self.fabric.link_of(lane) as usize];
-        (self.lanes[lane as usize].ready.len() as u32) < buffer
+        self.lanes[lane as usize].ready.len() < buffer
     }
 
     /// Whether a lane will send its next character.
@@ -122,7 +122,7 @@ impl Network {
         let credit = at.credit.total(self.fabric.link_quantum[link]);
         let needed = at
             .outgoing
-            .front()
+            .first()
             .map_or(1, |out| if self.whole && out.sent == 0 { self.characters(out.packet) } else { 1 });
         let there = self.links[link].to_terminal || credit >= needed;
         there || self.filled(lane).any(|queue| marks.queues[queue as usize])
@@ -166,7 +166,7 @@ impl Network {
         if at.spills {
             return Some(Waiting::Lane(at.lane));
         }
-        let comes = at.packets.front().is_some_and(|packet| packet.sent > 0);
+        let comes = !at.arrivals.is_empty();
         let outputs = [at.output].into_iter().chain(at.copies.iter().copied());
         let output = outputs.filter(|&lane| lane != NONE).find(|&lane| !marks.lanes[lane as usize]);
         Some(Waiting::Lane(output.filter(|_| comes).unwrap_or(at.lane)))

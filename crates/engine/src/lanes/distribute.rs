@@ -81,11 +81,11 @@ impl Network {
         self.queues[queue as usize].copies = lanes[1..].to_vec();
         self.grant(queue, lanes[0]);
         let at = &self.queues[queue as usize];
-        let (first, since) = (at.packets[0].packet, at.since);
-        let length = at.packets[0].left - at.delete;
+        let (first, since) = (at.front().packet, at.since);
+        let length = at.front().left - at.delete;
         for &lane in &lanes[1..] {
             let packet = self.packets.add(self.packets[first]);
-            self.hold(lane, queue, since, Outgoing { packet, length, sent: 0, begin: 0 });
+            self.hold(lane, queue, since, Outgoing::new(packet, length));
         }
     }
 }

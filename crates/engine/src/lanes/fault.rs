@@ -4,7 +4,7 @@
 //! the lengths known to the following links and buffers are corrected immediately, and the arrival of the error end is
 //! recorded in advance.
 
-use super::buffers::{Credit, Places};
+use super::buffers::{Credit, Places, Row};
 use super::packet::Packet;
 use super::parts::Outgoing;
 use super::state::{Network, UNKNOWN};
@@ -203,7 +203,7 @@ impl Network {
     fn empty_sender(&mut self, lane: u32, asking: &mut Vec<u32>) -> Vec<u32> {
         let link = self.fabric.link_of(lane);
         let at = &mut self.lanes[lane as usize];
-        let outgoing = std::mem::take(&mut at.outgoing);
+        let outgoing = std::mem::replace(&mut at.outgoing, Row::new());
         at.ready.clear();
         at.places = Places::new(self.fabric.link_output_buffer[link as usize]);
         at.credit = Credit::new(0);
@@ -211,11 +211,11 @@ impl Network {
         self.set_start(lane, UNKNOWN);
         if holder != NONE && self.queues[holder as usize].output == lane {
             self.lanes[lane as usize].holder = NONE;
-            let packet = self.queues[holder as usize].packets[0].packet;
+            let packet = self.queues[holder as usize].front().packet;
             self.packets[packet].pieces += 1;
             self.spill(holder);
         }
-        for sent in &outgoing {
+        for sent in outgoing.iter() {
             if self.links[link as usize].from_terminal {
                 asking.push(self.packets[sent.packet].source);
             }
@@ -254,13 +254,14 @@ impl Network {
     fn cut_last(&mut self, queue: u32, ended: Time, hit: &mut Vec<u32>) -> bool {
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
-        let Some(last) = at.packets.back_mut() else { return false };
-        let comes_later = |time: &mut Time| *time >= self.now;
-        if last.sent == last.left && at.arrivals.back().is_some_and(|&time| time < self.now) {
+        let Some(last) = at.packets.last().copied() else { return false };
+        let mut sent = at.sent_of_last();
+        if sent == last.left && at.arrivals.last().is_some_and(|time| time < self.now) {
             return false;
         }
-        while last.sent > 0 && at.arrivals.pop_back_if(comes_later).is_some() {
-            last.sent -= 1;
+        while sent > 0 && at.arrivals.last().is_some_and(|time| time >= self.now) {
+            at.arrivals.pop_last();
+            sent -= 1;
         }
         if !hit.contains(&last.packet) {
             hit.push(last.packet);
@@ -268,11 +269,11 @@ impl Network {
         if first && last.readable >= self.now {
             (at.asked, at.asks_at) = (false, UNKNOWN);
         }
-        if last.sent == 0 && first {
+        if sent == 0 && first {
             self.crosses_at[queue as usize] = UNKNOWN;
         }
-        if last.sent == 0 && !(first && begun) {
-            at.packets.pop_back();
+        if sent == 0 && !(first && begun) {
+            at.packets.pop_last();
             return true;
         }
         self.end_early(queue, ended);
@@ -283,12 +284,12 @@ impl Network {
     fn end_early(&mut self, queue: u32, ended: Time) {
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
-        let last = at.packets.back_mut().expect("a packet of which something has come");
-        let missing = last.left - last.sent - 1;
-        at.arrivals.push_back(ended);
+        let sent = at.sent_of_last();
+        at.arrivals.push(ended);
+        let last = at.last_mut();
+        let missing = last.left - sent - 1;
         last.left -= missing;
-        last.sent += 1;
-        let (is_next, asks) = (last.sent == 1, last.readable >= self.now);
+        let (is_next, asks) = (sent == 0, last.readable >= self.now);
         if asks {
             last.readable = ended;
         }
@@ -310,14 +311,14 @@ impl Network {
         while self.queues[queue as usize].output != NONE {
             let output = self.queues[queue as usize].output;
             let to = &mut self.lanes[output as usize];
-            let sent = to.outgoing.back_mut().expect("the packet that holds the lane");
+            let sent = to.outgoing.last_mut().expect("the packet that holds the lane");
             sent.length -= missing;
             let (sent, next) = (sent.sent, to.receiving);
             if sent == 0 || self.links[self.fabric.link_of(output) as usize].to_terminal {
                 return;
             }
             let at = &mut self.queues[next as usize];
-            at.packets.back_mut().expect("the packet that comes").left -= missing;
+            at.last_mut().left -= missing;
             if at.packets.len() > 1 {
                 return;
             }
@@ -331,7 +332,7 @@ impl Network {
             (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
         for lane in self.fabric.lanes_of(link) {
             let queues = self.queues_of(lane).map(|queue| &self.queues[queue as usize]);
-            let standing = queues.map(|queue| queue.arrivals.len() as u32).sum::<u32>();
+            let standing = queues.map(|queue| queue.arrivals.len()).sum::<u32>();
             let promised = buffer.saturating_sub(standing) / quantum * quantum;
             let at = &mut self.lanes[lane as usize];
             (at.credit, at.owed) = (Credit::new(promised), standing + promised);
@@ -356,7 +357,7 @@ impl Network {
     pub(super) fn discard(&mut self, queue: u32) {
         let at = &self.queues[queue as usize];
         let link = self.fabric.link_of(at.lane);
-        self.lose(at.packets[0].packet, |losses| &mut losses.discarded, link);
+        self.lose(at.front().packet, |losses| &mut losses.discarded, link);
         self.spill(queue);
     }
 
@@ -385,18 +386,17 @@ impl Network {
         while let Some(&queue) = self.ports[link as usize].spilling.get(place) {
             let lane = self.queues[queue as usize].lane;
             let at = &mut self.queues[queue as usize];
-            let (arrivals, packet) = (&mut at.arrivals, &mut at.packets[0]);
-            let mut count = 0;
-            while packet.sent > 0 && arrivals.pop_front_if(|time| *time <= self.now).is_some() {
-                packet.sent -= 1;
+            let (mut count, left) = (0, at.front().left);
+            while count < left && at.arrivals.first() <= self.now {
+                at.arrivals.pop();
                 count += 1;
             }
-            packet.left -= count;
-            let more = arrivals.front().copied().filter(|_| packet.sent > 0);
-            let left = packet.left;
+            let left = left - count;
+            at.front_mut().left = left;
+            let more = at.arrivals.first();
             (0..count).for_each(|_| self.give_back(link, lane, self.now));
             if left > 0 {
-                next = Self::earlier(next, more);
+                next = next.min(more);
                 place += 1;
             } else {
                 self.spilled(link, queue);
@@ -409,7 +409,7 @@ impl Network {
     fn spilled(&mut self, link: u32, queue: u32) {
         let at = &mut self.queues[queue as usize];
         at.spills = false;
-        let packet = at.packets.pop_front().expect("the packet that was spilled");
+        let packet = at.packets.pop().expect("the packet that was spilled");
         self.piece_gone(packet.packet);
         self.ports[link as usize].spilling.retain(|&other| other != queue);
         self.next_head(self.fabric.link_target[link as usize] as usize, queue, self.now);

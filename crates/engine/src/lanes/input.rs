@@ -13,18 +13,18 @@ impl Network {
         if sent.sent == 1 {
             let queue = self.queue_for(lane, sent.packet);
             self.lanes[lane as usize].receiving = queue;
-            let incoming = Incoming { packet: sent.packet, left: sent.length, sent: 0, readable: UNKNOWN };
-            self.queues[queue as usize].packets.push_back(incoming);
+            let incoming = Incoming { packet: sent.packet, left: sent.length, readable: UNKNOWN };
+            self.queues[queue as usize].packets.push(incoming);
         }
         let queue = self.lanes[lane as usize].receiving;
         let at = &mut self.queues[queue as usize];
-        at.arrivals.push_back(arrives);
-        let is_first = at.packets.len() == 1;
-        let packet = at.packets.back_mut().expect("the packet that is sent");
-        packet.sent += 1;
-        let (is_next, is_readable) = (is_first && packet.sent == 1, packet.readable < UNKNOWN);
-        if !is_readable && (sent.sent == sent.length || sent.sent == self.front_header(sent.packet).0.max(1))
-        {
+        at.arrivals.push(arrives);
+        let is_next = at.packets.len() == 1 && at.arrivals.len() == 1;
+        let is_end = sent.sent == sent.length;
+        if !sent.is_read && (is_end || sent.sent == self.front_header(sent.packet).0.max(1)) {
+            if !is_end {
+                self.lanes[lane as usize].reads();
+            }
             self.may_read(queue, arrives);
         } else if is_next {
             self.may_move(queue);
@@ -34,17 +34,17 @@ impl Network {
     /// Schedules the first character of the packet at the front of a queue, which had none, if it crosses or is spilled.
     pub(super) fn may_move(&mut self, queue: u32) {
         let at = &self.queues[queue as usize];
-        match at.arrivals.front() {
-            Some(&arrives) if at.spills => self.wake_port(self.lanes[at.lane as usize].link, arrives),
-            _ => self.may_cross(queue),
+        if at.spills {
+            self.wake_port(self.lanes[at.lane as usize].link, at.arrivals.first());
+        } else {
+            self.may_cross(queue);
         }
     }
 
     /// Records when the header of the last packet of a queue is readable.
     fn may_read(&mut self, queue: u32, arrives: Time) {
         let at = &mut self.queues[queue as usize];
-        let packet = at.packets.back_mut().expect("the packet that is sent");
-        packet.readable = arrives;
+        at.last_mut().readable = arrives;
         if at.packets.len() == 1 {
             self.ask(queue);
         }
@@ -69,7 +69,7 @@ impl Network {
     /// Schedules the request of the packet at the front of a queue, if the arrival of its header is known.
     pub(super) fn ask(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
-        let Some(packet) = at.packets.front().filter(|packet| packet.readable < UNKNOWN) else { return };
+        let Some(packet) = at.packets.first().filter(|packet| packet.readable < UNKNOWN) else { return };
         debug_assert!(!at.asked, "queue {queue} asks twice");
         at.asked = true;
         let readable = packet.readable.max(at.front_at);
@@ -201,10 +201,7 @@ impl Network {
     #[inline]
     pub(super) fn cross_of(&self, queue: u32) -> Time {
         let at = &self.queues[queue as usize];
-        let arrival = match (at.packets.front(), at.arrivals.front()) {
-            (Some(packet), Some(&arrival)) if packet.sent > 0 => arrival,
-            _ => return UNKNOWN,
-        };
+        let arrival = at.arrivals.first();
         if at.delete > 0 {
             return arrival;
         }
@@ -236,10 +233,9 @@ impl Network {
     pub(super) fn cross_one(&mut self, link: u32, queue: u32, time: Time) {
         let at = &mut self.queues[queue as usize];
         let (lane, output, deletes) = (at.lane, at.output, at.delete > 0);
-        at.arrivals.pop_front();
-        let packet = &mut at.packets[0];
+        at.arrivals.pop();
+        let packet = at.front_mut();
         packet.left -= 1;
-        packet.sent -= 1;
         let left = packet.left;
         at.delete -= u32::from(deletes);
         at.moved_at = time;
@@ -270,7 +266,7 @@ impl Network {
     pub(super) fn enter(&mut self, lane: u32, ready: Time) {
         let at = &mut self.lanes[lane as usize];
         at.places.take();
-        at.ready.push_back(ready);
+        at.ready.push(ready);
         self.may_start(lane);
     }
 
@@ -314,7 +310,7 @@ impl Network {
     fn leave(&mut self, link: u32, queue: u32, time: Time) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let at = &mut self.queues[queue as usize];
-        at.packets.pop_front();
+        at.packets.pop();
         let output = std::mem::replace(&mut at.output, NONE);
         let copies = std::mem::take(&mut at.copies);
         self.ports[link as usize].crossing.retain(|&other| other != queue);

@@ -19,9 +19,9 @@ impl Start<'_> {
     /// Returns when the next one is there and has credit, if both are known.
     #[inline(always)]
     fn next(&self) -> Time {
-        let supply = if self.link.from_terminal { Some(0) } else { self.at.ready.front().copied() };
+        let supply = if self.link.from_terminal { 0 } else { self.at.ready.first() };
         let credit = if self.queue.is_some() { self.at.credit.at(1, self.link.quantum) } else { 0 };
-        supply.unwrap_or(UNKNOWN).max(credit)
+        supply.max(credit)
     }
 
     #[inline(always)]
@@ -30,12 +30,12 @@ impl Start<'_> {
         link.counts.stalled_ticks += (time - link.free_at.max(self.counted_from)) as u64;
         link.free_at = time + link.character;
         if !link.from_terminal {
-            at.ready.pop_front();
+            at.ready.pop();
             at.places.give_back(time + link.character);
         }
         if let Some(queue) = &mut self.queue {
             at.credit.spend(1, link.quantum);
-            queue.arrivals.push_back(time + link.arrival);
+            queue.arrivals.push(time + link.arrival);
         }
     }
 }
@@ -53,7 +53,7 @@ impl Crossing<'_> {
     /// Returns when the next one is there and has a place, if both are known.
     #[inline(always)]
     fn next(&self) -> Time {
-        self.at.arrivals.front().copied().unwrap_or(UNKNOWN).max(self.to.places.next())
+        self.at.arrivals.first().max(self.to.places.next())
     }
 
     /// Whether the packet is ended before a given time, if nothing crosses before.
@@ -67,9 +67,9 @@ impl Crossing<'_> {
         let (from, to) = (&mut *self.from, &mut *self.to);
         self.port.free_at = time + self.port.pace;
         self.at.moved_at = time;
-        self.at.arrivals.pop_front();
+        self.at.arrivals.pop();
         to.places.take();
-        to.ready.push_back(time + self.port.forward);
+        to.ready.push(time + self.port.forward);
         from.owed -= 1;
         if from.owed + self.link.quantum <= self.link.input_buffer {
             from.owed += self.link.quantum;
@@ -87,15 +87,11 @@ impl Network {
     pub(super) fn start_middle(&mut self, link: u32, lane: u32) -> bool {
         let at = &mut self.lanes[lane as usize];
         let (holder, receiving) = (at.holder, at.receiving);
-        let Some(&packet) = at.outgoing.front() else { return false };
+        let Some(&packet) = at.outgoing.first() else { return false };
         let link = &mut self.links[link as usize];
         let queue = if link.to_terminal { None } else { self.queues.get_mut(receiving as usize) };
-        let is_read = |queue: &Queue| queue.packets.back().is_some_and(|packet| packet.readable < UNKNOWN);
         let most = packet.length - 1;
-        if packet.sent == 0
-            || packet.sent == most
-            || !(link.to_terminal || queue.as_deref().is_some_and(is_read))
-        {
+        if !packet.is_read || packet.sent == most {
             return false;
         }
         let mut start = Start { at, link, queue, counted_from: self.counted_from };
@@ -114,7 +110,7 @@ impl Network {
             return false;
         }
         let Start { at, link, queue, .. } = start;
-        at.outgoing[0].sent += count;
+        at.outgoing.first_mut().expect("the packet that is sent").sent += count;
         link.last = lane;
         link.known = if next < UNKNOWN { link.known | at.bit } else { link.known & !at.bit };
         link.counts.characters += u64::from(count);
@@ -124,10 +120,7 @@ impl Network {
         self.starts_at[lane as usize] = next;
         let mut is_next = false;
         if let Some(queue) = queue {
-            let is_first = queue.packets.len() == 1;
-            let packet = queue.packets.back_mut().expect("the packet that is sent");
-            is_next = is_first && packet.sent == 0;
-            packet.sent += count;
+            is_next = queue.arrivals.len() == count && queue.packets.len() == 1;
         }
         if is_next {
             self.may_move(receiving);
@@ -141,7 +134,7 @@ impl Network {
     pub(super) fn cross_middle(&mut self, link: u32, queue: u32) -> bool {
         let (at, port) = (&mut self.queues[queue as usize], &mut self.ports[link as usize]);
         let shared = &mut self.links[link as usize];
-        let (lane, output, packet) = (at.lane, at.output, at.packets[0]);
+        let (lane, output, packet) = (at.lane, at.output, *at.front());
         if packet.left == 1 || at.delete > 0 || !at.copies.is_empty() || shared.down {
             return false;
         }
@@ -150,7 +143,8 @@ impl Network {
         };
         let to_link = to.link;
         let mut crossing = Crossing { at, port, link: shared, from, to };
-        let (now, horizon, most) = (self.now, self.horizon, packet.sent.min(packet.left - 1));
+        let most = crossing.at.arrivals.len().min(packet.left - 1);
+        let (now, horizon) = (self.now, self.horizon);
         let (mut count, mut next) = (0, self.crosses_at[queue as usize]);
         while count < most {
             let time = next.max(crossing.port.free_at);
@@ -164,12 +158,7 @@ impl Network {
         if count == 0 {
             return false;
         }
-        let packet = &mut crossing.at.packets[0];
-        packet.left -= count;
-        packet.sent -= count;
-        if packet.sent == 0 {
-            next = UNKNOWN;
-        }
+        crossing.at.front_mut().left -= count;
         self.rests_at = self.rests_at.max(crossing.link.rests_at);
         if !self.alone && crossing.port.pace > 0 {
             (crossing.port.last, crossing.port.amid) = (queue, true);

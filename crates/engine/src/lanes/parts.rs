@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::buffers::{Credit, Places};
+use super::buffers::{Credit, Places, Row, Times};
 use super::state::UNKNOWN;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -18,6 +18,15 @@ pub(super) struct Outgoing {
     pub sent: u32,
     /// When the first of them did.
     pub begin: Time,
+    /// Whether its header has been read at the end of the link, or it leads to a terminal and the first one has started.
+    pub is_read: bool,
+}
+
+impl Outgoing {
+    /// Returns a packet of this many characters, none of which has started.
+    pub fn new(packet: u32, length: u32) -> Self {
+        Self { packet, length, sent: 0, begin: 0, is_read: false }
+    }
 }
 
 /// One lane of a link.
@@ -30,9 +39,9 @@ pub(super) struct Lane {
     /// The queue whose packet holds it, or [`NONE`].
     pub holder: u32,
     /// Packets with characters to send.
-    pub outgoing: VecDeque<Outgoing>,
+    pub outgoing: Row<Outgoing>,
     /// When the characters in the output buffer are ready for the wire; unused at terminals.
-    pub ready: VecDeque<Time>,
+    pub ready: Times,
     /// The places of the output buffer; unused at terminals.
     pub places: Places,
     /// Credit for characters; unused on links into terminals.
@@ -53,9 +62,14 @@ pub(super) struct Lane {
 }
 
 impl Lane {
+    /// Notes that the header of the packet that is sent has been read, so what follows are characters of its middle.
+    pub fn reads(&mut self) {
+        self.outgoing.first_mut().expect("the packet that is sent").is_read = true;
+    }
+
     /// Whether it is inside a packet.
     pub fn is_amid(&self) -> bool {
-        self.outgoing.front().is_some_and(|packet| packet.sent > 0)
+        self.outgoing.first().is_some_and(|packet| packet.sent > 0)
     }
 }
 
@@ -63,10 +77,8 @@ impl Lane {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming {
     pub packet: u32,
-    /// Characters that have not crossed.
+    /// Characters that have not crossed. The first of the queue's `arrivals` are those of its first packet.
     pub left: u32,
-    /// How many of those have been sent; as many of the queue's `arrivals` are theirs.
-    pub sent: u32,
     /// When its front header has arrived.
     pub readable: Time,
 }
@@ -74,9 +86,9 @@ pub(super) struct Incoming {
 /// Packets of an input buffer that wait for each other in order.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    pub packets: VecDeque<Incoming>,
+    pub packets: Row<Incoming>,
     /// When the characters of these that have been sent and have not crossed arrive.
-    pub arrivals: VecDeque<Time>,
+    pub arrivals: Times,
     /// The lane on which they arrive.
     pub lane: u32,
     /// The lane it was granted, or [`NONE`].
@@ -106,10 +118,35 @@ pub(super) struct Queue {
 }
 
 impl Queue {
+    /// Returns the packet at its front, which exists if the queue has asked, holds a lane or is spilled.
+    #[inline(always)]
+    pub fn front(&self) -> &Incoming {
+        self.packets.first().expect("a packet at the front")
+    }
+
+    /// The same to be changed.
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> &mut Incoming {
+        self.packets.first_mut().expect("a packet at the front")
+    }
+
+    /// Returns how many characters of the last packet have been sent and have not crossed.
+    pub fn sent_of_last(&self) -> u32 {
+        let left: u32 = self.packets.iter().map(|packet| packet.left).sum();
+        let last = self.packets.last().map_or(0, |packet| packet.left);
+        self.arrivals.len() - (left - last)
+    }
+
+    /// Returns the last packet, which is the one that is being sent.
+    #[inline(always)]
+    pub fn last_mut(&mut self) -> &mut Incoming {
+        self.packets.last_mut().expect("the packet that is sent")
+    }
+
     fn new(lane: u32) -> Self {
         Self {
-            packets: VecDeque::new(),
-            arrivals: VecDeque::new(),
+            packets: Row::new(),
+            arrivals: Times::new(),
             lane,
             output: NONE,
             delete: 0,
@@ -284,8 +321,8 @@ pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) 
             link,
             bit: 1 << (lane - link * fabric.lanes),
             holder: NONE,
-            outgoing: VecDeque::new(),
-            ready: VecDeque::new(),
+            outgoing: Row::new(),
+            ready: Times::new(),
             places: Places::new(fabric.link_output_buffer[link as usize]),
             credit: Credit::new(promised),
             last_grant: -1,

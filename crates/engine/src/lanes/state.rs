@@ -284,6 +284,10 @@ impl Network {
     /// Returns the packets that are on links, with end -1.
     pub fn standing(&self) -> Vec<Hop> {
         let amid = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_amid());
-        amid.map(|(lane, at)| self.hop(self.fabric.link_of(lane), &at.outgoing[0], -1)).collect()
+        amid.filter_map(|(lane, at)| {
+            let packet = at.outgoing.first()?;
+            Some(self.hop(self.fabric.link_of(lane), packet, -1))
+        })
+        .collect()
     }
 }

@@ -52,13 +52,13 @@ impl Network {
     /// spilled.
     fn time_out(&mut self, queue: u32) {
         let at = &self.queues[queue as usize];
-        let (output, packet, missing) = (at.output, at.packets[0].packet, at.packets[0].left - at.delete);
+        let (output, packet, missing) = (at.output, at.front().packet, at.front().left - at.delete);
         let (link, switch) = (self.fabric.link_of(output), self.switch_at(at.lane) as usize);
         self.lose(packet, |losses| &mut losses.timed_out, link);
         let to = &mut self.lanes[output as usize];
-        if to.outgoing.back().is_some_and(|sent| sent.length == missing) {
+        if to.outgoing.last().is_some_and(|sent| sent.length == missing) {
             // Nothing has crossed, so there is nothing to end.
-            to.outgoing.pop_back();
+            to.outgoing.pop_last();
         } else {
             self.shorten(queue, missing - 1);
             self.packets[packet].pieces += 1;

@@ -56,13 +56,12 @@ impl Network {
     pub(super) fn start_of(&self, lane: u32) -> Time {
         let at = &self.lanes[lane as usize];
         let link = &self.links[at.link as usize];
-        let supply = match at.ready.front() {
-            _ if link.from_terminal && link.dispatched == NONE && at.outgoing.is_empty() => return UNKNOWN,
-            _ if link.from_terminal => 0,
-            Some(&ready) => ready,
-            None => return UNKNOWN,
+        let supply = match link.from_terminal {
+            true if link.dispatched == NONE && at.outgoing.is_empty() => UNKNOWN,
+            true => 0,
+            false => at.ready.first(),
         };
-        if link.to_terminal {
+        if supply == UNKNOWN || link.to_terminal {
             return supply;
         }
         let needed = if self.whole { self.needed(lane) } else { 1 };
@@ -72,7 +71,7 @@ impl Network {
     /// Returns the characters for which the next character of a lane needs credit, if packets wait for all of it.
     fn needed(&self, lane: u32) -> u32 {
         let at = &self.lanes[lane as usize];
-        match at.outgoing.front() {
+        match at.outgoing.first() {
             Some(packet) if packet.sent == 0 => self.characters(packet.packet),
             Some(_) => 1,
             None => self.characters(self.links[at.link as usize].dispatched),
@@ -161,7 +160,7 @@ impl Network {
             self.begin(link, lane, time);
         }
         let at = &mut self.lanes[lane as usize];
-        let packet = at.outgoing.front_mut().expect("a packet is to be sent");
+        let packet = at.outgoing.first_mut().expect("a packet is to be sent");
         packet.sent += 1;
         let (is_first, is_end) = (packet.sent == 1, packet.sent == packet.length);
         if is_first {
@@ -169,7 +168,7 @@ impl Network {
         }
         let packet = *packet;
         if is_end {
-            at.outgoing.pop_front();
+            at.outgoing.pop();
         }
         let occupied = self.occupy(link, lane, is_first, is_end, time);
         let &Link { character, arrival, quantum, from_terminal, to_terminal, .. } =
@@ -198,7 +197,7 @@ impl Network {
         let packet = std::mem::replace(&mut self.links[link as usize].dispatched, NONE);
         self.packets[packet].started = time;
         let length = self.characters(packet);
-        self.lanes[lane as usize].outgoing.push_back(Outgoing { packet, length, sent: 0, begin: 0 });
+        self.lanes[lane as usize].outgoing.push(Outgoing::new(packet, length));
         self.fabric.lanes_of(link).for_each(|other| self.set_start(other, UNKNOWN));
     }
 
@@ -206,7 +205,7 @@ impl Network {
     #[inline]
     fn leave_output(&mut self, lane: u32, free: Time) {
         let at = &mut self.lanes[lane as usize];
-        at.ready.pop_front();
+        at.ready.pop();
         at.places.give_back(free);
         let holder = at.holder;
         self.may_cross_if_held(holder);
@@ -236,9 +235,12 @@ impl Network {
         if packet.sent == packet.length {
             at.ends.push_back((arrives + later, packet.packet));
             self.schedule(Event::Deliver(lane), arrives + later);
-        } else if packet.sent == 1 && self.tells_heads {
-            at.heads.push_back((arrives, packet.packet));
-            self.schedule(Event::Head(lane), arrives);
+        } else if packet.sent == 1 {
+            at.reads();
+            if self.tells_heads {
+                at.heads.push_back((arrives, packet.packet));
+                self.schedule(Event::Head(lane), arrives);
+            }
         }
     }
 
