@@ -20,45 +20,47 @@ impl Network {
         self.looked_at = time;
     }
 
-    /// Finds out how far links that are alone can be computed in advance in this tick: until somebody looks, a link
-    /// fails, or a code moves on. Paths of packets are recorded in order, so with these nothing is.
+    /// Finds out how far can be computed in advance in this tick: until somebody looks, a link fails, or a code moves on.
+    /// Paths of packets are recorded in order, so with these nothing is.
     pub(super) fn look_ahead(&mut self) {
-        if self.alone && self.hops.limit == 0 {
-            let codes = self.codes.as_ref().map_or(UNKNOWN, |codes| codes.horizon(self.now));
-            self.horizon = self.faults.next().unwrap_or(UNKNOWN).min(codes).min(self.looked_at);
+        self.horizon = if self.hops.limit == 0 {
+            let codes = self.codes.as_ref().map_or(UNKNOWN, |codes| codes.horizon(self.agenda.now));
+            self.faults.next().unwrap_or(UNKNOWN).min(codes).min(self.looked_at)
         } else {
-            self.horizon = self.now;
-        }
+            self.agenda.now
+        };
     }
 
-    /// Starts the characters of the only lane of a link whose times are known, up to the horizon.
-    pub(super) fn start_alone(&mut self, link: u32) {
+    /// Starts the characters of a lane whose times are known, up to the horizon, as long as nothing competes for the wire:
+    /// always if the link has no other, otherwise up to the end of its packet.
+    pub(super) fn start_alone(&mut self, link: u32, lane: u32) {
+        while self.fabric.lanes == 1 || self.lanes[lane as usize].is_amid() {
+            let time = self.lanes[lane as usize].starts_at.max(self.links[link as usize].free_at);
+            if time > self.agenda.now && time >= self.horizon {
+                return self.agenda.wake_wire(&mut self.links[link as usize], time);
+            }
+            let time = time.max(self.agenda.now);
+            if !self.start_ahead(link, lane, time) {
+                self.send(link, lane, time);
+            }
+        }
+        self.wake_free_wire(link);
+    }
+
+    /// Moves the characters of a queue whose times are known, up to the horizon, where nothing competes for the crossbar
+    /// with it: neither another queue for its input, nor another lane for its output.
+    pub(super) fn cross_alone(&mut self, queue: u32) {
         loop {
-            self.start_middle(link, link);
-            let time = self.starts_at[link as usize].max(self.links[link as usize].free_at);
-            if time > self.now && time >= self.horizon {
-                return self.wake_wire(link, time);
+            let at = &self.queues[queue as usize];
+            let port = &self.links[at.link as usize].port;
+            let (time, now) = (at.crosses_at.max(port.free_at), self.agenda.now);
+            let until = if port.ahead { self.horizon } else { now };
+            if time > now && time >= until.min(at.ends_at(port)) {
+                return self.agenda.wake_port(&mut self.links[at.link as usize], time);
             }
-            self.send(link, link, time.max(self.now));
-        }
-    }
-
-    /// Moves the characters of the only queue at the end of a link whose times are known, up to the horizon. Nothing
-    /// competes for the crossbar with it: neither another queue for its input, nor another lane for its output.
-    pub(super) fn cross_alone(&mut self, link: u32) {
-        while let Some(&queue) = self.ports[link as usize].crossing.first() {
-            if self.cross_middle(link, queue) && self.crosses_at[queue as usize] == UNKNOWN {
-                return;
+            if !self.cross_ahead(queue, time.max(now), until) {
+                self.cross_one(queue, time.max(now));
             }
-            let port = &mut self.ports[link as usize];
-            let time = self.crosses_at[queue as usize].max(port.free_at);
-            let ends_at = self.queues[queue as usize].moved_at.saturating_add(port.timeout);
-            if time > self.now && time >= self.horizon.min(ends_at) {
-                return self.wake_port(link, time);
-            }
-            let time = time.max(self.now);
-            port.free_at = time + port.pace;
-            self.cross_one(link, queue, time);
         }
     }
 }

@@ -6,11 +6,18 @@ use super::state::{Network, UNKNOWN};
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
+/// Returns which of some lanes of a link, as bits, is next after the one that was last; if the order is fixed, the first.
+#[inline(always)]
+pub(super) fn in_turn(able: u32, last: u32, fixed: bool) -> u32 {
+    let later = if fixed || last >= u32::BITS { 0 } else { able & (!1 << last) };
+    if later != 0 { later.trailing_zeros() } else { able.trailing_zeros() }
+}
+
 impl Network {
     /// Queues the head of this queue, whose request is due in this tick.
     pub fn request(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
-        if at.asks_at != self.now {
+        if at.asks_at != self.agenda.now {
             // The head that had to request now has been lost.
             return;
         }
@@ -33,19 +40,19 @@ impl Network {
             return self.discard(queue);
         }
         let (group, at) = (entry >> 1, &mut self.queues[queue as usize]);
-        (at.awaits, at.strips, at.since) = (group, entry & 1 == 1, self.now);
+        (at.awaits, at.strips, at.since) = (group, entry & 1 == 1, self.agenda.now);
         if self.fabric.takes_all(group) {
             return self.wait_for_all(switch, queue);
         }
         let waiting = &mut self.groups[group as usize].waiting;
-        let place = waiting.partition_point(|&other| other < (self.now, queue));
-        waiting.insert(place, (self.now, queue));
+        let place = waiting.partition_point(|&other| other < (self.agenda.now, queue));
+        waiting.insert(place, (self.agenda.now, queue));
         self.touch(group);
     }
 
     /// Frees a lane in this tick.
     pub fn release(&mut self, lane: u32) {
-        self.lanes[lane as usize].holder = NONE;
+        self.set_holder(lane, NONE);
         for place in 0..self.groups_of[lane as usize].len() {
             self.touch(self.groups_of[lane as usize][place]);
         }
@@ -76,40 +83,63 @@ impl Network {
         }
         self.distribute();
         self.look_ahead();
-        while let Some(link) = self.crossing.pop() {
-            if self.ports[link as usize].due == self.now {
-                self.ports[link as usize].due = UNKNOWN;
-                self.cross(link);
-            }
+        while let Some(link) = self.agenda.take_crossing() {
+            self.cross(link);
         }
         self.take_nominated();
-        while let Some(link) = self.starting.pop() {
-            if self.links[link as usize].due == self.now {
-                self.links[link as usize].due = UNKNOWN;
-                self.start(link);
-            }
+        while let Some(link) = self.agenda.take_starting() {
+            self.start(link);
         }
         Ok(())
     }
 
     /// Grants lanes of a group until no waiting head finds a free one.
+    #[inline(never)]
     fn serve(&mut self, group: u32) {
         self.groups[group as usize].touched = false;
-        while self.groups[group as usize].waiting.iter().any(|&head| self.is_able(group, head)) {
+        while self.serves(group) {
             let head = self.choose_head(group);
             let output = self.choose_lane(group, head);
             self.grant(head.1, output);
         }
     }
 
-    /// Returns the lanes of a group that a head can be granted.
+    /// Whether a head that waits for a group can be granted a lane. Without distributions a free lane is free for all.
+    fn serves(&self, group: u32) -> bool {
+        let waiting = &self.groups[group as usize].waiting;
+        match waiting.first() {
+            Some(&first) if self.distributions.is_none() => self.is_able(group, first),
+            _ => waiting.iter().any(|&head| self.is_able(group, head)),
+        }
+    }
+
+    /// Returns the free lanes of a group, as bits of links, in order of preference.
+    #[inline(always)]
+    fn free_of_links(&self, group: u32) -> impl Iterator<Item = (u32, u32)> {
+        let lanes = self.groups[group as usize].lanes.iter();
+        lanes.map(|&(link, lanes)| {
+            let at = &self.links[link as usize];
+            (link, if at.down { 0 } else { at.free & lanes })
+        })
+    }
+
+    /// Returns the lanes of a group that a head can be granted, in order of preference.
     fn free(&self, group: u32, head: (Time, u32)) -> impl Iterator<Item = u32> {
-        let lanes = self.fabric.group(group).iter().copied();
-        let is_free = |lane: u32| self.lanes[lane as usize].holder == NONE && !self.is_down(lane);
-        lanes.filter(move |&lane| is_free(lane) && self.kept_for(lane, head).is_none())
+        let first = |link: u32| link * self.fabric.lanes;
+        let lanes = self.free_of_links(group).flat_map(move |(link, mut free)| {
+            std::iter::from_fn(move || {
+                let lane = (free != 0).then(|| first(link) + free.trailing_zeros())?;
+                free &= free - 1;
+                Some(lane)
+            })
+        });
+        lanes.filter(move |&lane| self.kept_for(lane, head).is_none())
     }
 
     fn is_able(&self, group: u32, head: (Time, u32)) -> bool {
+        if self.distributions.is_none() {
+            return self.free_of_links(group).any(|(_, free)| free != 0);
+        }
         self.free(group, head).next().is_some()
     }
 
@@ -125,18 +155,15 @@ impl Network {
             }
             kind => {
                 // No group has two heads of one lane, so queues are in the order of lanes.
-                let (queue, served) =
-                    (|head: u32| &self.queues[head as usize], self.groups[group as usize].served);
-                let made = |head: u32| self.packets[queue(head).front().packet].created;
-                let ranked = |&(_, (_, head)): &(usize, (Time, u32))| {
-                    rank(kind, queue(head).lane, served, || made(head))
-                };
+                let served = self.groups[group as usize].served;
+                let made = |head: u32| self.packets[self.queues[head as usize].front().packet].created;
+                let ranked = |&(_, (_, head)): &(usize, (Time, u32))| rank(kind, head, served, || made(head));
                 self.heads(group).min_by_key(ranked)
             }
         };
         let (place, _) = chosen.expect("a head waits");
         let head = self.groups[group as usize].waiting.remove(place);
-        self.groups[group as usize].served = self.queues[head.1 as usize].lane;
+        self.groups[group as usize].served = head.1;
         head
     }
 
@@ -146,11 +173,11 @@ impl Network {
             let packet = self.queues[head.1 as usize].front().packet;
             self.fabric.goes_first(self.packets[packet].target)
         };
-        // Without distributions a free lane is free for all heads.
         let all = self.distributions.is_none();
         let waiting = (0..).zip(self.groups[group as usize].waiting.iter().copied());
         let able = waiting.filter(move |&(_, head)| all || self.is_able(group, head));
-        let any = able.clone().any(|(_, head)| goes_first(head));
+        let ranks = !self.fabric.port_priority.is_empty();
+        let any = ranks && able.clone().any(|(_, head)| goes_first(head));
         able.filter(move |&(_, head)| !any || goes_first(head))
     }
 
@@ -186,8 +213,8 @@ impl Network {
         }
         let at = &mut self.queues[queue as usize];
         (at.awaits, at.output, at.delete) = (NONE, output, delete);
-        self.hold(output, queue, since, Outgoing::new(number, left - delete));
-        let crossing = &mut self.ports[self.fabric.link_of(lane) as usize].crossing;
+        self.hold(output, queue, since, number, left - delete);
+        let crossing = &mut self.links[self.fabric.link_of(lane) as usize].port.crossing;
         let place = crossing.partition_point(|&other| other < queue);
         crossing.insert(place, queue);
         self.may_cross(queue);
@@ -195,23 +222,21 @@ impl Network {
     }
 
     /// Makes the packet at the front of a queue hold a lane.
-    pub(super) fn hold(&mut self, output: u32, queue: u32, since: Time, packet: Outgoing) {
+    pub(super) fn hold(&mut self, output: u32, queue: u32, since: Time, packet: u32, length: u32) {
         let link = self.fabric.link_of(output);
-        self.links[link as usize].counts.wait_ticks += (self.now - since) as u64;
+        self.links[link as usize].counts.wait_ticks += (self.agenda.now - since) as u64;
+        let needed = if self.whole { self.characters(packet) } else { 1 };
+        self.set_holder(output, queue);
         let to = &mut self.lanes[output as usize];
-        (to.holder, to.last_grant) = (queue, self.now);
-        to.outgoing.push(packet);
+        to.last_grant = self.agenda.now;
+        to.outgoing.push(Outgoing::new(packet, length, needed));
     }
 
-    /// Returns which of the lanes of a link that can send, as bits, sends next; the last one again if it is `amid` a
-    /// packet.
-    #[inline]
-    pub(super) fn in_turn(&self, able: u32, last: u32, amid: bool) -> Option<u32> {
-        let last_is_able = last < u32::BITS && able >> last & 1 == 1;
-        if able == 0 || self.by_packet && amid && last_is_able {
-            return last_is_able.then_some(last);
-        }
-        let behind = if self.fixed || last >= u32::BITS { 0 } else { able & (!1 << last) };
-        Some(if behind != 0 { behind } else { able }.trailing_zeros())
+    /// Records the queue whose packet holds a lane, or that none does.
+    pub(super) fn set_holder(&mut self, lane: u32, queue: u32) {
+        let at = &mut self.lanes[lane as usize];
+        let free = &mut self.links[at.link as usize].free;
+        *free = if queue == NONE { *free | at.bit } else { *free & !at.bit };
+        at.holder = queue;
     }
 }

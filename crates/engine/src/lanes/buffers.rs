@@ -12,12 +12,15 @@ use crate::kernel::Time;
 pub(super) struct Times {
     /// [`UNKNOWN`] if there is none.
     first: Time,
-    rest: VecDeque<Time>,
+    /// The others: those from `begin` to before `end`, each at the place of its number modulo the length, a power of two.
+    rest: Vec<Time>,
+    begin: u32,
+    end: u32,
 }
 
 impl Times {
     pub fn new() -> Self {
-        Self { first: UNKNOWN, rest: VecDeque::new() }
+        Self { first: UNKNOWN, rest: Vec::new(), begin: 0, end: 0 }
     }
 
     /// Returns the first one, [`UNKNOWN`] if there is none.
@@ -26,14 +29,22 @@ impl Times {
         self.first
     }
 
-    /// Returns the one at an index, [`UNKNOWN`] if there are not as many.
     #[inline(always)]
-    pub fn get(&self, index: usize) -> Time {
-        if index == 0 { self.first } else { self.rest.get(index - 1).copied().unwrap_or(UNKNOWN) }
+    fn rest_at(&mut self, number: u32) -> &mut Time {
+        let place = number as usize & (self.rest.len() - 1);
+        &mut self.rest[place]
+    }
+
+    /// Returns the one at an index, [`UNKNOWN`] if there are not as many.
+    pub fn get(&self, index: u32) -> Time {
+        if index == 0 || index >= self.len() {
+            return if index == 0 { self.first } else { UNKNOWN };
+        }
+        self.rest[self.begin.wrapping_add(index - 1) as usize & (self.rest.len() - 1)]
     }
 
     pub fn last(&self) -> Option<Time> {
-        self.rest.back().copied().or_else(|| (!self.is_empty()).then_some(self.first))
+        (!self.is_empty()).then(|| self.get(self.len() - 1))
     }
 
     #[inline(always)]
@@ -41,25 +52,74 @@ impl Times {
         self.first == UNKNOWN
     }
 
+    /// Whether there is one.
+    #[inline(always)]
+    pub fn is_single(&self) -> bool {
+        self.begin == self.end && !self.is_empty()
+    }
+
     #[inline(always)]
     pub fn len(&self) -> u32 {
-        u32::from(!self.is_empty()) + self.rest.len() as u32
+        u32::from(!self.is_empty()) + self.end.wrapping_sub(self.begin)
     }
 
     #[inline(always)]
     pub fn push(&mut self, time: Time) {
-        if self.first == UNKNOWN { self.first = time } else { self.rest.push_back(time) }
+        if self.first == UNKNOWN {
+            self.first = time;
+            return;
+        }
+        if self.end.wrapping_sub(self.begin) as usize == self.rest.len() {
+            self.grow();
+        }
+        *self.rest_at(self.end) = time;
+        self.end = self.end.wrapping_add(1);
+    }
+
+    /// Makes room for more.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let times: Vec<_> = (1..self.len()).map(|index| self.get(index)).collect();
+        (self.begin, self.end) = (0, times.len() as u32);
+        self.rest = times;
+        self.rest.resize((2 * self.rest.len()).max(4), UNKNOWN);
+    }
+
+    /// Adds a time before those that are later; returns whether there were any.
+    pub fn insert(&mut self, time: Time) -> bool {
+        let is_before = self.last().is_some_and(|last| time < last);
+        self.push(time);
+        if is_before {
+            let mut number = self.end.wrapping_sub(1);
+            while number != self.begin && *self.rest_at(number.wrapping_sub(1)) > time {
+                *self.rest_at(number) = *self.rest_at(number.wrapping_sub(1));
+                number = number.wrapping_sub(1);
+            }
+            *self.rest_at(number) = time;
+            if number == self.begin && self.first > time {
+                *self.rest_at(number) = std::mem::replace(&mut self.first, time);
+            }
+        }
+        is_before
     }
 
     /// Takes the first one.
     #[inline(always)]
     pub fn pop(&mut self) -> Time {
-        std::mem::replace(&mut self.first, self.rest.pop_front().unwrap_or(UNKNOWN))
+        let mut next = UNKNOWN;
+        if self.begin != self.end {
+            next = *self.rest_at(self.begin);
+            self.begin = self.begin.wrapping_add(1);
+        }
+        std::mem::replace(&mut self.first, next)
     }
 
     pub fn pop_last(&mut self) {
-        if self.rest.pop_back().is_none() {
+        if self.begin == self.end {
             self.first = UNKNOWN;
+        } else {
+            self.end = self.end.wrapping_sub(1);
         }
     }
 
@@ -194,7 +254,7 @@ impl Credit {
 
     fn later(&self, needed: u32, quantum: u32) -> Time {
         let quanta = (needed - self.count).div_ceil(quantum);
-        self.returning.get(quanta as usize - 1)
+        self.returning.get(quanta - 1)
     }
 
     /// Spends credit for a character, when there is credit for `needed`.
@@ -206,10 +266,15 @@ impl Credit {
         self.count -= 1;
     }
 
-    /// Adds a quantum that arrives at this time.
+    /// Adds a quantum that arrives at this time, not before the others that are known.
     #[inline(always)]
     pub fn add(&mut self, time: Time) {
         self.returning.push(time);
+    }
+
+    /// Adds a quantum that arrives at this time; returns whether it is before others that are known.
+    pub fn add_between(&mut self, time: Time) -> bool {
+        self.returning.insert(time)
     }
 
     /// Returns the characters for which credit is there or returns.
@@ -231,6 +296,20 @@ mod tests {
         assert_eq!(places.next(), UNKNOWN);
         places.give_back(7);
         assert_eq!(places.next(), 7);
+    }
+
+    #[test]
+    fn a_time_is_inserted_before_later_ones() {
+        let mut times = Times::new();
+        let given = [5, 9, 7, 3, 8, 4, 6, 3];
+        given.iter().for_each(|&time| {
+            times.insert(time);
+        });
+        let mut sorted = given;
+        sorted.sort_unstable();
+        assert_eq!(times.len(), 8);
+        assert_eq!(sorted.map(|_| times.pop()), sorted);
+        assert!(times.is_empty());
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Network {
     pub fn pass_codes(&mut self, seen: &mut Vec<Seen>) -> u64 {
         let Some(mut codes) = self.codes.take() else { return 0 };
         let mut count = 0;
-        while codes.next() == Some(self.now) {
+        while codes.next() == Some(self.agenda.now) {
             count += 1;
             match codes.events.pop() {
                 Some(Reverse((_, CodeEvent::Make { source, left }))) => {
@@ -121,11 +121,11 @@ impl Network {
                 }
                 Some(Reverse((_, CodeEvent::Ready { link, code }))) => {
                     let (waiting, one) =
-                        (&mut codes.waiting[link as usize], (code.is_interrupt, self.now, code));
+                        (&mut codes.waiting[link as usize], (code.is_interrupt, self.agenda.now, code));
                     let place = waiting.partition_point(|other| *other <= one);
                     waiting.insert(place, one);
                     codes.ready += 1;
-                    self.wake_wire(link, self.now);
+                    self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
                 }
                 None => {}
             }
@@ -137,7 +137,7 @@ impl Network {
     fn make(&mut self, codes: &mut Codes, source: u32, left: u64, seen: &mut Vec<Seen>) {
         let row = source as usize;
         if left > 1 {
-            let next = self.now + self.fabric.code_period_ticks[row] as Time;
+            let next = self.agenda.now + self.fabric.code_period_ticks[row] as Time;
             codes.add(next, CodeEvent::Make { source, left: left - 1 });
         }
         seen.push(Seen::Made { source });
@@ -146,12 +146,15 @@ impl Network {
         let is_interrupt = number != TIME;
         if !is_interrupt {
             register.time = (register.time + 1) % CODE_NUMBERS;
-        } else if !hold(register, number, self.now, self.fabric.interrupt_hold_ticks) {
+        } else if !hold(register, number, self.agenda.now, self.fabric.interrupt_hold_ticks) {
             return;
         }
         let number = if is_interrupt { number } else { register.time };
-        let code = Code { is_interrupt, number, source, made: self.now };
-        codes.add(self.now, CodeEvent::Ready { link: self.fabric.terminal_out_link[port as usize], code });
+        let code = Code { is_interrupt, number, source, made: self.agenda.now };
+        codes.add(
+            self.agenda.now,
+            CodeEvent::Ready { link: self.fabric.terminal_out_link[port as usize], code },
+        );
     }
 
     /// Handles the arrival of a code: the switch or port drops it, or accepts it and passes it on.
@@ -160,7 +163,7 @@ impl Network {
         let register = &mut codes.registers[vertex as usize];
         let (counts, last) = (&mut codes.counts[link as usize], register.time);
         if code.is_interrupt {
-            if !hold(register, code.number, self.now, self.fabric.interrupt_hold_ticks) {
+            if !hold(register, code.number, self.agenda.now, self.fabric.interrupt_hold_ticks) {
                 return counts.duplicates += 1;
             }
         } else {
@@ -174,10 +177,15 @@ impl Network {
         }
         if self.fabric.is_terminal(vertex) {
             let port = vertex - self.fabric.switches;
-            return seen.push(Seen::Taken { source: code.source, port, made: code.made, at: self.now });
+            return seen.push(Seen::Taken {
+                source: code.source,
+                port,
+                made: code.made,
+                at: self.agenda.now,
+            });
         }
         let back = self.fabric.link_reverse[link as usize];
-        let ready = self.now + Time::from(self.fabric.switch_code_ticks[vertex as usize]);
+        let ready = self.agenda.now + Time::from(self.fabric.switch_code_ticks[vertex as usize]);
         let outputs = std::mem::take(&mut codes.outputs[vertex as usize]);
         for &link in outputs.iter().filter(|&&link| link != back) {
             codes.add(ready, CodeEvent::Ready { link, code });
@@ -190,13 +198,10 @@ impl Network {
         let Some(code) = self.codes.as_mut().and_then(|codes| codes.take(link)) else { return false };
         let row = link as usize;
         let occupied = Time::from(self.fabric.link_code_ticks[row]);
-        let arrival = self.now + Time::from(self.fabric.link_code_arrival_ticks[row]);
+        let arrival = self.agenda.now + Time::from(self.fabric.link_code_arrival_ticks[row]);
         let shared = &mut self.links[row];
-        if shared.amid > 0 {
-            shared.counts.stalled_ticks += (self.now - shared.free_at.max(self.counted_from)) as u64;
-        }
         shared.counts.busy_ticks += occupied as u64;
-        shared.free_at = self.now + occupied;
+        shared.free_at = self.agenda.now + occupied;
         let codes = self.codes.as_mut().expect("there is a code");
         codes.counts[row].sent += 1;
         codes.add(arrival, CodeEvent::Arrive { link, code });
@@ -205,11 +210,11 @@ impl Network {
             started: code.made,
             target: u32::from(code.number),
             link,
-            begin: self.now,
+            begin: self.agenda.now,
             end: arrival,
             kind: hop_kind::CODE,
         });
-        self.wake_wire(link, self.now + occupied);
+        self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now + occupied);
         true
     }
 
@@ -225,7 +230,7 @@ impl Network {
 
     /// Whether only codes, and faults without packets, are still to happen.
     pub fn is_idle(&self) -> bool {
-        self.is_quiet() && (self.faults.next().is_none() || self.packets.count() == 0)
+        self.agenda.is_quiet() && (self.faults.next().is_none() || self.packets.count() == 0)
     }
 
     /// Returns the code counts of every link; empty if there are no codes.

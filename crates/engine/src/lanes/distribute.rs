@@ -1,6 +1,5 @@
 //! Packets that go to several links at once: heads that wait for all of them, lanes reserved for them, and the copies.
 
-use super::parts::Outgoing;
 use super::state::Network;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -28,8 +27,8 @@ impl Network {
     pub(super) fn wait_for_all(&mut self, switch: u32, queue: u32) {
         let Some(at) = &mut self.distributions else { return };
         let waiting = &mut at.waiting[switch as usize];
-        let place = waiting.partition_point(|&other| other < (self.now, queue));
-        waiting.insert(place, (self.now, queue));
+        let place = waiting.partition_point(|&other| other < (self.agenda.now, queue));
+        waiting.insert(place, (self.agenda.now, queue));
         at.touched.push(switch);
     }
 
@@ -85,7 +84,7 @@ impl Network {
         let length = at.front().left - at.delete;
         for &lane in &lanes[1..] {
             let packet = self.packets.add(self.packets[first]);
-            self.hold(lane, queue, since, Outgoing::new(packet, length));
+            self.hold(lane, queue, since, packet, length);
         }
     }
 }

@@ -108,7 +108,7 @@ impl Network {
     /// packets were cut while they sent them.
     pub fn fail(&mut self, asking: &mut Vec<u32>) -> u64 {
         let mut count = 0;
-        while let Some((_, event, link)) = self.faults.events.pop_if(|next| next.0 == self.now) {
+        while let Some((_, event, link)) = self.faults.events.pop_if(|next| next.0 == self.agenda.now) {
             count += 1;
             match event {
                 FaultEvent::Down { ended, for_good } => {
@@ -119,11 +119,11 @@ impl Network {
                 FaultEvent::Stuck => self.links[link as usize].stuck = true,
                 FaultEvent::Free => {
                     self.links[link as usize].stuck = false;
-                    self.wake_wire(link, self.now);
+                    self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
                 }
             }
         }
-        while let Some((_, table)) = self.faults.tables.pop_if(|table| table.0 == self.now) {
+        while let Some((_, table)) = self.faults.tables.pop_if(|table| table.0 == self.agenda.now) {
             count += 1;
             self.faults.table = table;
         }
@@ -178,7 +178,8 @@ impl Network {
 
     fn go_down(&mut self, link: u32, ended: Time, asking: &mut Vec<u32>) {
         let at = &mut self.links[link as usize];
-        (at.down, at.amid) = (true, 0);
+        at.down = true;
+        at.leaves_packet(0);
         self.lose_codes(link);
         for lane in self.fabric.lanes_of(link) {
             let mut hit = self.empty_sender(lane, asking);
@@ -205,12 +206,15 @@ impl Network {
         let at = &mut self.lanes[lane as usize];
         let outgoing = std::mem::replace(&mut at.outgoing, Row::new());
         at.ready.clear();
+        if self.links[link as usize].dispatched != NONE {
+            at.ready.push(0);
+        }
         at.places = Places::new(self.fabric.link_output_buffer[link as usize]);
         at.credit = Credit::new(0);
         let holder = at.holder;
         self.set_start(lane, UNKNOWN);
         if holder != NONE && self.queues[holder as usize].output == lane {
-            self.lanes[lane as usize].holder = NONE;
+            self.set_holder(lane, NONE);
             let packet = self.queues[holder as usize].front().packet;
             self.packets[packet].pieces += 1;
             self.spill(holder);
@@ -220,7 +224,7 @@ impl Network {
                 asking.push(self.packets[sent.packet].source);
             }
             if self.hops.limit > 0 && sent.sent > 0 {
-                let hop = self.hop(link, sent, self.now);
+                let hop = self.hop(link, sent, self.agenda.now);
                 self.hops.record(hop);
             }
         }
@@ -229,7 +233,7 @@ impl Network {
 
     /// Removes the packets on the wire to a terminal.
     fn empty_wire_to_terminal(&mut self, lane: u32, hit: &mut Vec<u32>) {
-        let (now, at) = (self.now, &mut self.lanes[lane as usize]);
+        let (now, at) = (self.agenda.now, &mut self.lanes[lane as usize]);
         while at.heads.pop_back_if(|head| head.0 >= now).is_some() {}
         while let Some((_, packet)) = at.ends.pop_back_if(|end| end.0 >= now) {
             hit.push(packet);
@@ -256,21 +260,21 @@ impl Network {
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
         let Some(last) = at.packets.last().copied() else { return false };
         let mut sent = at.sent_of_last();
-        if sent == last.left && at.arrivals.last().is_some_and(|time| time < self.now) {
+        if sent == last.left && at.arrivals.last().is_some_and(|time| time < self.agenda.now) {
             return false;
         }
-        while sent > 0 && at.arrivals.last().is_some_and(|time| time >= self.now) {
+        while sent > 0 && at.arrivals.last().is_some_and(|time| time >= self.agenda.now) {
             at.arrivals.pop_last();
             sent -= 1;
         }
         if !hit.contains(&last.packet) {
             hit.push(last.packet);
         }
-        if first && last.readable >= self.now {
+        if first && last.readable >= self.agenda.now {
             (at.asked, at.asks_at) = (false, UNKNOWN);
         }
         if sent == 0 && first {
-            self.crosses_at[queue as usize] = UNKNOWN;
+            at.crosses_at = UNKNOWN;
         }
         if sent == 0 && !(first && begun) {
             at.packets.pop_last();
@@ -289,7 +293,7 @@ impl Network {
         let last = at.last_mut();
         let missing = last.left - sent - 1;
         last.left -= missing;
-        let (is_next, asks) = (sent == 0, last.readable >= self.now);
+        let (is_next, asks) = (sent == 0, last.readable >= self.agenda.now);
         if asks {
             last.readable = ended;
         }
@@ -328,6 +332,7 @@ impl Network {
 
     fn go_up(&mut self, link: u32) {
         self.links[link as usize].down = false;
+        let to_terminal = self.links[link as usize].to_terminal;
         let (quantum, buffer) =
             (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
         for lane in self.fabric.lanes_of(link) {
@@ -335,13 +340,14 @@ impl Network {
             let standing = queues.map(|queue| queue.arrivals.len()).sum::<u32>();
             let promised = buffer.saturating_sub(standing) / quantum * quantum;
             let at = &mut self.lanes[lane as usize];
-            (at.credit, at.owed) = (Credit::new(promised), standing + promised);
+            let credit = if to_terminal { u32::MAX } else { promised };
+            (at.credit, at.owed) = (Credit::new(credit), standing + promised);
             self.may_start(lane);
             for place in 0..self.groups_of[lane as usize].len() {
                 self.touch(self.groups_of[lane as usize][place]);
             }
         }
-        self.wake_wire(link, self.now);
+        self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
     }
 
     /// Discards the heads that wait for a group without a working link.
@@ -368,33 +374,33 @@ impl Network {
         (at.awaits, at.delete, at.spills) = (NONE, 0, true);
         let link = self.fabric.link_of(at.lane);
         if output != NONE {
-            let to = &mut self.ports[self.fabric.link_of(output) as usize];
+            let to = &mut self.links[self.fabric.link_of(output) as usize].port;
             to.enters_amid &= to.entered != output;
         }
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.links[link as usize].port;
         port.amid &= port.last != queue;
         port.crossing.retain(|&other| other != queue);
         port.spilling.push(queue);
-        self.crosses_at[queue as usize] = UNKNOWN;
-        self.wake_port(link, self.now);
+        self.queues[queue as usize].crosses_at = UNKNOWN;
+        self.agenda.wake_port(&mut self.links[link as usize], self.agenda.now);
     }
 
     /// Spills the arrived characters of spilled packets on a link; returns when more of them arrive, as far as that is
     /// known.
     pub(super) fn spill_all(&mut self, link: u32) -> Time {
         let (mut next, mut place) = (UNKNOWN, 0);
-        while let Some(&queue) = self.ports[link as usize].spilling.get(place) {
+        while let Some(&queue) = self.links[link as usize].port.spilling.get(place) {
             let lane = self.queues[queue as usize].lane;
             let at = &mut self.queues[queue as usize];
             let (mut count, left) = (0, at.front().left);
-            while count < left && at.arrivals.first() <= self.now {
+            while count < left && at.arrivals.first() <= self.agenda.now {
                 at.arrivals.pop();
                 count += 1;
             }
             let left = left - count;
             at.front_mut().left = left;
             let more = at.arrivals.first();
-            (0..count).for_each(|_| self.give_back(link, lane, self.now));
+            (0..count).for_each(|_| self.give_back(link, lane, self.agenda.now));
             if left > 0 {
                 next = next.min(more);
                 place += 1;
@@ -411,8 +417,8 @@ impl Network {
         at.spills = false;
         let packet = at.packets.pop().expect("the packet that was spilled");
         self.piece_gone(packet.packet);
-        self.ports[link as usize].spilling.retain(|&other| other != queue);
-        self.next_head(self.fabric.link_target[link as usize] as usize, queue, self.now);
+        self.links[link as usize].port.spilling.retain(|&other| other != queue);
+        self.next_head(self.fabric.link_target[link as usize] as usize, queue, self.agenda.now);
     }
 
     /// Counts a packet as lost on a link, unless it is counted already.
@@ -421,7 +427,7 @@ impl Network {
         if !std::mem::replace(&mut at.lost, true) {
             let mark = at.mark;
             if self.hops.limit > 0 {
-                let (now, &mut Packet { source, target, started, .. }) = (self.now, at);
+                let (now, &mut Packet { source, target, started, .. }) = (self.agenda.now, at);
                 self.hops.record(Hop {
                     source,
                     started,

@@ -1,7 +1,8 @@
 //! Input buffers: arrivals, headers, and crossing to output buffers.
 
+use super::allocate::in_turn;
 use super::event::Event;
-use super::parts::{Incoming, Link, Outgoing};
+use super::parts::{Incoming, Outgoing};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -33,12 +34,10 @@ impl Network {
 
     /// Schedules the first character of the packet at the front of a queue, which had none, if it crosses or is spilled.
     pub(super) fn may_move(&mut self, queue: u32) {
-        let at = &self.queues[queue as usize];
-        if at.spills {
-            self.wake_port(self.lanes[at.lane as usize].link, at.arrivals.first());
-        } else {
-            self.may_cross(queue);
-        }
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let at = &mut queues[queue as usize];
+        let link = &mut links[at.link as usize];
+        agenda.may_move(at, link, lanes);
     }
 
     /// Records when the header of the last packet of a queue is readable.
@@ -76,148 +75,131 @@ impl Network {
         let lane = at.lane;
         let decode = Time::from(self.fabric.switch_decode_ticks[self.switch_at(lane) as usize]);
         self.queues[queue as usize].asks_at = readable + decode;
-        self.schedule(Event::Request(queue), readable + decode);
+        self.agenda.schedule(Event::Request(queue), readable + decode);
     }
 
-    /// Moves what can move in this tick from the input buffers at the end of a link.
+    /// Moves what can move in this tick from the input buffers at the end of a link, if that is due.
+    #[inline(always)]
     pub(super) fn cross(&mut self, link: u32) {
-        if !self.ports[link as usize].spilling.is_empty() {
+        let (now, port) = (self.agenda.now, &mut self.links[link as usize].port);
+        if port.due != now {
+            return;
+        }
+        port.due = UNKNOWN;
+        if port.competes && port.spilling.is_empty() {
+            self.nominate(link);
+        } else {
+            self.cross_otherwise(link);
+        }
+    }
+
+    /// The same where packets may be spilled, or nothing competes for the crossbar.
+    #[inline(never)]
+    fn cross_otherwise(&mut self, link: u32) {
+        if !self.links[link as usize].port.spilling.is_empty() {
             let next = self.spill_all(link);
-            self.wake_port(link, next);
+            self.agenda.wake_port(&mut self.links[link as usize], next);
         }
-        if self.alone {
-            return self.cross_alone(link);
-        }
-        if self.ports[link as usize].pace > 0 {
+        if self.links[link as usize].port.competes {
             return self.nominate(link);
         }
-        let (mut next, mut place) = (UNKNOWN, 0);
-        while let Some(&queue) = self.ports[link as usize].crossing.get(place) {
-            let time = self.crosses_at[queue as usize];
-            if time <= self.now {
-                if !self.cross_middle(link, queue) {
-                    self.cross_one(link, queue, self.now);
-                }
-            } else {
-                next = next.min(time);
-                place += 1;
-            }
+        let mut place = 0;
+        while let Some(&queue) = self.links[link as usize].port.crossing.get(place) {
+            self.cross_alone(queue);
+            // A queue is no longer in the list when its packet has crossed.
+            let crosses = self.queues[queue as usize].output != NONE;
+            place += usize::from(crosses);
         }
-        self.wake_port(link, next);
     }
 
     /// Nominates one of the characters that can move, if the input of the crossbar is free.
+    #[inline(always)]
     fn nominate(&mut self, link: u32) {
-        let port = &self.ports[link as usize];
-        if self.now < port.free_at {
-            return self.wake_port(link, port.free_at);
+        let (now, port) = (self.agenda.now, &self.links[link as usize].port);
+        if now < port.free_at {
+            let free_at = port.free_at;
+            return self.agenda.wake_port(&mut self.links[link as usize], free_at);
         }
-        let (mut first, mut behind, mut again, mut next) = (NONE, NONE, NONE, UNKNOWN);
+        let (keeps, begin) =
+            (self.by_packet && port.amid, if self.fixed { 0 } else { port.last.wrapping_add(1) });
+        let (mut next, mut able, mut chosen, mut turn) = (UNKNOWN, 0, (NONE, NONE), u64::MAX);
         for &queue in &port.crossing {
-            let mut time = self.crosses_at[queue as usize];
-            if time <= self.now && port.pace > 1 {
-                time = time.max(self.enters_at(queue, port.pace));
+            let at = &self.queues[queue as usize];
+            let mut time = at.crosses_at;
+            if port.pace > 1 {
+                time = time.max(self.enters_at(at.output, port.pace));
             }
-            if time > self.now {
+            if time > now {
                 next = next.min(time);
                 continue;
             }
-            first = first.min(queue);
-            if port.last == NONE || queue > port.last {
-                behind = behind.min(queue);
-            } else if queue == port.last {
-                again = queue;
+            able += 1;
+            let its = if keeps && queue == port.last { 0 } else { u64::from(queue.wrapping_sub(begin)) + 1 };
+            if its < turn {
+                (turn, chosen) = (its, (queue, at.output));
             }
         }
-        let keeps = self.by_packet && port.amid && again != NONE;
-        match if keeps {
-            again
-        } else if self.fixed || behind == NONE {
-            first
-        } else {
-            behind
-        } {
-            NONE => self.wake_port(link, next),
-            queue => self.nominate_for(self.queues[queue as usize].output),
-        }
+        let link = &mut self.links[link as usize];
+        link.port.others = if able > 1 { now } else { next };
+        if able == 0 { self.agenda.wake_port(link, next) } else { self.nominate_for(chosen.1, chosen.0) }
     }
 
     /// Nominates the next character for a lane: that of the queue whose packet holds it.
-    fn nominate_for(&mut self, lane: u32) {
-        let link = self.lanes[lane as usize].link;
-        let to = &mut self.ports[link as usize];
+    #[inline(always)]
+    fn nominate_for(&mut self, lane: u32, queue: u32) {
+        let at = &self.lanes[lane as usize];
+        let to = &mut self.links[at.link as usize].port;
         if to.nominated == 0 {
-            self.contested.push(link);
+            self.contested.push(at.link);
         }
-        to.nominated |= self.lanes[lane as usize].bit;
+        to.nominated |= at.bit;
+        to.nominee = queue;
     }
 
-    /// Returns when no other lane keeps a queue from crossing any more.
-    fn enters_at(&self, queue: u32, pace: Time) -> Time {
-        let output = self.queues[queue as usize].output;
-        let port = &self.ports[self.lanes[output as usize].link as usize];
+    /// Returns when no other lane keeps a character from crossing to a lane any more.
+    fn enters_at(&self, output: u32, pace: Time) -> Time {
+        let port = &self.links[self.lanes[output as usize].link as usize].port;
         if port.entered == output || port.entered == NONE { 0 } else { port.entered_at + pace }
     }
 
     /// Moves one nominated character to each link.
+    #[inline(always)]
     pub(super) fn take_nominated(&mut self) {
         while let Some(to) = self.contested.pop() {
-            let port = &mut self.ports[to as usize];
-            let (first, mut rivals) = (to * self.fabric.lanes, std::mem::take(&mut port.nominated));
-            let (entered, amid) = (port.entered.wrapping_sub(first), port.enters_amid);
-            let chosen = if rivals.is_power_of_two() {
-                rivals.trailing_zeros()
-            } else {
-                self.in_turn(rivals, entered, amid).unwrap_or(0)
-            };
-            while rivals != 0 {
-                let lane = rivals.trailing_zeros();
-                rivals &= rivals - 1;
-                self.take(self.lanes[(first + lane) as usize].holder, lane == chosen);
-            }
+            let port = &mut self.links[to as usize].port;
+            let (rivals, nominee) = (std::mem::take(&mut port.nominated), port.nominee);
+            let queue = if rivals.is_power_of_two() { nominee } else { self.choose_nominated(to, rivals) };
+            let (output, now) = (self.queues[queue as usize].output, self.agenda.now);
+            let amid = self.cross_middle(queue) || self.cross_one(queue, now);
+            let port = &mut self.links[to as usize].port;
+            (port.entered, port.entered_at, port.enters_amid) = (output, now, amid);
         }
     }
 
-    /// Moves the nominated character of a queue, if it is accepted, and schedules the next one of its link.
-    fn take(&mut self, queue: u32, accepted: bool) {
-        let link = self.lanes[self.queues[queue as usize].lane as usize].link;
-        let mut again = self.now + 1;
-        if accepted {
-            if !self.cross_middle(link, queue) {
-                self.cross_one(link, queue, self.now);
-            }
-            let port = &mut self.ports[link as usize];
-            again = self.now + port.pace;
-            port.free_at = again;
+    /// Returns the queue whose character may cross to a link of those nominated for some of its lanes, as bits; the others
+    /// try again in the next tick.
+    fn choose_nominated(&mut self, to: u32, rivals: u32) -> u32 {
+        let (first, port) = (to * self.fabric.lanes, &self.links[to as usize].port);
+        let entered = port.entered.wrapping_sub(first);
+        let keeps = self.by_packet && port.enters_amid && rivals >> entered & 1 == 1;
+        let chosen = if keeps { entered } else { in_turn(rivals, entered, self.fixed) };
+        let mut others = rivals & !(1 << chosen);
+        while others != 0 {
+            let other = self.lanes[(first + others.trailing_zeros()) as usize].holder;
+            let link = &mut self.links[self.queues[other as usize].link as usize];
+            self.agenda.wake_port(link, self.agenda.now + 1);
+            others &= others - 1;
         }
-        let mut next = UNKNOWN;
-        for &queue in &self.ports[link as usize].crossing {
-            next = next.min(self.crosses_at[queue as usize]);
-        }
-        self.wake_port(link, next.max(again));
-    }
-
-    /// Returns when the next character of a queue is there and has a place, if both are known.
-    #[inline]
-    pub(super) fn cross_of(&self, queue: u32) -> Time {
-        let at = &self.queues[queue as usize];
-        let arrival = at.arrivals.first();
-        if at.delete > 0 {
-            return arrival;
-        }
-        let place = |&lane: &u32| self.lanes[lane as usize].places.next();
-        at.copies.iter().map(place).fold(arrival.max(place(&at.output)), Time::max)
+        self.lanes[(first + chosen) as usize].holder
     }
 
     /// Schedules the crossing of a queue, if it has a lane and its next character can cross now or at a known time.
     #[inline(always)]
     pub(super) fn may_cross(&mut self, queue: u32) {
-        let at = &self.queues[queue as usize];
-        if self.crosses_at[queue as usize] == UNKNOWN && at.output != NONE {
-            let (time, link) = (self.cross_of(queue), self.lanes[at.lane as usize].link);
-            self.crosses_at[queue as usize] = time;
-            let port = &self.ports[link as usize];
-            self.wake_port(link, if port.pace > 0 { time.max(port.free_at) } else { time });
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let at = &mut queues[queue as usize];
+        if at.crosses_at == UNKNOWN {
+            agenda.may_cross(at, &mut links[at.link as usize], lanes);
         }
     }
 
@@ -229,36 +211,37 @@ impl Network {
         }
     }
 
-    /// Moves one character of a queue at a given time.
-    pub(super) fn cross_one(&mut self, link: u32, queue: u32, time: Time) {
+    /// Moves one character of a queue at a given time; returns whether its packet continues. Then it looks when the next
+    /// one can cross.
+    #[inline(never)]
+    pub(super) fn cross_one(&mut self, queue: u32, time: Time) -> bool {
         let at = &mut self.queues[queue as usize];
-        let (lane, output, deletes) = (at.lane, at.output, at.delete > 0);
+        let (number, lane, output, deletes) = (at.link, at.lane, at.output, at.delete > 0);
         at.arrivals.pop();
         let packet = at.front_mut();
         packet.left -= 1;
         let left = packet.left;
         at.delete -= u32::from(deletes);
         at.moved_at = time;
-        let port = &mut self.ports[link as usize];
-        let (pace, ready) = (port.pace, time + port.forward);
-        if pace > 0 {
-            (port.last, port.amid) = (queue, left > 0);
-            let port = &mut self.ports[self.lanes[output as usize].link as usize];
-            (port.entered, port.entered_at, port.enters_amid) = (output, time, left > 0);
-        }
-        self.give_back(link, lane, time);
+        let link = &mut self.links[number as usize];
+        link.port.passes(time);
+        (link.port.last, link.port.amid) = (queue, left > 0);
+        let ready = time + link.port.forward;
+        self.give_back(number, lane, time);
         if !deletes {
             self.enter(output, ready);
             for place in 0..self.queues[queue as usize].copies.len() {
                 self.enter(self.queues[queue as usize].copies[place], ready);
             }
         }
+        let at = &mut self.queues[queue as usize];
+        at.crosses_at = if left == 0 { UNKNOWN } else { at.cross_of(&self.lanes) };
+        let (crosses, link) = (at.crosses_at, &mut self.links[number as usize]);
+        self.agenda.wake_port(link, link.port.next_after(crosses));
         if left == 0 {
-            self.crosses_at[queue as usize] = UNKNOWN;
-            self.leave(link, queue, time);
-        } else {
-            self.crosses_at[queue as usize] = self.cross_of(queue);
+            self.leave(number, queue, time);
         }
+        left > 0
     }
 
     /// Adds a character to the output buffer of a lane.
@@ -270,31 +253,14 @@ impl Network {
         self.may_start(lane);
     }
 
-    /// Returns credit for a character that has left the input buffer of a lane, when a quantum is complete.
+    /// Returns credit for a character that has left the input buffer of a lane, unless its link is down: then the credit
+    /// is computed when it runs again.
     #[inline]
     pub(super) fn give_back(&mut self, link: u32, lane: u32, time: Time) {
-        let &Link { down, quantum, input_buffer, credit, .. } = &self.links[link as usize];
-        if down {
-            // The credit is computed when the link runs again.
-            return;
-        }
-        let at = &mut self.lanes[lane as usize];
-        at.owed -= 1;
-        if at.owed + quantum <= input_buffer {
-            at.owed += quantum;
-            at.credit.add(time + credit);
-            self.rest(link, time, time + credit);
-            self.may_start(lane);
-        }
-    }
-
-    /// Notes when a credit returns to a link, if that is idle and waits for no earlier one.
-    #[inline]
-    pub(super) fn rest(&mut self, link: u32, time: Time, usable: Time) {
-        let link = &mut self.links[link as usize];
-        if time > link.free_at && time > link.rests_at {
-            link.rests_at = usable;
-            self.rests_at = self.rests_at.max(usable);
+        let (at, link) = (&mut self.lanes[lane as usize], &mut self.links[link as usize]);
+        if !link.down {
+            self.agenda.give_back(at, link, time);
+            self.agenda.may_start(at, link);
         }
     }
 
@@ -313,10 +279,10 @@ impl Network {
         at.packets.pop();
         let output = std::mem::replace(&mut at.output, NONE);
         let copies = std::mem::take(&mut at.copies);
-        self.ports[link as usize].crossing.retain(|&other| other != queue);
+        self.links[link as usize].port.crossing.retain(|&other| other != queue);
         let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
         for output in copies.into_iter().chain([output]) {
-            self.schedule(Event::Release(output), time + handover);
+            self.agenda.schedule(Event::Release(output), time + handover);
         }
         self.next_head(switch, queue, time);
     }

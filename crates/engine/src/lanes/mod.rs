@@ -8,19 +8,20 @@
 //! The model is `docs/background/wormhole-model.md`, from its section on lanes to that on codes; `crates/twin` computes
 //! the same. Times that follow from a cause (the arrival of a character, the return of a place or of credit) are recorded
 //! with the cause, so for each lane it is known when its next character could start, and for each queue when its next one
-//! could cross, as soon as both causes are. When a lane may use a wire that it shares depends, character by character, on
-//! the other lanes: every start and every crossing is then decided in its tick, and a character costs two events per link.
-//! Links with one lane, and one queue behind it, are computed as far ahead as the causes are known.
+//! could cross, as soon as both causes are. When a lane may use a wire or a crossbar that it shares depends, character by
+//! character, on the other lanes: a start or a crossing is then decided in its tick. What nothing competes with is
+//! computed as far ahead as the causes are known: wires of one lane, a packet that has the wire to itself until its end,
+//! and crossbars that take no time.
 //!
 //! # Map
 //!
 //! | equation or rule of the page | here | in the twin |
 //! |---|---|---|
-//! | `S(m)`: supply, wire, credit | [`wire`]: `start`, `start_of`, `send`; [`middle`]: `start_middle`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
+//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)` | [`input`]: `receive` | `wire.rs`: `arrive` |
-//! | `F(m)`, credit in quanta | [`input`]: `give_back`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
-//! | `R(n)`: arrival, crossbar, place | [`input`]: `cross`, `cross_of`, `cross_one`; [`middle`]: `cross_middle`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
-//! | which lane: on the wire, in the crossbar | [`allocate`]: `in_turn`; [`input`]: `nominate`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
+//! | `F(m)`, credit in quanta | [`agenda`]: `give_back`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
+//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
+//! | which lane: on the wire, in the crossbar | [`allocate`]: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | header deletion | [`allocate`]: `grant`; [`input`]: `cross_one` | `switch.rs`: `delete_header`, `cross_one` |
@@ -40,15 +41,17 @@
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | [`state`] | the network; when its links and ports are looked at again | `now`; `due` of links and ports when they are woken |
-//! | [`parts`] | lanes, links, queues of input buffers, ports of crossbars, groups | |
-//! | [`buffers`] | free places and credit, and when they return | `Places`, `Credit` |
+//! | [`state`] | the network | |
+//! | [`agenda`] | the tick; when links are looked at again, and when the next characters of lanes and queues are known; credit that returns | `Agenda`; `due` of links and ports when they are woken; `starts_at` and `crosses_at` when they become known; `Lane`: `owed`; `Link`: `rests_at` |
+//! | [`parts`] | lanes, queues of input buffers, groups | |
+//! | [`link`] | what the lanes of a link share: wire, counts, ports of crossbars | `Link`: `within_from`, `busy_before`, `amid`, `counts` |
+//! | [`buffers`] | rows of times and of packets; free places and credit, and when they return | `Times`, `Row`, `Places`, `Credit` |
 //! | [`packet`], [`event`] | a packet and its headers; the events and their numbers | |
-//! | [`wire`] | a link sends a character; dispatch and delivery | `Lane`: `outgoing`, `ready`, `places`, `credit`, `heads`, `ends`; `Link`: `free_at`, `last`, `known`, `amid`, `dispatched`, `counts`; `starts_at`; `rests_at`; `Network::packets`, also with [`distribute`] |
-//! | [`input`] | characters arrive, and cross to output buffers | `Queue`: `packets`, `arrivals`, `front_at`, `asked`, `asks_at`, `output`; `Lane`: `receiving`, `ready`, `places`, `credit`, `owed`; `crosses_at`; `Port`; `rests_at` |
+//! | [`wire`] | a link sends a character; dispatch and delivery | `Lane`: `outgoing`, `ready`, `places`, `credit`, `heads`, `ends`; `Link`: `free_at`, `last`, `known`, `dispatched`, `needed`, `counts`; `starts_at`; `Network::packets`, also with [`distribute`] |
+//! | [`input`] | characters arrive, and cross to output buffers | `Queue`: `packets`, `arrivals`, `front_at`, `asked`, `asks_at`, `output`; `Lane`: `receiving`, `ready`, `places`; `crosses_at`; `Port` |
 //! | [`middle`] | the same for characters in the middle of a packet, which are nearly all | what [`wire`] and [`input`] write for these |
-//! | [`ahead`] | links of one lane: how far they are computed, and computing them | `horizon`, `looked_at`; `Port`: `free_at` |
-//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Group`; `Lane`: `holder`, `last_grant`, `outgoing`; `Queue`: `asks_at`, `awaits`, `since`, `strips`, `output`, `delete`; `Port::crossing`; `due` when it is over; the header of a packet |
+//! | [`ahead`] | what nothing competes with: how far it is computed, and computing it | `horizon`, `looked_at` |
+//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Group`; `Lane`: `holder`, `last_grant`, `outgoing`; `Link`: `free`; `Queue`: `asks_at`, `awaits`, `since`, `strips`, `output`, `delete`; `Port::crossing`; the header of a packet |
 //! | [`distribute`] | grants of several lanes at once, and the copies | `Network::distributions`; `Queue::copies`, which [`input`] clears |
 //! | [`fault`] | links that fail and run again; packets that are cut, discarded and spilled | all of the above, because a cut corrects what is already known; alone `Link`: `down`, `stuck`; `Queue::spills`; `Port::spilling`; `Network::faults` |
 //! | [`timeout`] | packets that have an output and do not move | `Queue`: `moved_at`, also with [`input`], and `watched_at`; `Network::watched`; `Lane`: `outgoing`, `ready` of the packet that is ended |
@@ -66,13 +69,17 @@
 //! * `starts_at` of a lane is known as soon as the times of its next character and of credit for it are, and `crosses_at`
 //!   of a queue that was granted a lane as soon as those of its next character and of a place for it are. Nothing moves
 //!   them later but a fault or a time-out; a link with a known one is woken no later than that, or than its wire is free.
-//!   `known` has the lanes whose `starts_at` is.
+//!   `known` has the lanes whose `starts_at` is, and `free` those whose `holder` is none.
+//! * The first of the `arrivals` of a queue are those of the packet at its front: what is behind follows its end.
+//! * Where characters of a lane cross ahead from several queues, credit may return earlier than some that is known. It is
+//!   sorted in, and `starts_at` corrected. This is done only where a packet that has begun has all its credit.
 //! * What is computed in advance is before the `horizon`, and so before the next fault, the next move of a code and the
 //!   next tick at which the run looks at the state or the counts. A crossing is, besides, before the time-out of its packet.
 //! * `due` of a link or port is the earliest tick for which it is scheduled. An event of a later tick finds another
 //!   `due` and does nothing, so events need not be removed. The same holds for `asks_at` and `watched_at` of a queue.
 //! * A lost packet is counted once, when its first piece is lost, and forgotten with its last piece.
 
+mod agenda;
 mod ahead;
 mod allocate;
 mod buffers;
@@ -82,6 +89,7 @@ mod distribute;
 mod event;
 mod fault;
 mod input;
+mod link;
 mod middle;
 mod packet;
 mod parts;

@@ -1,12 +1,12 @@
-//! The parts of a network with lanes: lanes, links, queues of input buffers, ports of crossbars, groups.
+//! The parts of a network with lanes: lanes, queues of input buffers, groups.
 
 use std::collections::VecDeque;
 
 use super::buffers::{Credit, Places, Row, Times};
+use super::link::{Link, Port};
 use super::state::UNKNOWN;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::LinkCounts;
 
 /// A packet before a wire.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +18,16 @@ pub(super) struct Outgoing {
     pub sent: u32,
     /// When the first of them did.
     pub begin: Time,
+    /// For how many characters the next one needs credit.
+    pub needed: u32,
     /// Whether its header has been read at the end of the link, or it leads to a terminal and the first one has started.
     pub is_read: bool,
 }
 
 impl Outgoing {
-    /// Returns a packet of this many characters, none of which has started.
-    pub fn new(packet: u32, length: u32) -> Self {
-        Self { packet, length, sent: 0, begin: 0, is_read: false }
+    /// Returns a packet of this many characters, none of which has started, and which needs credit for so many to start.
+    pub fn new(packet: u32, length: u32, needed: u32) -> Self {
+        Self { packet, length, sent: 0, begin: 0, needed, is_read: false }
     }
 }
 
@@ -38,13 +40,15 @@ pub(super) struct Lane {
     pub bit: u32,
     /// The queue whose packet holds it, or [`NONE`].
     pub holder: u32,
+    /// When its next character is there and has credit, or [`UNKNOWN`].
+    pub starts_at: Time,
     /// Packets with characters to send.
     pub outgoing: Row<Outgoing>,
-    /// When the characters in the output buffer are ready for the wire; unused at terminals.
+    /// When the characters in the output buffer are ready for the wire; at a terminal 0 as long as it has a packet.
     pub ready: Times,
     /// The places of the output buffer; unused at terminals.
     pub places: Places,
-    /// Credit for characters; unused on links into terminals.
+    /// Credit for characters; endless on links into terminals.
     pub credit: Credit,
     /// Tick of its last grant, or -1.
     pub last_grant: Time,
@@ -65,6 +69,42 @@ impl Lane {
     /// Notes that the header of the packet that is sent has been read, so what follows are characters of its middle.
     pub fn reads(&mut self) {
         self.outgoing.first_mut().expect("the packet that is sent").is_read = true;
+    }
+
+    /// Returns when its next character is there and has credit, if both are known: the terms *supply* and *credit* of the
+    /// page.
+    #[inline(always)]
+    pub fn start_of(&self, link: &Link) -> Time {
+        let supply = self.ready.first();
+        if supply == UNKNOWN {
+            return supply;
+        }
+        supply.max(self.credit.at(self.needed(link), link.quantum))
+    }
+
+    /// Returns the characters for which its next character needs credit.
+    #[inline(always)]
+    pub fn needed(&self, link: &Link) -> u32 {
+        if !link.whole {
+            return 1;
+        }
+        self.outgoing.first().map_or(link.needed, |packet| packet.needed)
+    }
+
+    /// Records when its next character can start.
+    #[inline(always)]
+    pub fn set_start(&mut self, link: &mut Link, time: Time) {
+        self.starts_at = time;
+        link.known = if time < UNKNOWN { link.known | self.bit } else { link.known & !self.bit };
+    }
+
+    /// The same for a lane of which one has started, so it is among those that are known.
+    #[inline(always)]
+    pub fn set_next(&mut self, link: &mut Link, time: Time) {
+        self.starts_at = time;
+        if time == UNKNOWN {
+            link.known &= !self.bit;
+        }
     }
 
     /// Whether it is inside a packet.
@@ -89,8 +129,11 @@ pub(super) struct Queue {
     pub packets: Row<Incoming>,
     /// When the characters of these that have been sent and have not crossed arrive.
     pub arrivals: Times,
-    /// The lane on which they arrive.
+    /// When the next character is there and has a place, or [`UNKNOWN`] if one of them is, or no lane.
+    pub crosses_at: Time,
+    /// The lane on which they arrive, and its link.
     pub lane: u32,
+    pub link: u32,
     /// The lane it was granted, or [`NONE`].
     pub output: u32,
     /// Number of characters that are deleted next.
@@ -118,6 +161,34 @@ pub(super) struct Queue {
 }
 
 impl Queue {
+    /// Whether its next character goes to one lane and is not deleted.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.delete == 0 && self.copies.is_empty()
+    }
+
+    /// Returns when its packet is ended, if nothing crosses before.
+    #[inline(always)]
+    pub fn ends_at(&self, port: &Port) -> Time {
+        self.moved_at.saturating_add(port.timeout)
+    }
+
+    /// Returns when its next character is there and has a place, if both are known: the terms *arrival* and *place* of the
+    /// page.
+    #[inline(always)]
+    pub fn cross_of(&self, lanes: &[Lane]) -> Time {
+        let arrival = self.arrivals.first();
+        if self.delete > 0 || arrival == UNKNOWN {
+            return arrival;
+        }
+        let place = |lane: u32| lanes[lane as usize].places.next();
+        let time = arrival.max(place(self.output));
+        if self.copies.is_empty() {
+            return time;
+        }
+        self.copies.iter().fold(time, |time, &lane| time.max(place(lane)))
+    }
+
     /// Returns the packet at its front, which exists if the queue has asked, holds a lane or is spilled.
     #[inline(always)]
     pub fn front(&self) -> &Incoming {
@@ -143,11 +214,13 @@ impl Queue {
         self.packets.last_mut().expect("the packet that is sent")
     }
 
-    fn new(lane: u32) -> Self {
+    fn new(lane: u32, link: u32) -> Self {
         Self {
             packets: Row::new(),
             arrivals: Times::new(),
+            crosses_at: UNKNOWN,
             lane,
+            link,
             output: NONE,
             delete: 0,
             front_at: 0,
@@ -164,144 +237,46 @@ impl Queue {
     }
 }
 
-/// What the lanes of a link share: its wire. Its delays are those of the fabric.
-#[derive(Clone, Debug)]
-pub(super) struct Link {
-    /// When the wire is free.
-    pub free_at: Time,
-    /// Tick of the next check.
-    pub due: Time,
-    /// When credit arrives while the wire is idle.
-    pub rests_at: Time,
-    /// Lane of the last character, or [`NONE`].
-    pub last: u32,
-    /// Lanes whose next character starts at a known time, as bits.
-    pub known: u32,
-    /// Number of lanes that are inside a packet.
-    pub amid: u32,
-    /// A packet of a terminal that has not started, or [`NONE`].
-    pub dispatched: u32,
-    /// Whether a fault keeps it from running.
-    pub down: bool,
-    /// Whether its receiver is stuck.
-    pub stuck: bool,
-    pub from_terminal: bool,
-    pub to_terminal: bool,
-    pub quantum: u32,
-    pub input_buffer: u32,
-    pub character: Time,
-    pub end: Time,
-    pub arrival: Time,
-    pub credit: Time,
-    pub counts: LinkCounts,
-}
-
-impl Link {
-    pub fn new(fabric: &Fabric, link: usize) -> Self {
-        Self {
-            free_at: 0,
-            due: UNKNOWN,
-            rests_at: -1,
-            last: NONE,
-            known: 0,
-            amid: 0,
-            dispatched: NONE,
-            down: false,
-            stuck: false,
-            from_terminal: fabric.is_terminal(fabric.link_source[link]),
-            to_terminal: fabric.is_terminal(fabric.link_target[link]),
-            quantum: fabric.link_quantum[link],
-            input_buffer: fabric.link_input_buffer[link],
-            character: fabric.link_character_ticks[link].into(),
-            end: fabric.link_end_ticks[link].into(),
-            arrival: fabric.link_arrival_ticks[link].into(),
-            credit: fabric.link_credit_ticks[link].into(),
-            counts: LinkCounts::default(),
-        }
-    }
-}
-
-/// What the lanes of a link share at its ends: the input of the crossbar after it, and the output of the one before it.
-#[derive(Clone, Debug)]
-pub(super) struct Port {
-    /// When a character may cross.
-    pub free_at: Time,
-    /// Tick of the next check.
-    pub due: Time,
-    /// Ticks of a character in the crossbar after it, and from there to the next wire; 0 at terminals.
-    pub pace: Time,
-    pub forward: Time,
-    /// After how many ticks without a crossing a packet is ended there.
-    pub timeout: Time,
-    /// Queues whose packet has a granted lane, in ascending order.
-    pub crossing: Vec<u32>,
-    /// Queue of the last character, or [`NONE`].
-    pub last: u32,
-    /// The lane of the last character that crossed to this link, or [`NONE`].
-    pub entered: u32,
-    /// When that character crossed.
-    pub entered_at: Time,
-    /// Its lanes to which characters are nominated, as bits.
-    pub nominated: u32,
-    /// Whether the last character was not an end of packet.
-    pub amid: bool,
-    /// Whether the last one that crossed to this link was not an end of packet.
-    pub enters_amid: bool,
-    /// Queues whose packet is spilled.
-    pub spilling: Vec<u32>,
-}
-
-impl Port {
-    pub fn new(fabric: &Fabric, link: usize) -> Self {
-        let switch = fabric.link_target[link] as usize;
-        let ticks = |column: &[u32]| column.get(switch).copied().unwrap_or(0).into();
-        Self {
-            free_at: 0,
-            due: UNKNOWN,
-            pace: ticks(&fabric.switch_crossbar_ticks),
-            forward: ticks(&fabric.switch_forward_ticks),
-            timeout: timeout_of(fabric, fabric.link_target[link]),
-            crossing: Vec::new(),
-            last: NONE,
-            entered: NONE,
-            entered_at: 0,
-            nominated: 0,
-            amid: false,
-            enters_amid: false,
-            spilling: Vec::new(),
-        }
-    }
-}
-
-/// Returns the time-out of a switch; [`UNKNOWN`] if it has none, or at a terminal.
-fn timeout_of(fabric: &Fabric, vertex: u32) -> Time {
-    if fabric.is_terminal(vertex) {
-        return UNKNOWN;
-    }
-    match fabric.timeout_of(vertex) {
-        0 => UNKNOWN,
-        ticks => ticks,
-    }
-}
-
 /// Lanes of which a head takes any, and the queues whose heads wait for one, by (tick of the request, lane).
 #[derive(Clone, Debug)]
 pub(super) struct Group {
+    /// Its lanes in order of preference: links, and which of the lanes of each, as bits.
+    pub lanes: Vec<(u32, u32)>,
     pub waiting: Vec<(Time, u32)>,
     pub touched: bool,
-    /// The lane of the head that was granted last, or [`NONE`].
+    /// The queue of the head that was granted last, or [`NONE`].
     pub served: u32,
     /// Its index among the groups of its switch.
     pub place: u32,
 }
 
+/// Returns a list of lanes as bits of links, in the same order.
+fn bits_of_links(fabric: &Fabric, lanes: &[u32]) -> Vec<(u32, u32)> {
+    let mut links: Vec<(u32, u32)> = Vec::new();
+    for &lane in lanes {
+        let link = fabric.link_of(lane);
+        let bit = 1 << (lane - link * fabric.lanes);
+        match links.last_mut() {
+            Some(last) if last.0 == link && last.1 < bit => last.1 |= bit,
+            _ => links.push((link, bit)),
+        }
+    }
+    links
+}
+
 /// Returns all groups, and the number of groups per switch.
 pub(super) fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
     let mut most = vec![0; fabric.switches as usize];
-    let groups = fabric.group_switch.iter().map(|&switch| {
+    let groups = (0..).zip(&fabric.group_switch).map(|(group, &switch)| {
         let place = most[switch as usize];
         most[switch as usize] += 1;
-        Group { waiting: Vec::new(), touched: false, served: NONE, place }
+        Group {
+            lanes: bits_of_links(fabric, fabric.group(group)),
+            waiting: Vec::new(),
+            touched: false,
+            served: NONE,
+            place,
+        }
     });
     (groups.collect(), most)
 }
@@ -316,15 +291,20 @@ pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) 
         let first_queue = queues.len() as u32;
         let of_switch = groups.get(fabric.link_target[link as usize] as usize).copied();
         let count = if fabric.output_queues == 1 { of_switch.unwrap_or(0) } else { 1 };
-        queues.extend((0..count).map(|_| Queue::new(lane)));
+        queues.extend((0..count).map(|_| Queue::new(lane, link)));
         Lane {
             link,
             bit: 1 << (lane - link * fabric.lanes),
             holder: NONE,
+            starts_at: UNKNOWN,
             outgoing: Row::new(),
             ready: Times::new(),
             places: Places::new(fabric.link_output_buffer[link as usize]),
-            credit: Credit::new(promised),
+            credit: Credit::new(if fabric.is_terminal(fabric.link_target[link as usize]) {
+                u32::MAX
+            } else {
+                promised
+            }),
             last_grant: -1,
             first_queue,
             receiving: NONE,

@@ -1,16 +1,17 @@
 //! The state of a network with lanes, and when its links and ports are looked at again.
 
+use super::agenda::Agenda;
 use super::code::Codes;
 use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
+use super::link::Link;
 use super::packet::{Header, Packet};
-use super::parts::{Group, Lane, Link, Outgoing, Port, Queue, groups, lanes};
+use super::parts::{Group, Lane, Outgoing, Queue, groups, lanes};
 use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
-use crate::kernel::wheel::Wheel;
 use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
@@ -20,37 +21,25 @@ pub(super) const UNKNOWN: Time = Time::MAX;
 #[derive(Clone, Debug)]
 pub struct Network {
     pub(super) fabric: Fabric,
-    pub(super) now: Time,
+    pub(super) agenda: Agenda,
     pub(super) packets: Slab<Packet>,
     pub(super) lanes: Vec<Lane>,
-    /// Per lane: when its next character is there and has credit, or [`UNKNOWN`].
-    pub(super) starts_at: Vec<Time>,
     pub(super) links: Vec<Link>,
-    pub(super) ports: Vec<Port>,
     pub(super) queues: Vec<Queue>,
-    /// Per queue: when its next character is there and has a place, or [`UNKNOWN`] if one of them is, or no lane.
-    pub(super) crosses_at: Vec<Time>,
     pub(super) groups: Vec<Group>,
     /// Per lane: the groups that contain it.
     pub(super) groups_of: Vec<Vec<u32>>,
     pub(super) streams: Vec<Stream>,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
-    /// Links at whose ends characters may cross in this tick.
-    pub(super) crossing: Vec<u32>,
     /// Links to whose lanes characters are nominated in this tick.
     pub(super) contested: Vec<u32>,
-    /// Links on whose wires a character may start in this tick.
-    pub(super) starting: Vec<u32>,
-    /// The same links for the next tick: that is what most wait for where a character takes one.
-    soon_crossing: Vec<u32>,
-    soon_starting: Vec<u32>,
-    /// When the last wire is free, and the last credit has returned to an idle one: a run ends no earlier.
-    pub(super) rests_at: Time,
     /// Whether a link sends a packet to its end before another one.
     pub(super) by_packet: bool,
     /// Whether the lowest lane that is ready sends, instead of each in turn.
     pub(super) fixed: bool,
+    /// Whether wires have several lanes, and neither faults nor codes keep wires from them.
+    pub(super) shares: bool,
     /// Whether packets wait for credit for all their characters.
     pub(super) whole: bool,
     /// Whether links have one lane, and input buffers one queue: then nothing competes for a wire or a crossbar.
@@ -70,15 +59,12 @@ pub struct Network {
     pub(super) distributions: Option<Box<Distributions>>,
     /// Queues to check in this tick.
     pub(super) watched: Vec<u32>,
-    /// Since when links count.
-    pub(super) counted_from: Time,
     /// Paths of packets, if requested.
     pub hops: Hops,
     /// Number of grants so far.
     pub grants: u64,
     /// Number of characters started so far.
     pub characters: u64,
-    pub(super) wheel: Wheel,
 }
 
 impl Network {
@@ -94,26 +80,19 @@ impl Network {
             || fabric.switch_choice.contains(&choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
-            now: -1,
+            agenda: Agenda::new(),
             packets: Slab::default(),
-            starts_at: vec![UNKNOWN; lanes.len()],
-            crosses_at: vec![UNKNOWN; queues.len()],
             lanes,
             links: (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect(),
-            ports: (0..fabric.links()).map(|link| Port::new(&fabric, link)).collect(),
             queues,
             groups,
             groups_of,
             streams,
             touched: Vec::new(),
-            crossing: Vec::new(),
             contested: Vec::new(),
-            starting: Vec::new(),
-            soon_crossing: Vec::new(),
-            soon_starting: Vec::new(),
-            rests_at: -1,
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,
+            shares: fabric.lanes > 1 && !fabric.has_faults() && !fabric.has_codes(),
             whole: fabric.whole_packet_credit == 1,
             alone: fabric.lanes == 1 && fabric.output_queues == 0,
             horizon: 0,
@@ -124,11 +103,9 @@ impl Network {
             codes: Codes::new(&fabric),
             distributions: Distributions::new(&fabric),
             watched: Vec::new(),
-            counted_from: 0,
             hops: Hops::default(),
             grants: 0,
             characters: 0,
-            wheel: Wheel::default(),
             fabric,
         }
     }
@@ -147,99 +124,45 @@ impl Network {
     /// Returns the tick of the next event, if any.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        if !(self.soon_starting.is_empty() && self.soon_crossing.is_empty()) {
-            return Some(self.now + 1);
+        let own = self.agenda.next();
+        if self.agenda.is_soon() {
+            return own;
         }
         let codes = self.codes.as_ref().and_then(|codes| codes.next());
-        let own = self.wheel.peek().or_else(|| (self.rests_at > self.now).then_some(self.rests_at));
         [own, self.faults.next(), codes].into_iter().flatten().min()
     }
 
     /// Moves on to a tick without events.
     pub fn go_to(&mut self, now: Time) {
-        self.now = now;
+        self.agenda.now = now;
     }
 
     /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events, but for those of
     /// links that are looked at in it anyway. Returns the number of these.
     pub fn go_to_next(&mut self, now: Time) -> u64 {
-        self.now = now;
-        std::mem::swap(&mut self.crossing, &mut self.soon_crossing);
-        std::mem::swap(&mut self.starting, &mut self.soon_starting);
-        if self.wheel.peek() == Some(now) {
-            self.wheel.go_to(now);
-        }
-        (self.crossing.len() + self.starting.len()) as u64
-    }
-
-    /// Whether no link and no packet has anything to do.
-    pub(super) fn is_quiet(&self) -> bool {
-        let soon = self.soon_starting.len() + self.soon_crossing.len();
-        self.wheel.peek().is_none() && soon == 0 && self.rests_at <= self.now
+        self.agenda.go_to_next(now)
     }
 
     /// Takes an event of the current tick.
     pub fn pop(&mut self) -> Option<Event> {
-        self.wheel.pop().map(Event::of)
+        self.agenda.pop()
     }
 
     /// Marks the end of this link for a crossing in this tick, unless it has been looked at since.
     #[inline]
     pub fn note_crossing(&mut self, link: u32) {
-        if self.ports[link as usize].due == self.now {
-            self.crossing.push(link);
-        }
+        self.agenda.note_crossing(&self.links[link as usize]);
     }
 
     /// Marks the wire of this link for a start in this tick, unless it has been looked at since.
     #[inline]
     pub fn note_start(&mut self, link: u32) {
-        if self.links[link as usize].due == self.now {
-            self.starting.push(link);
-        }
+        self.agenda.note_start(&self.links[link as usize]);
     }
 
     /// Adds an event at a later tick.
     pub fn schedule(&mut self, event: Event, time: Time) {
-        self.wheel.schedule(event.number(), time);
-    }
-
-    /// The same as [`Network::schedule`], where it is called so often that it must not be inlined.
-    #[inline(never)]
-    fn schedule_later(&mut self, event: Event, time: Time) {
-        self.schedule(event, time);
-    }
-
-    /// Schedules the wire of a link, now or later; at an unknown time something else will.
-    #[inline(always)]
-    pub(super) fn wake_wire(&mut self, link: u32, time: Time) {
-        let (time, due) = (time.max(self.now), &mut self.links[link as usize].due);
-        if time < *due {
-            *due = time;
-            if time == self.now {
-                self.starting.push(link);
-            } else if time == self.now + 1 {
-                self.soon_starting.push(link);
-            } else {
-                self.schedule_later(Event::Wire(link), time);
-            }
-        }
-    }
-
-    /// Schedules the input buffers at the end of a link, now or later; at an unknown time something else will.
-    #[inline(always)]
-    pub(super) fn wake_port(&mut self, link: u32, time: Time) {
-        let (time, due) = (time.max(self.now), &mut self.ports[link as usize].due);
-        if time < *due {
-            *due = time;
-            if time == self.now {
-                self.crossing.push(link);
-            } else if time == self.now + 1 {
-                self.soon_crossing.push(link);
-            } else {
-                self.schedule_later(Event::Cross(link), time);
-            }
-        }
+        self.agenda.schedule(event, time);
     }
 
     /// Returns characters and class of the front header of a packet.
@@ -262,13 +185,12 @@ impl Network {
 
     /// Returns the counts of every link.
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
-        self.links.iter().map(|link| link.counts)
+        self.links.iter().map(Link::counts)
     }
 
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
-        self.counted_from = start;
-        self.links.iter_mut().for_each(|link| link.counts = LinkCounts::default());
+        self.links.iter_mut().for_each(|link| link.clear_counts(start));
         self.faults.clear_counts();
         if let Some(codes) = &mut self.codes {
             codes.counts.fill(CodeCounts::default());

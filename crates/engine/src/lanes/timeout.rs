@@ -10,14 +10,14 @@ impl Network {
     pub(super) fn watch_from_grant(&mut self, queue: u32) {
         let timeout = self.fabric.timeout_of(self.switch_at(self.queues[queue as usize].lane));
         if timeout > 0 {
-            self.queues[queue as usize].moved_at = self.now;
-            self.watch_until(queue, self.now + timeout);
+            self.queues[queue as usize].moved_at = self.agenda.now;
+            self.watch_until(queue, self.agenda.now + timeout);
         }
     }
 
     fn watch_until(&mut self, queue: u32, time: Time) {
         self.queues[queue as usize].watched_at = time;
-        self.schedule(Event::Watch(queue), time);
+        self.agenda.schedule(Event::Watch(queue), time);
     }
 
     /// Marks the packet at the front of this queue for a check after all other work of the tick.
@@ -36,7 +36,7 @@ impl Network {
     /// Ends the packet at the front of a queue if it has not moved for too long; otherwise schedules the next check.
     fn watch(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
-        if at.watched_at != self.now {
+        if at.watched_at != self.agenda.now {
             return;
         }
         at.watched_at = UNKNOWN;
@@ -45,7 +45,7 @@ impl Network {
             return;
         }
         let due = due + self.fabric.timeout_of(self.switch_at(lane));
-        if due > self.now { self.watch_until(queue, due) } else { self.time_out(queue) }
+        if due > self.agenda.now { self.watch_until(queue, due) } else { self.time_out(queue) }
     }
 
     /// Ends the packet at the front of a queue: an error end follows the characters that have crossed, and the rest is
@@ -62,11 +62,11 @@ impl Network {
         } else {
             self.shorten(queue, missing - 1);
             self.packets[packet].pieces += 1;
-            let ready = self.now + Time::from(self.fabric.switch_forward_ticks[switch]);
+            let ready = self.agenda.now + Time::from(self.fabric.switch_forward_ticks[switch]);
             self.enter(output, ready);
         }
         let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
-        self.schedule(Event::Release(output), self.now + handover);
+        self.agenda.schedule(Event::Release(output), self.agenda.now + handover);
         self.spill(queue);
     }
 }

@@ -1,12 +1,33 @@
 //! Wires: dispatch, the choice of the lane that sends, and delivery.
 
+use super::allocate::in_turn;
 use super::event::Event;
+use super::link::Link;
+use super::middle::start_middle;
 use super::packet::{Header, Packet};
-use super::parts::{Link, Outgoing};
+use super::parts::{Lane, Outgoing};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal;
+
+/// Returns which of the known lanes of a link are ready now, as bits, and when the next other one of these is. `first`: the
+/// first of its lanes.
+#[inline(always)]
+fn ready(lanes: &[Lane], first: u32, known: u32, now: Time) -> (u32, Time) {
+    let (mut known, mut ready, mut next) = (known, 0, UNKNOWN);
+    while known != 0 {
+        let bit = known.trailing_zeros();
+        let time = lanes[(first + bit) as usize].starts_at;
+        if time <= now {
+            ready |= 1 << bit;
+        } else {
+            next = next.min(time);
+        }
+        known &= known - 1;
+    }
+    (ready, next)
+}
 
 impl Network {
     /// Puts a packet before its terminal's link, in this tick.
@@ -34,8 +55,14 @@ impl Network {
             lost,
             pieces,
         };
-        self.links[link as usize].dispatched = self.packets.add(packet);
-        self.fabric.lanes_of(link).for_each(|lane| self.may_start(lane));
+        let packet = self.packets.add(packet);
+        let needed = self.characters(packet);
+        let at = &mut self.links[link as usize];
+        (at.dispatched, at.needed) = (packet, needed);
+        for lane in self.fabric.lanes_of(link) {
+            self.lanes[lane as usize].ready.push(0);
+            self.may_start(lane);
+        }
     }
 
     /// Returns the characters of a packet with its current headers.
@@ -50,112 +77,123 @@ impl Network {
         address + headers + length + 1
     }
 
-    /// Returns when the next character of a lane is there and has credit, if both are known: the terms *supply* and
-    /// *credit* of the page.
-    #[inline]
-    pub(super) fn start_of(&self, lane: u32) -> Time {
-        let at = &self.lanes[lane as usize];
-        let link = &self.links[at.link as usize];
-        let supply = match link.from_terminal {
-            true if link.dispatched == NONE && at.outgoing.is_empty() => UNKNOWN,
-            true => 0,
-            false => at.ready.first(),
-        };
-        if supply == UNKNOWN || link.to_terminal {
-            return supply;
-        }
-        let needed = if self.whole { self.needed(lane) } else { 1 };
-        supply.max(at.credit.at(needed, link.quantum))
-    }
-
-    /// Returns the characters for which the next character of a lane needs credit, if packets wait for all of it.
-    fn needed(&self, lane: u32) -> u32 {
-        let at = &self.lanes[lane as usize];
-        match at.outgoing.first() {
-            Some(packet) if packet.sent == 0 => self.characters(packet.packet),
-            Some(_) => 1,
-            None => self.characters(self.links[at.link as usize].dispatched),
-        }
-    }
-
     /// Schedules the wire of a lane, if its next character could not start before and can now or at a known time.
     #[inline(always)]
     pub(super) fn may_start(&mut self, lane: u32) {
-        if self.starts_at[lane as usize] == UNKNOWN {
-            let time = self.start_of(lane);
-            if time < UNKNOWN {
-                self.set_start(lane, time);
-                let link = self.lanes[lane as usize].link;
-                self.wake_wire(link, time.max(self.links[link as usize].free_at));
-            }
-        }
+        let at = &mut self.lanes[lane as usize];
+        let link = &mut self.links[at.link as usize];
+        self.agenda.may_start(at, link);
     }
 
     /// Records when the next character of a lane can start.
-    #[inline(always)]
     pub(super) fn set_start(&mut self, lane: u32, time: Time) {
-        self.starts_at[lane as usize] = time;
-        let at = &self.lanes[lane as usize];
-        let known = &mut self.links[at.link as usize].known;
-        *known = if time < UNKNOWN { *known | at.bit } else { *known & !at.bit };
+        let at = &mut self.lanes[lane as usize];
+        let link = &mut self.links[at.link as usize];
+        at.set_start(link, time);
     }
 
-    /// Starts the next character on a wire, if the wire is free and a lane is ready.
-    pub(super) fn start(&mut self, link: u32) {
-        let &Link { free_at, last, down, stuck, .. } = &self.links[link as usize];
-        if down {
-            return;
-        }
-        if self.now < free_at {
-            return self.wake_wire(link, free_at);
-        }
-        if self.codes.is_some() && self.send_code(link) || stuck {
-            return;
-        }
-        if self.alone {
-            return self.start_alone(link);
-        }
-        let first = self.fabric.lanes * link;
-        // If packets are sent whole, only the lane of the current packet may send.
-        let amid = self.by_packet && last != NONE && self.lanes[last as usize].is_amid();
-        let asked = if amid { self.lanes[last as usize].bit } else { u32::MAX };
-        let (ready, next) = self.ready(link, first, asked);
-        let Some(turn) = self.in_turn(ready, last.wrapping_sub(first), amid) else {
-            return self.wake_wire(link, next);
-        };
-        let lane = first + turn;
-        let (others, next) = if self.start_middle(link, lane) {
-            (ready & !(1 << turn), next.min(self.starts_at[lane as usize]))
-        } else {
-            self.send(link, lane, self.now);
-            self.ready(link, first, u32::MAX)
-        };
-        let next = if others != 0 { self.now } else { next };
-        self.wake_wire(link, next.max(self.links[link as usize].free_at));
-    }
-
-    /// Returns which of the lanes of a link that are `asked` are ready now, all as bits, and when the next other one of
-    /// these is, if known. `first`: its first lane.
+    /// Starts the next character on a wire, if it is due, the wire is free and a lane is ready.
     #[inline(always)]
-    fn ready(&self, link: u32, first: u32, asked: u32) -> (u32, Time) {
-        let mut known = self.links[link as usize].known & asked;
-        let (mut ready, mut next) = (0, UNKNOWN);
-        while known != 0 {
-            let bit = known.trailing_zeros();
-            let time = self.starts_at[(first + bit) as usize];
-            if time <= self.now {
-                ready |= 1 << bit;
-            } else {
-                next = next.min(time);
-            }
-            known &= known - 1;
+    pub(super) fn start(&mut self, link: u32) {
+        let (now, shared) = (self.agenda.now, &mut self.links[link as usize]);
+        if shared.due != now {
+            return;
         }
-        (ready, next)
+        shared.due = UNKNOWN;
+        if now < shared.free_at {
+            let free_at = shared.free_at;
+            self.agenda.wake_wire(shared, free_at);
+        } else if !self.shares {
+            self.start_otherwise(link);
+        } else if self.by_packet {
+            self.start_packet(link);
+        } else {
+            self.start_character(link);
+        }
+    }
+
+    /// The same where a wire has one lane, or may be kept by a fault or a code.
+    #[inline(never)]
+    fn start_otherwise(&mut self, link: u32) {
+        let &Link { down, stuck, .. } = &self.links[link as usize];
+        if down || self.codes.is_some() && self.send_code(link) || stuck {
+            return;
+        }
+        if self.fabric.lanes == 1 {
+            self.start_alone(link, link);
+        } else if self.by_packet {
+            self.start_packet(link);
+        } else {
+            self.start_character(link);
+        }
+    }
+
+    /// Starts the next character on a free wire whose lanes send a character each in turn.
+    #[inline(always)]
+    fn start_character(&mut self, link: u32) {
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let (now, first, shared) = (agenda.now, self.fabric.lanes * link, &mut links[link as usize]);
+        let (ready, next) = ready(lanes, first, shared.known, now);
+        if ready == 0 {
+            return agenda.wake_wire(shared, next);
+        }
+        let (turn, others) = if ready.is_power_of_two() {
+            (ready.trailing_zeros(), next)
+        } else {
+            (in_turn(ready, shared.last.wrapping_sub(first), self.fixed), now)
+        };
+        match start_middle(agenda, shared, lanes, queues, first + turn, others) {
+            Some(holder) => self.started_one(holder),
+            None => {
+                self.send(link, first + turn, now);
+                self.wake_free_wire(link);
+            }
+        }
+    }
+
+    /// Starts the next characters on a free wire that is sent packets as a whole. Within a packet nothing competes for it.
+    #[inline(always)]
+    fn start_packet(&mut self, link: u32) {
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let (now, first, shared) = (agenda.now, self.fabric.lanes * link, &mut links[link as usize]);
+        let last = shared.last;
+        if last != NONE && lanes[last as usize].is_amid() {
+            let at = &lanes[last as usize];
+            let is_alone = at.ready.is_single() && at.starts_at <= now && !shared.from_terminal;
+            let started = is_alone.then(|| start_middle(agenda, shared, lanes, queues, last, UNKNOWN));
+            return match started.flatten() {
+                Some(holder) => self.started_one(holder),
+                None => self.start_alone(link, last),
+            };
+        }
+        let (ready, next) = ready(lanes, first, shared.known, now);
+        if ready == 0 {
+            return agenda.wake_wire(shared, next);
+        }
+        let lane = first + in_turn(ready, last.wrapping_sub(first), self.fixed);
+        self.send(link, lane, now);
+        self.start_alone(link, lane);
+    }
+
+    /// Notes that one character in the middle of a packet has started; its lane is held by this queue.
+    #[inline(always)]
+    fn started_one(&mut self, holder: u32) {
+        self.characters += 1;
+        self.may_cross_if_held(holder);
+    }
+
+    /// Schedules a wire for the first of its lanes that is ready when it is free.
+    pub(super) fn wake_free_wire(&mut self, link: u32) {
+        let (now, known) = (self.agenda.now, self.links[link as usize].known);
+        let (ready, next) = ready(&self.lanes, self.fabric.lanes * link, known, now);
+        let shared = &mut self.links[link as usize];
+        let next = if ready == 0 { next } else { now };
+        self.agenda.wake_wire(shared, next.max(shared.free_at));
     }
 
     /// Starts the next character of a lane, or the first of the packet before a terminal's link.
     pub(super) fn send(&mut self, link: u32, lane: u32, time: Time) {
-        let needed = if self.whole { self.needed(lane) } else { 1 };
+        let needed = self.lanes[lane as usize].needed(&self.links[link as usize]);
         if self.links[link as usize].dispatched != NONE {
             self.begin(link, lane, time);
         }
@@ -164,7 +202,7 @@ impl Network {
         packet.sent += 1;
         let (is_first, is_end) = (packet.sent == 1, packet.sent == packet.length);
         if is_first {
-            packet.begin = time;
+            (packet.begin, packet.needed) = (time, 1);
         }
         let packet = *packet;
         if is_end {
@@ -176,7 +214,8 @@ impl Network {
         if !from_terminal {
             self.leave_output(lane, time + character);
         } else if is_end {
-            self.schedule(Event::Source(self.packets[packet.packet].source), time + occupied);
+            self.lanes[lane as usize].ready.clear();
+            self.agenda.schedule(Event::Source(self.packets[packet.packet].source), time + occupied);
         }
         if to_terminal {
             self.send_to_terminal(lane, &packet, time + arrival, occupied - character);
@@ -188,8 +227,8 @@ impl Network {
             let hop = self.hop(link, &packet, time + occupied);
             self.hops.record(hop);
         }
-        let next = self.start_of(lane);
-        self.set_start(lane, next);
+        let (at, link) = (&mut self.lanes[lane as usize], &mut self.links[link as usize]);
+        at.set_start(link, at.start_of(link));
     }
 
     /// Takes the packet before a terminal's link to one of its lanes.
@@ -197,8 +236,13 @@ impl Network {
         let packet = std::mem::replace(&mut self.links[link as usize].dispatched, NONE);
         self.packets[packet].started = time;
         let length = self.characters(packet);
-        self.lanes[lane as usize].outgoing.push(Outgoing::new(packet, length));
-        self.fabric.lanes_of(link).for_each(|other| self.set_start(other, UNKNOWN));
+        self.lanes[lane as usize].outgoing.push(Outgoing::new(packet, length, length));
+        for other in self.fabric.lanes_of(link) {
+            self.set_start(other, UNKNOWN);
+            if other != lane {
+                self.lanes[other as usize].ready.clear();
+            }
+        }
     }
 
     /// Takes a character from the output buffer of a lane; its place is free at a given time.
@@ -216,16 +260,17 @@ impl Network {
     fn occupy(&mut self, link: u32, lane: u32, is_first: bool, is_end: bool, time: Time) -> Time {
         self.characters += 1;
         let shared = &mut self.links[link as usize];
-        if shared.amid > 0 {
-            shared.counts.stalled_ticks += (time - shared.free_at.max(self.counted_from)) as u64;
+        if is_first {
+            shared.enters_packet(time);
         }
         let occupied = if is_end { shared.end } else { shared.character };
-        shared.amid = shared.amid + u32::from(is_first) - u32::from(is_end);
         shared.counts.packets += u64::from(is_end);
         shared.counts.characters += 1;
-        shared.counts.busy_ticks += occupied as u64;
         (shared.free_at, shared.last) = (time + occupied, lane);
-        self.rests_at = self.rests_at.max(time + occupied);
+        if is_end {
+            shared.leaves_packet(shared.amid - 1);
+        }
+        self.agenda.rest_until(time + occupied);
         occupied
     }
 
@@ -234,25 +279,25 @@ impl Network {
         let at = &mut self.lanes[lane as usize];
         if packet.sent == packet.length {
             at.ends.push_back((arrives + later, packet.packet));
-            self.schedule(Event::Deliver(lane), arrives + later);
+            self.agenda.schedule(Event::Deliver(lane), arrives + later);
         } else if packet.sent == 1 {
             at.reads();
             if self.tells_heads {
                 at.heads.push_back((arrives, packet.packet));
-                self.schedule(Event::Head(lane), arrives);
+                self.agenda.schedule(Event::Head(lane), arrives);
             }
         }
     }
 
     /// Returns target and mark of the packet whose first character has arrived on a lane; None if it was lost.
     pub fn head(&mut self, lane: u32) -> Option<(u32, u32)> {
-        let (_, packet) = self.lanes[lane as usize].heads.pop_front_if(|head| head.0 == self.now)?;
+        let (_, packet) = self.lanes[lane as usize].heads.pop_front_if(|head| head.0 == self.agenda.now)?;
         Some((self.packets[packet].target, self.packets[packet].mark))
     }
 
     /// Takes the packet received at the end of a lane; None if its end was lost, or is an error end.
     pub fn deliver(&mut self, lane: u32) -> Option<Packet> {
-        let (_, packet) = self.lanes[lane as usize].ends.pop_front_if(|end| end.0 == self.now)?;
+        let (_, packet) = self.lanes[lane as usize].ends.pop_front_if(|end| end.0 == self.agenda.now)?;
         if self.packets[packet].lost {
             self.piece_gone(packet);
             return None;
