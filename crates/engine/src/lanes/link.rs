@@ -5,7 +5,7 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::measure::LinkCounts;
 
-/// What the lanes of a link share: its wire, and its ends. Its delays are those of the fabric.
+/// What the lanes of a link share: its wire, and its ends.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub number: u32,

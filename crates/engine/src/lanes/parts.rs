@@ -25,7 +25,8 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Returns a packet of this many characters, none of which has started, and which needs credit for so many to start.
+    /// Returns a packet of which no character has started. `length`: its characters; `needed`: those for which it needs
+    /// credit to start.
     pub fn new(packet: u32, length: u32, needed: u32) -> Self {
         Self { packet, length, sent: 0, begin: 0, needed, is_read: false }
     }

@@ -355,7 +355,7 @@ impl Group {
         self.unheld == 0 && self.end - self.start <= BITS as u32
     }
 
-    /// Begins its arbitration; later changes in the tick start another one.
+    /// Begins its arbitration.
     #[inline(always)]
     pub fn begin(&mut self) {
         self.touched = false;

@@ -24,7 +24,7 @@
 //!   by supply.
 //! * Hence `sigma` of a character is the maximum of the limits of its own link so far, of the grant and the crossbar, of
 //!   the same limits on the following links for one character each, and of its arrival from the link before it:
-//!   `sigma_l(r) = max(wire_l, own_l, before_l + lag_l, sigma_{l+1}(r') + lag_l, arrival)`. Character `r'` of the next
+//!   `sigma_l(r) = max(wire_l, own_l, earlier_l + lag_l, sigma_{l+1}(r') + lag_l, arrival)`. Character `r'` of the next
 //!   link returns the credit for `r`, and `lag_l` is what `sigma` grows by on that way.
 //! * If the first and the last of some characters have the same `sigma`, these form one straight run.
 //!
@@ -126,7 +126,7 @@ impl Network {
         let packet = worm.packet as usize;
         let mut chain = std::mem::take(&mut self.chains[packet]);
         let may = self.look_back(&mut chain, link, holder);
-        let moved = if may { self.move_end(&mut chain) } else { NONE };
+        let moved = if may { self.move_rear(&mut chain) } else { NONE };
         self.chains[packet] = chain;
         if moved != NONE {
             // Places there may be free for packets behind this one.
@@ -135,13 +135,13 @@ impl Network {
         may
     }
 
-    /// Makes the last link of a packet, and those that it lets send the end, catch up, and leaves the others behind.
-    /// Returns the link that enters the last one, if that has sent more, or [`NONE`].
-    fn move_end(&mut self, chain: &mut Chain) -> u32 {
+    /// Makes the rear of a packet, and the links that it lets send the end, catch up, and leaves the others behind.
+    /// Returns the link that enters the rear, if that has sent more, or [`NONE`].
+    fn move_rear(&mut self, chain: &mut Chain) -> u32 {
         let parts = chain.parts();
-        let (last, front) = (parts[0], parts.len() - 1);
-        let is_source = self.kind(&self.links[last.link as usize]).from_terminal;
-        let moves = if is_source { last.rest == 0 } else { last.rest < last.unsent };
+        let (rear, front) = (parts[0], parts.len() - 1);
+        let is_source = self.kind(&self.links[rear.link as usize]).from_terminal;
+        let moves = if is_source { rear.rest == 0 } else { rear.rest < rear.unsent };
         let mut until = 0;
         if moves {
             if is_source {
@@ -159,10 +159,11 @@ impl Network {
                 self.links[part.link as usize].due.is_woken() || !self.has_all_headers(front, part)
             });
         }
-        if moves { self.links[last.link as usize].output.holder() } else { NONE }
+        if moves { self.links[rear.link as usize].output.holder() } else { NONE }
     }
 
-    /// Leaves a link behind; the next one may then have credit that it does not take.
+    /// Leaves the holder of a link behind. The link then has credit that it does not take; it is left behind, too, unless
+    /// it waits for that credit or has another packet to send.
     fn mark(&mut self, link: u32, holder: u32) {
         let at = &mut self.links[link as usize];
         if !at.credit.waits() && at.sends_newest() {
@@ -202,7 +203,7 @@ impl Network {
         rest.saturating_sub(quanta.saturating_mul(self.kind(at).quantum))
     }
 
-    /// Whether a link was left behind, and still may be: the last link of its packet that has not sent the end cannot send
+    /// Whether a link was left behind, and still may be: the rear of its packet cannot send
     /// more of it; if that is the source, not all.
     pub(super) fn is_left_behind(&self, link: u32) -> bool {
         let output = self.links[link as usize].input.output();
@@ -210,9 +211,9 @@ impl Network {
         if output == NONE || !self.is_long(output, link) || !self.look_back(&mut chain, output, link) {
             return false;
         }
-        let last = &chain.parts()[0];
-        let is_source = self.kind(&self.links[last.link as usize]).from_terminal;
-        last.rest > 0 && (is_source || last.rest == last.unsent)
+        let rear = &chain.parts()[0];
+        let is_source = self.kind(&self.links[rear.link as usize]).from_terminal;
+        rear.rest > 0 && (is_source || rear.rest == rear.unsent)
     }
 }
 

@@ -200,7 +200,7 @@ impl Network {
 /// which character this is known.
 #[derive(Clone, Copy)]
 pub(super) struct Turns {
-    /// Difference between the number of a character and that of the one whose place is before it.
+    /// Character `n` of the packet takes the place of character `n - shift` of the link.
     pub shift: Number,
     /// One after the last character of the packet in the input buffer.
     pub end: Number,
@@ -212,7 +212,8 @@ pub(super) struct Turns {
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub turns: Turns,
-    /// When characters start whose places become free `late` ticks later, and are put off by the crossbar.
+    /// When characters start. Their places become free `late` ticks later, a character's time, and may be put off by the
+    /// crossbar.
     pub line: &'a Timeline,
     pub late: u32,
     /// Ticks between two characters that cross to them.
@@ -339,7 +340,7 @@ impl Turns {
         self.stop == self.end
     }
 
-    /// Whether it is known when a character of a packet can leave that arrives in time.
+    /// Whether it is known when a character of a packet can leave, if its arrival does not delay it.
     #[inline(always)]
     pub fn beyond(&self, at: &Link, number: Number) -> bool {
         ahead(self.stop(at, number), number) > 0
@@ -402,7 +403,7 @@ impl Places<'_> {
         all.then(|| (run, (run.time > own) & !self.line.lags(into as u32, self.crossbar)))
     }
 
-    /// Returns when characters leave that arrive in time, from one on, if this is in at most two runs: those whose
+    /// Returns when characters leave that no arrival delays, from one on, if this is in at most two runs: those whose
     /// places become free before the last change of pace there, and the others. The first time of each holds; the
     /// others leave then or sooner.
     #[inline(always)]
@@ -428,7 +429,7 @@ impl Places<'_> {
         Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
     }
 
-    /// Returns when a character leaves that arrives in time.
+    /// Returns when a character leaves, if its arrival does not delay it.
     #[inline(always)]
     pub fn leaves_at(&self, at: &Link, number: Number) -> Time {
         self.free_at(number).max(at.input.crosses_at(number, self.crossbar))
@@ -471,7 +472,7 @@ impl Places<'_> {
         follow(place.count.min(rest), own, self.crossbar, [place])
     }
 
-    /// Returns when characters leave that arrive in time, from one on, while their places become free in a straight
+    /// Returns when characters leave that no arrival delays, from one on, while their places become free in a straight
     /// run. The first time holds; the others leave at that time or later.
     #[inline(always)]
     pub fn leaving(&self, at: &Link, number: Number) -> Option<Run> {

@@ -9,7 +9,7 @@ use super::part::{LONG_AGO, Part};
 use crate::kernel::Time;
 
 impl Network {
-    /// Makes links of a packet send everything for which there is credit: the last one, and those after it up to one that
+    /// Makes links of a packet send everything for which there is credit: the rear, and those after it up to one that
     /// cannot send the end either, which is returned.
     pub(super) fn catch_up(&mut self, parts: &[Part]) -> usize {
         let front = parts.len() - 1;
@@ -22,18 +22,18 @@ impl Network {
         let kept = self.looked_up(if all { Some(&parts[front]) } else { None });
         // `sigma` of the last character that the link before has sent, if that is its end of packet.
         let mut end = None;
-        for (place, part) in parts[..=until].iter().enumerate() {
+        for (index, part) in parts[..=until].iter().enumerate() {
             if part.rest < part.unsent {
-                let stores_all = !all && !self.has_all_headers(parts[front].link, &parts[place + 1]);
+                let stores_all = !all && !self.has_all_headers(parts[front].link, &parts[index + 1]);
                 let first = if stores_all { part.unsent } else { part.unsent.min(kept) };
-                let sigma = match self.all_by(parts, place, first, end) {
+                let sigma = match self.all_by(parts, index, first, end) {
                     Some(sigma) => {
                         self.write(part, part.unsent - first, [first, part.rest + 1], sigma);
                         sigma
                     }
-                    None => self.send_last_in_runs(parts, place, first),
+                    None => self.send_last_in_runs(parts, index, first),
                 };
-                if place == 0 {
+                if index == 0 {
                     self.take_entered(part);
                 }
                 self.has_caught_up(part);
@@ -79,34 +79,34 @@ impl Network {
     /// Returns `sigma` of what a link sends, from one character on, if all of it has the same. `end`: that of the end of
     /// packet on the link before, if that has sent it just now.
     #[inline(always)]
-    fn all_by(&self, parts: &[Part], place: usize, first: u32, end: Option<Time>) -> Option<Time> {
-        let part = &parts[place];
-        if first > part.last_from {
+    fn all_by(&self, parts: &[Part], index: usize, first: u32, end: Option<Time>) -> Option<Time> {
+        let part = &parts[index];
+        if first > part.straight_from {
             return None;
         }
         let comes = match end {
             Some(end) if part.rest == 0 => end + Time::from(self.links[part.link as usize].output.way()),
-            _ => self.comes_by(parts, place, part.rest + 1),
+            _ => self.comes_by(parts, index, part.rest + 1),
         };
-        (comes <= part.last).then_some(part.last)
+        (comes <= part.last_sigma).then_some(part.last_sigma)
     }
 
     /// Stores what a link sends, from one character on, in several runs; returns `sigma` of the last one.
     #[inline(never)]
-    fn send_last_in_runs(&mut self, parts: &[Part], place: usize, mut first: u32) -> Time {
-        let part = &parts[place];
+    fn send_last_in_runs(&mut self, parts: &[Part], index: usize, mut first: u32) -> Time {
+        let part = &parts[index];
         let (mut sigma, mut unseen) = (LONG_AGO, part.unsent - first);
         while first > part.rest {
-            sigma = self.sigma(parts, place, first);
+            sigma = self.sigma(parts, index, first);
             let mut last = part.rest + 1;
-            let is_last = sigma >= part.last && sigma >= self.comes_by(parts, place, last);
-            if !is_last && self.sigma(parts, place, last) != sigma {
+            let is_last = sigma >= part.last_sigma && sigma >= self.comes_by(parts, index, last);
+            if !is_last && self.sigma(parts, index, last) != sigma {
                 // The last one that is delayed no more than the first.
                 let mut held = last;
                 last = first;
                 while last - held > 1 {
                     let middle = held.midpoint(last);
-                    if self.sigma(parts, place, middle) == sigma { last = middle } else { held = middle }
+                    if self.sigma(parts, index, middle) == sigma { last = middle } else { held = middle }
                 }
             }
             self.write(part, unseen, [first, last], sigma);
@@ -142,7 +142,7 @@ impl Network {
         }
     }
 
-    /// Takes what the last link of a packet has sent out of its output buffer, if it is stored there when that was ready.
+    /// Takes what the rear of a packet has sent out of its output buffer, if it is stored there when that was ready.
     fn take_entered(&mut self, part: &Part) {
         let at = &mut self.links[part.link as usize];
         if at.worm(at.sending(), &self.crowd).bound {
@@ -169,19 +169,19 @@ impl Network {
     }
 
     /// Returns `sigma` of a character that a link has not sent; see above.
-    fn sigma(&self, parts: &[Part], place: usize, character: u32) -> Time {
-        let pace = Time::from(self.kind(&self.links[parts[place].link as usize]).character);
-        let mut sigma = self.comes_by(parts, place, character);
-        let (mut place, mut character, mut lag) = (place, character, 0);
+    fn sigma(&self, parts: &[Part], index: usize, character: u32) -> Time {
+        let pace = Time::from(self.kind(&self.links[parts[index].link as usize]).character);
+        let mut sigma = self.comes_by(parts, index, character);
+        let (mut index, mut character, mut lag) = (index, character, 0);
         loop {
-            let part = &parts[place];
+            let part = &parts[index];
             sigma = sigma.max(part.wire + lag);
             if part.kept {
                 cold_path();
                 sigma = sigma.max(self.by_kept(part, character) + lag);
             }
-            place += 1;
-            if place == parts.len() || character > part.waiting {
+            index += 1;
+            if index == parts.len() || character > part.waiting {
                 return sigma;
             }
             sigma = sigma.max(part.own + lag);
@@ -190,9 +190,9 @@ impl Network {
                 return sigma;
             }
             lag += part.lag;
-            character = part.place - into;
-            let to = &parts[place];
-            if part.before + lag > sigma {
+            character = part.returns_at - into;
+            let to = &parts[index];
+            if part.earlier + lag > sigma {
                 cold_path();
                 sigma = sigma.max(self.by_places_before(to.link, part, character - 1) + lag);
             }
@@ -205,24 +205,24 @@ impl Network {
     }
 
     /// Returns `sigma` that the arrival of a character allows.
-    fn comes_by(&self, parts: &[Part], place: usize, character: u32) -> Time {
-        let pace = Time::from(self.kind(&self.links[parts[place].link as usize]).character);
-        self.comes(parts, place, character) + pace * Time::from(character)
+    fn comes_by(&self, parts: &[Part], index: usize, character: u32) -> Time {
+        let pace = Time::from(self.kind(&self.links[parts[index].link as usize]).character);
+        self.comes(parts, index, character) + pace * Time::from(character)
     }
 
     /// Returns when a character that a link has not sent has arrived from the previous link, which has caught up.
-    fn comes(&self, parts: &[Part], place: usize, character: u32) -> Time {
-        if place == 0 {
-            return self.comes_to_last(&parts[0], character);
+    fn comes(&self, parts: &[Part], index: usize, character: u32) -> Time {
+        if index == 0 {
+            return self.comes_to_rear(&parts[0], character);
         }
-        let before = &parts[place - 1];
-        let at = &self.links[parts[place].link as usize];
+        let before = &parts[index - 1];
+        let at = &self.links[parts[index].link as usize];
         let number = at.output.granted() - Wrapping(character) + at.output.shift();
         self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.output.way())
     }
 
-    /// Returns when a character is ready for the last link of a packet.
-    fn comes_to_last(&self, part: &Part, character: u32) -> Time {
+    /// Returns when a character is ready for the rear of a packet.
+    fn comes_to_rear(&self, part: &Part, character: u32) -> Time {
         let at = &self.links[part.link as usize];
         if at.worm(at.sending(), &self.crowd).bound {
             return at.output.ready(part.unsent - character);

@@ -1,4 +1,4 @@
-//! The links of a long packet, from the last one that has not sent its end to its front.
+//! The links of a long packet, from its rear to its front.
 
 use std::hint::cold_path;
 
@@ -10,7 +10,7 @@ use super::super::worm::{PASSED, Worm};
 use super::part::Part;
 use crate::fabric::NONE;
 
-/// Links of a packet, the last one first. Those that stay behind do not change, so they are computed once.
+/// Links of a packet, the rear first. Those that stay behind do not change, so they are computed once.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
     parts: Vec<Part>,
@@ -33,15 +33,15 @@ impl Chain {
         (self.start, self.len) = (0, 0);
     }
 
-    /// Forgets the links that may change before the next look: all but the last one, which is now this one, and those
+    /// Forgets the links that may change before the next look: all but the rear, which is now this one, and those
     /// after it up to the first that may send immediately, since then the following ones do, too.
-    pub fn keep(&mut self, last: usize, may_send: impl Fn(&Part) -> bool) {
-        self.start += last;
+    pub fn keep(&mut self, rear: usize, may_send: impl Fn(&Part) -> bool) {
+        self.start += rear;
         // The foremost link sends; the one before it may not have a header yet.
         let most = self.len - 2;
         let new = (self.start + 1).max(self.computed)..most;
         let mut changing =
-            std::iter::once(self.start).chain(new).filter(|&place| may_send(&self.parts[place]));
+            std::iter::once(self.start).chain(new).filter(|&index| may_send(&self.parts[index]));
         let count = changing.next().unwrap_or(most);
         self.len = count.max(self.start + 1);
     }
@@ -113,8 +113,8 @@ impl Network {
             self.part(part, link, [at, to], [kind, next_kind], next);
             (to, next_kind, next) = (at, kind, part);
         }
-        for place in (chain.start + 1..chain.computed).rev() {
-            let [part, next] = &mut chain.parts[place..=place + 1] else { return false };
+        for index in (chain.start + 1..chain.computed).rev() {
+            let [part, next] = &mut chain.parts[index..=index + 1] else { return false };
             part.renew(next);
             debug_assert!(
                 part.is_like(&self.part_of(part.link, next)),
@@ -122,7 +122,7 @@ impl Network {
             );
         }
         if chain.start < chain.computed {
-            self.compute_last(chain);
+            self.compute_rear(chain);
         }
         chain.parts().len() > 1
     }
@@ -149,12 +149,12 @@ impl Network {
         count
     }
 
-    /// Computes the last link of a packet again: it has sent since.
-    fn compute_last(&self, chain: &mut Chain) {
+    /// Computes the rear of a packet again: it has sent since.
+    fn compute_rear(&self, chain: &mut Chain) {
         loop {
-            let [last, next, ..] = chain.parts() else { return };
-            if !self.links[last.link as usize].has_sent_end(&self.links[next.link as usize]) {
-                let part = self.part_of(last.link, next);
+            let [rear, next, ..] = chain.parts() else { return };
+            if !self.links[rear.link as usize].has_sent_end(&self.links[next.link as usize]) {
+                let part = self.part_of(rear.link, next);
                 chain.parts[chain.start] = part;
                 return;
             }

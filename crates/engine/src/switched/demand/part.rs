@@ -26,15 +26,15 @@ pub struct Part {
     pub own: Time,
     /// `sigma` that the places of earlier packets on the next link allow, for the characters of the last places; a bound
     /// of it unless `is_exact`.
-    pub before: Time,
+    pub earlier: Time,
     /// Difference between `sigma` of a character and of the one that returns its credit.
     pub lag: Time,
     /// `sigma` of the last character for which there is credit, or a higher one; [`FAR`] if none is known. It is that of
-    /// all characters from `last_from` on, unless they arrive late.
-    pub last: Time,
-    pub last_from: u32,
+    /// all characters from `straight_from` on, unless they arrive late.
+    pub last_sigma: Time,
+    pub straight_from: u32,
     /// The place of the character that returns the next quantum, in the output buffer of the next link.
-    pub place: u32,
+    pub returns_at: u32,
     /// How many characters from there on need no place, because they are deleted.
     pub deleted: u32,
     /// How many more characters than the next link it may send.
@@ -67,7 +67,7 @@ impl Part {
     /// Whether it is computed of the same state of the link as another one.
     pub fn is_like(&self, other: &Part) -> bool {
         let state = |part: &Part| {
-            let own = (part.wire, part.own, part.lag, part.place, part.deleted, part.kept);
+            let own = (part.wire, part.own, part.lag, part.returns_at, part.deleted, part.kept);
             (part.link, part.unsent, part.waiting, own)
         };
         state(self) == state(other)
@@ -77,18 +77,18 @@ impl Part {
     #[inline(always)]
     pub fn renew(&mut self, next: &Part) {
         // Quanta of which the first character returns.
-        let credit = if self.place > next.rest {
-            self.whole_quanta(self.place - next.rest - 1) + self.quantum
+        let credit = if self.returns_at > next.rest {
+            self.whole_quanta(self.returns_at - next.rest - 1) + self.quantum
         } else {
             0
         };
         self.rest = self.waiting.saturating_sub(credit);
         let own = self.wire.max(self.own);
-        let others = next.last.max(own - self.lag);
-        self.last = if self.kept { FAR } else { others.max(self.before) + self.lag };
-        let is_known = !self.kept && self.deleted == 0 && (self.is_exact || self.before <= others);
-        self.last_from =
-            if is_known { self.waiting.min(next.last_from.saturating_sub(self.reach)) } else { 0 };
+        let others = next.last_sigma.max(own - self.lag);
+        self.last_sigma = if self.kept { FAR } else { others.max(self.earlier) + self.lag };
+        let is_known = !self.kept && self.deleted == 0 && (self.is_exact || self.earlier <= others);
+        self.straight_from =
+            if is_known { self.waiting.min(next.straight_from.saturating_sub(self.reach)) } else { 0 };
     }
 }
 
@@ -105,10 +105,20 @@ impl Network {
             if begun { unsent.saturating_sub(at.credit.characters().saturating_add(left)) } else { unsent };
         let wire = at.wire.free() + Time::from(unsent) * Time::from(kind.character);
         // On the link to a terminal characters do not wait for credit.
-        let last_from = if at.leads_to_terminal() { unsent } else { 0 };
+        let straight_from = if at.leads_to_terminal() { unsent } else { 0 };
         let kept = left > 0;
-        let last = if kept { FAR } else { wire };
-        Part { link, unsent, waiting, rest: waiting, wire, last, last_from, kept, ..Part::default() }
+        let last_sigma = if kept { FAR } else { wire };
+        Part {
+            link,
+            unsent,
+            waiting,
+            rest: waiting,
+            wire,
+            last_sigma,
+            straight_from,
+            kept,
+            ..Part::default()
+        }
     }
 
     /// Returns the quanta of credit that a packet in the input buffer of a link returns, as far as their times are
@@ -150,8 +160,8 @@ impl Network {
             wire: at.wire.free() + Time::from(unsent) * pace,
             own: crossed + Time::from(waiting) * pace,
             lag: pace * (Time::from(waiting) - Time::from(place) + 1) + Time::from(kind.credit_delay),
-            before: places_before(to, next_kind, to.worm(to.tail(), &self.crowd), place),
-            place,
+            earlier: places_before(to, next_kind, to.worm(to.tail(), &self.crowd), place),
+            returns_at: place,
             deleted: ahead(at.input.deleted(), at.credit.next_quantum()).max(0) as u32,
             reach: next_kind.output_buffer + kind.input_buffer,
             quantum: kind.quantum,
@@ -159,10 +169,10 @@ impl Network {
             kept: at.credit.is_kept(),
             ..Part::default()
         };
-        if part.before > next.last.max(part.wire.max(part.own) - part.lag) {
+        if part.earlier > next.last_sigma.max(part.wire.max(part.own) - part.lag) {
             // Places of packets that the next link has not sent are not known.
             let has_begun = ahead(to.wire.known(), to.worm(to.tail(), &self.crowd).first) > 0;
-            part.before = self.by_places_before(next.link, part, if has_begun { 0 } else { next.rest });
+            part.earlier = self.by_places_before(next.link, part, if has_begun { 0 } else { next.rest });
             part.is_exact = true;
         }
         part.renew(next);
@@ -178,7 +188,7 @@ impl Network {
         let places = to.places(self.kind(to), self.kind(to).source_crossbar);
         let length = (end - to.worm(to.tail(), &self.crowd).first).0;
         let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
-        let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
+        let (mut character, mut sigma) = (part.returns_at.saturating_sub(skipped), LONG_AGO);
         let by = |place: Time, character: u32| place + Time::from(pace) * (Time::from(character) - 1);
         while character > length.max(until) {
             let run = places.freed(end - Wrapping(character));
