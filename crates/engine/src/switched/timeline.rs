@@ -154,21 +154,14 @@ impl Timeline {
             let count = (until - number).0.div_ceil(apart);
             Run { count, step: period, time }
         };
-        let of_groups = self
-            .older
-            .as_deref()
-            .filter(|_| ahead(number, self.pieces[self.oldest.0 as usize % ROOM].first) < 0);
-        if let Some(older) = of_groups {
-            let behind = older.partition_point(|(piece, _)| ahead(number, piece.first) >= 0);
-            let (piece, _) = &older[behind - 1];
-            if piece.step & GROUPED != 0 {
-                let first = self.pieces[self.oldest.0 as usize % ROOM].first;
-                let until = older.get(behind).map_or(first, |(next, _)| next.first);
-                let time = piece.group_of(number, self.group, self.pace).time_of(number);
-                return (apart == self.group).then(|| run(time, until, piece.step & !GROUPED));
-            }
+        let in_place = self.pieces[self.oldest.0 as usize % ROOM].first;
+        let is_older = ahead(number, in_place) < 0;
+        let (piece, lag, until) =
+            if is_older { self.older_with(number, in_place) } else { self.find(number) };
+        if piece.step & GROUPED != 0 {
+            let time = piece.group_of(number, self.group, self.pace).time_of(number);
+            return (apart == self.group).then(|| run(time, until, piece.step & !GROUPED));
         }
-        let (piece, lag, until) = self.find(number);
         let (time, period) = (piece.place(number, lag, crossbar), piece.step.checked_mul(apart)?);
         // A crossbar that is behind catches up, unless it is no faster.
         let is_even = piece.step == crossbar || time == piece.time_of(number);
@@ -182,18 +175,24 @@ impl Timeline {
         Run { count: (self.known - last.first).0, step: last.step, time: last.time }
     }
 
-    /// Finds an older piece by bisection: a large output buffer may have many thousands.
+    /// Returns an older piece like [`Timeline::find`]; of groups only the one with the character.
     #[cold]
     fn find_older(&self, number: Number, until: Number) -> (Piece, u32, Number) {
-        let older = self.older.as_deref().expect("a piece that is looked up was forgotten");
-        let behind = older.partition_point(|(piece, _)| ahead(number, piece.first) >= 0);
-        let until = older.get(behind).map_or(until, |(next, _)| next.first);
-        let (piece, lag) = older[behind - 1];
+        let (piece, lag, until) = self.older_with(number, until);
         if piece.step & GROUPED == 0 {
             return (piece, lag, until);
         }
         let group = piece.group_of(number, self.group, self.pace);
         (group, lag, earlier(until, group.first + Wrapping(self.group)))
+    }
+
+    /// Finds an older piece, all its groups included, by bisection: a large output buffer may have many thousands.
+    fn older_with(&self, number: Number, until: Number) -> (Piece, u32, Number) {
+        let older = self.older.as_deref().expect("a piece that is looked up was forgotten");
+        let behind = older.partition_point(|(piece, _)| ahead(number, piece.first) >= 0);
+        let until = older.get(behind).map_or(until, |(next, _)| next.first);
+        let (piece, lag) = older[behind - 1];
+        (piece, lag, until)
     }
 
     /// Whether a piece can be added.
