@@ -1,4 +1,4 @@
-"""Write the page of messages: ``python -m tests.scenario.errors_page`` in the root of the repository.
+"""The page of messages, written again by ``FABRILOOM_EXPECT=write pytest tests/scenario``.
 
 It is made of the wrong files under ``tests/cases/invalid`` and what they are told, which the tests compare.
 """
@@ -8,14 +8,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from expects import expected
 from fabriloom import Scenario
+
+from .test_invalid import CASES
 
 FOLDER = Path(__file__).resolve().parent.parent / "cases" / "invalid"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
 _SECTION = re.compile(r"^\[+([a-z_]+)")
 _HEAD = """# Messages about wrong scenarios
 
-This page is written by `python -m tests.scenario.errors_page`; do not edit it.
+This page is written by the tests of `tests/scenario`; do not edit it.
 
 What is wrong with a scenario is said once, before anything runs: the file with line and column, what is
 wrong, the line with a mark under the place, and what to do. The exit code is 2. Below is an example of every
@@ -42,15 +45,11 @@ def _section(message: str) -> str:
 def page() -> str:
     """The page."""
     groups: dict[str, list[str]] = {}
-    for file in sorted(FOLDER.glob("*.expected")):
-        message = file.read_text(encoding="utf-8").rstrip("\n")
+    for name in CASES:
+        message = expected(FOLDER / name).rstrip("\n")
         groups.setdefault(_section(message), []).append(message)
     parts = [_HEAD]
     for section in sorted(groups, key=lambda name: (not name.startswith("["), name)):
         parts.append(f"\n## {section}\n")
         parts += [f"\n```text\n{message}\n```\n" for message in groups[section]]
     return "".join(parts)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
