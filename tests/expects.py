@@ -1,4 +1,4 @@
-"""What a wrong file is told stands at its own head, as comments under ``# expects:``.
+"""The message about a wrong file stands at its own head, as comments under ``# expects:``.
 
 A format without comments has the message beside it, in a file ``.expected``. ``FABRILOOM_EXPECT=write``
 writes the messages anew after a change of words; then read the difference.

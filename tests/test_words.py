@@ -135,8 +135,7 @@ def test_of_rust_only_comments_are_read() -> None:
 
 COLUMNS = 120
 GENERATED = {
-    f"docs/reference/{name}.md"
-    for name in ("errors", "python", "requirements", "results", "scenario", "technologies")
+    f"docs/reference/{name}.md" for name in ("python", "requirements", "results", "scenario", "technologies")
 }
 """Pages that a program writes, beside those of ``docs/generated`` and ``docs/reproduction``."""
 FENCE = re.compile(r"\s*(```|~~~)")

@@ -36,8 +36,8 @@ def _toctrees(text: str) -> str:
 
 def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
     if name == root_doc:
-        gallery = "```{toctree}\n:hidden:\n\ngallery\n```"
-        source[0] += "\n\n" + _toctrees(source[0]) + "\n\n" + gallery
+        made = "```{toctree}\n:hidden:\n\ngallery\nmessages\n```"
+        source[0] += "\n\n" + _toctrees(source[0]) + "\n\n" + made
 
 
 def setup(app: Any) -> None:

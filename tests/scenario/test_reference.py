@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,8 +10,6 @@ from pathlib import Path
 import pytest
 from fabriloom.scenario import json_schema
 from fabriloom.scenario.reference import PAGES
-
-from . import errors_page
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -32,13 +29,6 @@ def test_defaults_have_the_unit_of_their_setting() -> None:
         for key, field in model.get("properties", {}).items():
             if "pattern" in field and "default" in field:
                 assert re.match(field["pattern"], str(field["default"])), (name, key)
-
-
-def test_page_of_messages_is_current() -> None:
-    """With FABRILOOM_EXPECT=write it is written, as the messages are by their test."""
-    if os.environ.get("FABRILOOM_EXPECT") == "write":
-        errors_page.PAGE.write_text(errors_page.page(), encoding="utf-8")
-    assert errors_page.PAGE.read_text(encoding="utf-8") == errors_page.page()
 
 
 def test_reading_a_scenario_imports_nothing_heavy() -> None:

@@ -1,38 +1,33 @@
-"""The page of messages, written again by ``FABRILOOM_EXPECT=write pytest tests/scenario``.
+"""Writes the page of messages: every wrong scenario that the tests run, and its message.
 
-It is made of the wrong files under ``tests/cases/invalid`` and what they are told, which the tests compare.
+``PYTHONPATH=tests python docs/site/messages.py tests/cases/invalid OUT`` writes ``OUT/messages.md``.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 from expects import expected
 from fabriloom import Scenario
 
-from .test_invalid import CASES
-
-FOLDER = Path(__file__).resolve().parent.parent / "cases" / "invalid"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
 _SECTION = re.compile(r"^\[+([a-z_]+)")
 _HEAD = """# Messages about wrong scenarios
 
-This page is written by the tests of `tests/scenario`; do not edit it.
-
 What is wrong with a scenario is said once, before anything runs: the file with line and column, what is
 wrong, the line with a mark under the place, and what to do. The exit code is 2. Below is an example of every
-kind of message, by the section that it is about; each is a file that the tests run. Exit codes, mistakes in
-the arguments, are on the page of [the command](cli.md).
+kind of message, by the section that it is about. Exit codes and mistakes in the arguments are on the page of
+[the command](reference/cli.md).
 """
 
 
-def _section(message: str) -> str:
+def _section(folder: Path, message: str) -> str:
     """The section of the file that a message points into, from the file itself."""
     found = re.match(r"([\w.-]+):(\d+):\d+: ", message)
     if found is None:
         return "whole files"
-    file = FOLDER / found[1]
+    file = folder / found[1]
     if file.suffix != ".toml":
         return "other formats"
     section = "the top of the file"
@@ -42,14 +37,18 @@ def _section(message: str) -> str:
     return section
 
 
-def page() -> str:
-    """The page."""
+def main(folder: Path, out: Path) -> None:
+    """Write the page."""
     groups: dict[str, list[str]] = {}
-    for name in CASES:
-        message = expected(FOLDER / name).rstrip("\n")
-        groups.setdefault(_section(message), []).append(message)
+    for file in sorted(folder.iterdir()):
+        if message := expected(file).rstrip("\n"):
+            groups.setdefault(_section(folder, message), []).append(message)
     parts = [_HEAD]
     for section in sorted(groups, key=lambda name: (not name.startswith("["), name)):
         parts.append(f"\n## {section}\n")
-        parts += [f"\n```text\n{message}\n```\n" for message in groups[section]]
-    return "".join(parts)
+        parts += [f"\n```text\n{message}\n```\n" for message in dict.fromkeys(groups[section])]
+    (out / "messages.md").write_text("".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
