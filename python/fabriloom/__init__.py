@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from .later import names
 
 if TYPE_CHECKING:
+    from . import routing as routing
+    from . import topology as topology
     from ._native import __version__  # type: ignore[attr-defined]
     from .bounds import bound
     from .pictures import charts, draw
@@ -54,13 +56,15 @@ _HOMES = {
     "draw": ".pictures",
     "load": ".scenario",
     "repeat": ".studies",
+    "routing": ".routing",
     "run": ".simulate",
     "saturate": ".studies",
     "study": ".studies",
+    "topology": ".topology",
 }
 
 __getattr__ = names(globals(), _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOMES})

@@ -10,13 +10,15 @@ from typing import Any
 def names(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package, whose ``globals()`` are given.
 
-    ``homes``: the module of each name, such as ``{"Graph": ".graph"}``.
+    ``homes``: the module of each name, such as ``{"Graph": ".graph"}``; ``{"topology": ".topology"}`` is the
+    module itself.
     """
 
     def found(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
-        package[name] = getattr(import_module(homes[name], package["__name__"]), name)
+        home = import_module(homes[name], package["__name__"])
+        package[name] = home if homes[name] == f".{name}" else getattr(home, name)
         return package[name]
 
     return found

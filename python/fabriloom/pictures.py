@@ -73,10 +73,9 @@ def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "
         link_values = network.utilisation if link_values is None else link_values
     else:
         from .compile import graph_of
-        from .scenario import needed
+        from .scenario import scenario_of
 
-        needed(network)
-        graph = graph_of(network)
+        graph = graph_of(scenario_of(network))
     return Picture(repr(graph).strip("<>"), fabric_svg(graph, link_values, link_label))
 
 

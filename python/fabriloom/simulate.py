@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -55,14 +55,19 @@ Report = Callable[[Progress], None]
 
 
 def run(
-    scenario: Scenario | Compiled, progress: Report | None = None, *, hops: int = 0, hops_since_ps: int = 0
+    scenario: Scenario | Mapping[str, Any] | Compiled,
+    progress: Report | None = None,
+    *,
+    hops: int = 0,
+    hops_since_ps: int = 0,
 ) -> Results:
     """Simulate one run of a scenario.
 
     Ctrl-C ends the run early: the results then hold what was measured, with the end reason ``interrupted``.
 
     Args:
-        scenario: the scenario; its ``[sweep]``, ``[variants]`` and ``[study]`` are ignored.
+        scenario: the scenario, or a dictionary as ``Scenario.from_dict`` takes it, whose ``topology`` may be
+            a graph; ``[sweep]``, ``[variants]`` and ``[study]`` are ignored.
         progress: called at intervals with a :class:`Progress`. If it raises KeyboardInterrupt, the run ends
             as with Ctrl-C; any other exception ends the run and is passed on.
         hops: number of hops to keep, the newest, as columns ``hop_…`` of ``Results.native``. A hop is the

@@ -22,6 +22,7 @@ from fabriloom.cli.app import app
 from fabriloom.output import Plain
 from fabriloom.printable import escaped, refused_in
 from fabriloom.results.files import write_table
+from fabriloom.scenario import Scenario
 from typer.main import get_command_from_info
 from typer.testing import CliRunner, Result
 
@@ -395,8 +396,13 @@ def test_a_deadlock_is_a_result_with_its_own_exit_code(tmp_path: Path) -> None:
 def test_check_says_all_it_should(file: Path) -> None:
     done = command("check", file)
     assert done.exit_code == exits.OK
-    for word in ("cables", "ports", "bisection", "throughput", "zero-load latency", "deadlock", '"duration"'):
+    for word in ("cables", "ports", "bisection", "throughput", "zero-load latency", "deadlock"):
         assert word in done.stdout
+    assert "{" not in done.stdout
+    whole = command("check", file, "--resolved").stdout
+    assert whole.startswith(done.stdout)
+    assert Scenario.from_dict(json.loads(whole[whole.index("{") :])).sha256
+    assert command("check", file, "--resolved", "--fault", "all").exit_code == exits.MISTAKE
     found = json.loads(command("check", file, "--json").stdout)
     assert found["network"]["cables"] == 4
     assert found["deadlock"] == {"free": True, "cycle": []}

@@ -39,6 +39,9 @@ This page is written from the docstrings by `FABRILOOM_EXPECT=write pytest tests
 >>> scenario
 <Scenario 'small grid': grid [2, 2], ds-link-c104, uniform traffic at load 0.3>
 >>> results = fabriloom.run(scenario)
+>>> graph = fabriloom.topology.build("ring", switches=4, terminals_per_switch=2)  # or from_networkx(…), or a file
+>>> fabriloom.run({"topology": graph, "traffic": {"load": 0.1}, "run": {"duration": "200 us"}}).graph == graph
+True
 >>> results.end_reason
 'time_limit'
 >>> results.links.columns[:2], len(results.links) == results.graph.links
@@ -65,7 +68,8 @@ the setting traffic.load=2: traffic.load is 2, it must be at most 1
 ```
 
 In a notebook, pictures, results, studies and bounds show themselves. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
-`study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_pandas()` and `to_numpy()` convert it. The page of
+`study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_numpy()` and `to_pandas()` convert it, the
+latter with the extra `fabriloom[pandas]` (`make setup-pandas`). The page of
 [results](results.md) defines all columns and their units, the page of [scenarios](scenario.md) all settings. Names end with their unit: `_ps`, `_ns`,
 `_bytes`, `_bits_per_s`, `_mbytes_per_s` (10^6 bytes of payload per second).
 

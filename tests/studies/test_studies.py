@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import fabriloom
 import pytest
@@ -196,8 +196,9 @@ def test_a_name_is_not_taken_for_a_scenario() -> None:
     for ask in (fabriloom.run, curve, saturate, lambda name: fabriloom.compare({"one": name})):
         with pytest.raises(TypeError, match=r"takes a Scenario, not a str; make one by fabriloom\.load"):
             ask(wrong)
-    with pytest.raises(TypeError, match=r"not a dict; make one by fabriloom\.Scenario\.from_dict"):
-        fabriloom.run(cast("Any", {"topology": {"kind": "crossbar"}}))
+    graph: Any = fabriloom.topology.build("crossbar", terminals=4)
+    with pytest.raises(TypeError, match=r"not a Graph; make one by fabriloom\.Scenario\.from_dict"):
+        fabriloom.run(graph)
 
 
 def test_studies_show_themselves_in_a_notebook() -> None:

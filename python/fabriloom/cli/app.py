@@ -320,6 +320,7 @@ def check(
     seed: Seed = None,
     fault: options.Fault = None,
     bisection: options.Bisection = 0,
+    resolved: options.Resolved = False,
     json: Json = False,
 ) -> int:
     """Check a scenario without running it: its parts, its throughput bounds, whether it can deadlock.
@@ -328,7 +329,7 @@ def check(
     """
     from . import work
 
-    return work.check(_load(file, settings, seed), json, fault, bisection)
+    return work.check(_load(file, settings, seed), json, fault, bisection, resolved)
 
 
 @Commands.command()

@@ -156,6 +156,9 @@ Bisection = Annotated[
         help="Estimate the effective bisection bandwidth from N random pairings of the terminals.",
     ),
 ]
+Resolved = Annotated[
+    bool, typer.Option("--resolved", help="Also print the scenario with every default filled in.")
+]
 Tries = Annotated[
     int,
     typer.Option(

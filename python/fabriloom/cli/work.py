@@ -296,10 +296,14 @@ def saturate(
     return _study(found, folder, json, csv, lambda: show.saturation(found), lambda: for_saturation(found))
 
 
-def check(scenario: Scenario, json: bool, fault: str | None = None, pairings: int = 0) -> int:
+def check(
+    scenario: Scenario, json: bool, fault: str | None = None, pairings: int = 0, resolved: bool = False
+) -> int:
     """Print the properties of a scenario that are known before it runs."""
     from ..studies import inspection
 
+    if fault is not None and resolved:
+        raise Mistake("--resolved: with --fault nothing but the failures is printed; leave one of both out")
     if fault is not None:
         return _check_failures(scenario, json, fault)
     found = inspection.inspect(scenario, pairings)
@@ -307,8 +311,9 @@ def check(scenario: Scenario, json: bool, fault: str | None = None, pairings: in
         show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
     else:
         show.pairs(inspection.lines(found))
-        show.line("\nThe scenario with every default filled in:")
-        show.line(jsonlib.dumps(found["resolved"], indent=2, ensure_ascii=False))
+        if resolved:
+            show.line("\nThe scenario with every default filled in:")
+            show.line(jsonlib.dumps(found["resolved"], indent=2, ensure_ascii=False))
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
 

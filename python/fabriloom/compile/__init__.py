@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import topology, traffic
 from ..later import names
-from ..scenario import Scenario, needed
+from ..scenario import Scenario, scenario_of
 from ..technology import Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
@@ -158,14 +158,14 @@ def graph_of(scenario: Scenario) -> Graph:
         raise scenario.located(error, "topology") from error
 
 
-def compile(scenario: Scenario) -> Compiled:
+def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:
     """Build and check everything that a run needs.
 
     Raises:
         ScenarioError: the scenario cannot be built; the message gives the place and the reason.
         TypeError: the argument is not a scenario.
     """
-    needed(scenario)
+    scenario = scenario_of(scenario)
     parts = _parts(scenario)
     check_graph(scenario, parts.graph)
     check_distributions(scenario)

@@ -1,21 +1,28 @@
 """The scenario: the one schema, its files, and its errors."""
 
 import re
+from collections.abc import Mapping
 
 from fabriloom import units
 from fabriloom.scenario.errors import Place, ScenarioError
 from fabriloom.scenario.load import load
 from fabriloom.scenario.schema import Scenario
+from fabriloom.topology import Graph
 
-__all__ = ["Place", "Scenario", "ScenarioError", "json_schema", "load", "needed"]
+__all__ = ["Place", "Scenario", "ScenarioError", "json_schema", "load", "scenario_of"]
 
 
-def needed(scenario: object) -> None:
-    """Raise TypeError for anything but a scenario, such as the name of a file, and say how to make one."""
-    if isinstance(scenario, Scenario):
-        return
-    how = "Scenario.from_dict(…)" if isinstance(scenario, dict) else "load(…)"
-    raise TypeError(f"this takes a Scenario, not a {type(scenario).__name__}; make one by fabriloom.{how}")
+def scenario_of(given: object) -> Scenario:
+    """Return a scenario, also of a dictionary as :meth:`Scenario.from_dict` takes it.
+
+    Raises TypeError for anything else, such as the name of a file, and says how to make a scenario.
+    """
+    if isinstance(given, Scenario):
+        return given
+    if isinstance(given, Mapping):
+        return Scenario.from_dict(given)
+    how = 'Scenario.from_dict({"topology": graph, …})' if isinstance(given, Graph) else "load(…)"
+    raise TypeError(f"this takes a Scenario, not a {type(given).__name__}; make one by fabriloom.{how}")
 
 
 def json_schema() -> dict[str, object]:

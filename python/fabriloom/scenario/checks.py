@@ -192,7 +192,11 @@ def _rate(scenario: Scenario) -> None:
 
 def _routing(scenario: Scenario) -> None:
     routing, topology = scenario.routing, scenario.topology.kind
-    if isinstance(routing, DimensionOrder) and routing.variant and topology not in ("torus", "ring", "file"):
+    if (
+        isinstance(routing, DimensionOrder)
+        and routing.variant
+        and topology not in ("torus", "ring", "file", "inline")
+    ):
         message = f"routing.variant is for a torus or a ring, not for {topology}"
         raise scenario.error(message, ("routing", "variant"), "remove it")
     for place, one in enumerate(getattr(routing, "traffic_class", None) or []):

@@ -24,6 +24,7 @@ from fabriloom.scenario.schema import Scenario, with_preset
 from fabriloom.scenario.sections.study import OTHERS
 from fabriloom.scenario.source import Override, SourceMap
 from fabriloom.scenario.studies import MOST_POINTS, check_study
+from fabriloom.topology import Graph, GraphError
 
 _MOST_ENTRIES = 20_000_000
 """Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
@@ -251,6 +252,15 @@ def put(
     return data, replace(source, overrides=(*source.overrides, override))
 
 
+def _table_of(graph: Graph) -> dict[str, Any]:
+    from fabriloom.topology.inline import table_of
+
+    try:
+        return table_of(graph)
+    except GraphError as error:
+        raise ScenarioError(str(error), ("topology",)) from None
+
+
 def _value(text: str) -> Any:
     """Parse a value as TOML; if it is not TOML, return the text as a string."""
     if mistake_in(f"value = {text}") is not None:
@@ -307,7 +317,9 @@ def _no_table(override: Override, depth: int, what: str) -> ScenarioError:
 
 
 def _plain(value: Any) -> Any:
-    """Copy tables and lists of any kind to plain dictionaries and lists."""
+    """Copy tables and lists of any kind to plain dictionaries and lists, and a graph to its table."""
+    if isinstance(value, Graph):
+        return _table_of(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, tuple | list):

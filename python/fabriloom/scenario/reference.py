@@ -35,9 +35,9 @@ This page is written by `python -m fabriloom.scenario.reference docs/reference`;
 
 A scenario describes a network, its traffic and how to run it. It is a TOML file; YAML and JSON of the same
 structure are accepted as well. Only `[topology]` is required. Unknown keys are refused. Paths are relative
-to the folder of the scenario. `fabriloom schema` prints the JSON Schema for editors. `fabriloom check FILE`
-prints the resolved form, in which every default is filled in; it is a scenario itself, and its SHA-256 is in
-every result.
+to the folder of the scenario. `fabriloom schema` prints the JSON Schema for editors. `fabriloom check FILE
+--resolved` prints the resolved form, in which every default is filled in; it is a scenario itself, and its
+SHA-256 is in every result.
 
 `--set path=value` changes a setting from the command line. The path is dotted (`traffic.load`,
 `topology.shape.0`); the value is read as TOML or, if it is not TOML, as a string.

@@ -175,7 +175,8 @@ class Scenario(Written):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
-        """Make a scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
+        """Make a scenario from a dictionary of the same form as a file, in which ``topology`` may also be a
+        :class:`Graph`. Raises :class:`ScenarioError`."""
         from fabriloom.scenario.load import from_dict
 
         return from_dict(data, base_dir)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance
-from ..scenario import needed
+from ..scenario import scenario_of
 from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
@@ -81,14 +81,13 @@ def variants(scenario: Scenario) -> dict[str, Scenario]:
 def _named(scenarios: Any) -> dict[str, Scenario]:
     """Return scenarios by name: as given, from a list by their own names, or one with its variants."""
     if not isinstance(scenarios, Mapping | list | tuple):
-        needed(scenarios)
-        scenarios = variants(scenarios)
+        scenarios = variants(scenario_of(scenarios))
     if not scenarios:
         raise ValueError("nothing to compare: give scenarios by names, such as {'fast': one, 'slow': other}")
     pairs = scenarios.items() if isinstance(scenarios, Mapping) else [("", one) for one in scenarios]
     found: dict[str, Scenario] = {}
     for given, scenario in pairs:
-        needed(scenario)
+        scenario = scenario_of(scenario)
         first = name = str(given) or Provenance.of(scenario).name
         number = 1
         while name in found:

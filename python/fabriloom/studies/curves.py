@@ -13,7 +13,7 @@ from ..results import Provenance
 from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
 from ..results.figures import settings_text
 from ..results.tabled import Tabled
-from ..scenario import needed
+from ..scenario import scenario_of
 from . import bends
 from .points import Advance, Point, run_points
 from .store import Out, Store
@@ -165,7 +165,7 @@ def curve(
 
     Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
-    needed(scenario)
+    scenario = scenario_of(scenario)
     sweep: dict[str, Sequence[Any]] = dict(scenario.sweep or {})
     raised = load_of(scenario)
     if loads is not None:

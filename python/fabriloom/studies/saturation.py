@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..results import Provenance
 from ..results.figures import measured
 from ..results.tabled import Tabled
-from ..scenario import needed
+from ..scenario import scenario_of
 from .curves import SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
@@ -139,7 +139,7 @@ def saturate(
 
     Ctrl-C ends it early: the result holds the finished runs, and ``interrupted`` is set.
     """
-    needed(scenario)
+    scenario = scenario_of(scenario)
     resolution = max(resolution, 1e-3)
     if definition not in DEFINITIONS:
         raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")

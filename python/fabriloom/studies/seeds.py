@@ -14,7 +14,7 @@ from ..compile import graph_of
 from ..results import Provenance
 from ..results.statistics import mean_of_runs
 from ..results.study_columns import SEEDS
-from ..scenario import needed
+from ..scenario import scenario_of
 from .curves import Curve, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
@@ -118,7 +118,7 @@ def repeat(
 
     Ctrl-C ends it early: the result holds the finished runs, and ``interrupted`` is set.
     """
-    needed(scenario)
+    scenario = scenario_of(scenario)
     if not 2 <= seeds <= MOST_SEEDS:
         raise ValueError(f"seeds: {seeds} is not from 2 to {MOST_SEEDS:,}; 10 show how far runs differ")
     base = scenario.alone()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.statistics import student_t95
 from ..results.tabled import Tabled
-from ..scenario import needed
+from ..scenario import scenario_of
 from .folder import Asked, Folder, StudyError
 from .points import Advance, Watch
 from .run import Done, Outcome, Team, Threads, Workers, run
@@ -224,7 +224,7 @@ def study(
 
     Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
-    needed(scenario)
+    scenario = scenario_of(scenario)
     given = {
         "study.zip": zipped,
         "study.sample": sample,

@@ -25,6 +25,7 @@ from .fat_tree import fat_tree
 from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus
+from .inline import inline
 from .joined import MOST_PORTS, replicate
 from .networkx_graph import from_networkx, to_networkx
 from .rings import Rings
@@ -52,6 +53,7 @@ _IN_ORDER = (
         tree,
         dragonfly,
         file,
+        inline,
     ),
     *(sci_ring, sci_bridge, sci_switch, sci_long_rings, sci_banyan, sci_torus, sci_module, sci_switch_16),
     sci_rings,
@@ -82,6 +84,7 @@ __all__ = [
     "from_networkx",
     "grid",
     "hypercube",
+    "inline",
     "kind_of",
     "planes",
     "replicate",

@@ -87,7 +87,7 @@ def _names(plane: Mapping[str, Any], graph: Graph, place: int) -> list[str]:
     if left:
         message = f'"{plane["name"]}" has {counted(graph.terminals)} terminals, which {per} do not divide'
         raise GraphError(message, f"planes.{place}.ports_per_terminal")
-    if given is None and plane["network"]["kind"] in ("file", "sci-rings") and per == 1:
+    if given is None and plane["network"]["kind"] in ("file", "inline", "sci-rings") and per == 1:
         return graph.terminal_names
     if given is None:
         given = [f"t{number}" for number in range(count)]
