@@ -81,14 +81,18 @@ def test_the_page_of_a_paper_says_the_same(paper: str) -> None:
 
 
 def shown(paper: str) -> list[evidence.Line]:
-    """The lines of the table of all numbers of a paper."""
-    file = COPY.parents[1] / "generated" / f"{paper}.csv"
+    """The lines that the generated page of a paper shows."""
     lines: list[evidence.Line] = []
-    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
-        scored = row["kind"] != "reported"
-        line = {"id": f"{paper}.{row['id']}", "where": row["where"], "published": row["published"]}
-        line |= {"kind": row["kind"], "tolerance": scored or None}
-        lines.append(line | {"within": row["agrees"] == "yes" if scored else None})
+    place = ""
+    for text in (COPY.parents[1] / "generated" / f"{paper}.md").read_text(encoding="utf-8").splitlines():
+        if text.startswith("## "):
+            place = text.removeprefix("## ")
+        elif text.startswith("| `"):
+            cells = [cell.strip() for cell in text.strip("|").split("|")]
+            scored = len(cells) == 9
+            line = {"id": f"{paper}.{cells[0].strip('`')}", "where": place, "published": cells[3]}
+            line |= {"kind": cells[6] if scored else "reported", "tolerance": scored or None}
+            lines.append(line | {"within": cells[8] == "yes" if scored else None})
     return lines
 
 
@@ -99,7 +103,7 @@ def test_the_tables_of_a_paper_are_counted_alike_everywhere(paper: str) -> None:
     assert {number_of(line) for line in lines} == {f"{paper}.{number}" for number in numbers}
     for line in lines:
         assert line["published"] == page.figure(numbers[number_of(line).partition(".")[2]]["value"])
-    summary = f"<!-- begin summary -->\n{page.summary(lines)}\n<!-- end summary -->\n"
+    summary = f"<!-- begin summary -->\n{page.summary(paper, lines)}\n<!-- end summary -->\n"
     assert summary in (COPY.parents[1] / "background" / f"{paper}.md").read_text(encoding="utf-8")
     counted = " | ".join([paper, *map(str, vars(tally(lines)).values())])
     assert f"| {counted} |" in (COPY.parent / "README.md").read_text(encoding="utf-8")

@@ -166,7 +166,8 @@ def two_switches(form: str, folder: Path, edge: dict[str, object], node: dict[st
         columns = ["kind", "source", "target", *edge, *node]
         cable = ["cable", "a", "b", *map(str, edge.values()), *["" for _ in node]]
         switch = ["switch", "a", "", *["" for _ in edge], *map(str, node.values())]
-        path.write_text("\n".join(",".join(line) for line in (columns, switch, cable)))
+        other = ["switch", "b", *["" for _ in columns[2:]]]
+        path.write_text("\n".join(",".join(line) for line in (columns, switch, other, cable)))
         return topology.file(path, terminals_per_switch=1)
     found = networkx.Graph()
     found.add_node("a", **node)
@@ -199,7 +200,15 @@ def test_an_attribute_means_the_same_in_every_format(form, tmp_path):
     [
         ({"paralel": 2}, {}, 'unknown {} "paralel"; did you mean "parallel"?'),
         ({"lenght_m": 2}, {}, 'unknown {} "lenght_m"; did you mean "length_m"?'),
-        ({"foo": 2}, {}, 'unknown {} "foo"; choose from '),
+        ({"Paralel": 2}, {}, 'unknown {} "Paralel"; did you mean "parallel"?'),
+        ({"nmae": 2}, {}, 'unknown {} "nmae"; did you mean "name"?'),
+        ({"delay": 3}, {}, "has no unit; expected a time; give it a unit, or call it delay_ns"),
+        ({"delay": "1 s"}, {}, "the delay of a cable is from 0 ps to 5 ms"),
+        (
+            {"delay": "1 us", "length": "1 m"},
+            {},
+            "length and delay both give the delay of the cable; keep one",
+        ),
         ({}, {"knd": "terminal"}, 'unknown {} "knd"; did you mean "kind"?'),
         ({"rate": 100_000_000}, {}, "has no unit; expected a rate in bits per second"),
         ({"rate": "100 MB/s"}, {}, 'write "800 Mbit/s" for the same rate'),
@@ -292,7 +301,7 @@ BAD = {
         '{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", "cable": 1}]}',
         "links[0]: cable is for one-way links",
     ),
-    "top.json": ('{"nodes": [], "links": [], "graf": {}}', 'unknown key "graf"; did you mean "graph"?'),
+    "top.json": ('{"nodes": [], "links": [], "grpah": {}}', 'unknown key "grpah"; did you mean "graph"?'),
     "hyper.graphml": (
         "<graphml><graph>\n<hyperedge/></graph></graphml>",
         "line 2: a hyperedge; a cable joins",

@@ -300,6 +300,7 @@ def check(
     scenario: Scenario, json: bool, fault: str | None = None, pairings: int = 0, resolved: bool = False
 ) -> int:
     """Print the properties of a scenario that are known before it runs."""
+    from ..compile import CAN_DEADLOCK
     from ..studies import inspection
 
     if fault is not None and resolved:
@@ -314,6 +315,9 @@ def check(
         if resolved:
             show.line("\nThe scenario with every default filled in:")
             show.line(jsonlib.dumps(found["resolved"], indent=2, ensure_ascii=False))
+    for warning in found["warnings"]:
+        if not warning.startswith(CAN_DEADLOCK):  # the answer says it
+            exits.complain(f"warning: {warning}")
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
 

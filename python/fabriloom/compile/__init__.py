@@ -47,6 +47,8 @@ def _ring_parts(scenario: Scenario, graph: Graph) -> RingParts:
 
 KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rings": _ring_parts}
 """What makes the compiled network, by ``Graph.kind``."""
+CAN_DEADLOCK = "the routing can deadlock"
+"""How the warning about a cycle begins."""
 FEW_FLOWS = 512
 """Most flows whose bounds are computed with every run: this takes no noticeable time."""
 
@@ -174,13 +176,14 @@ def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:
     sources = _sources(scenario, parts) if programs is None else {}
     arrays = _joined(scenario, parts, programs, sources)
     parts.check(scenario, arrays, sources)
-    compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
+    remarks = list(parts.graph.remarks)
+    compiled = Compiled(scenario, parts, arrays, remarks, programs=programs, sources=sources)
     if parts.graph.several is not None or parts.classes.named:
         check_pairs(scenario, parts, compiled.demand())
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
-        message = f"the routing can deadlock: packets can wait for each other along {shown}"
+        message = f"{CAN_DEADLOCK}: packets can wait for each other along {shown}"
         compiled.warnings.append(message)
     return compiled
 

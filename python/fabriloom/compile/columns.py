@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,19 @@ def per_link(
         kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
     rows = [times_of(None if r < 0 else round(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds]
     return {name: np.array([row[name] for row in rows], np.int64)[kind_of.ravel()] for name in rows[0]}
+
+
+def with_lengths(scenario: Scenario, graph: Graph, technology: Technology) -> Graph:
+    """Return the graph with the length that stands for each given delay of a cable. Raises ScenarioError."""
+    delays = graph.attributes.get("delay_ps")
+    if delays is None:
+        return graph
+    if not technology.cable_delay_ps_per_m:
+        message = f"cables of {scenario.technology.preset} have no delay, so the file can give them none"
+        raise scenario.error(message, ("topology",), "set technology.cable_delay, or leave the delays out")
+    lengths = graph.attributes.get("length_m", np.full(graph.links, np.nan))
+    lengths = np.where(np.isnan(delays), lengths, delays / technology.cable_delay_ps_per_m)
+    return replace(graph, attributes={**graph.attributes, "length_m": lengths})
 
 
 def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> None:

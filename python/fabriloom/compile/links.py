@@ -20,7 +20,7 @@ from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from ..units import format_time_ps
 from .addresses import addresses_of
-from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
+from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32, with_lengths
 from .distributions import distributions_of
 from .interfaces import interfaces_of
 from .newest import Newest
@@ -63,7 +63,6 @@ class LinkParts:
     """Whether a bit error takes a link down for a while; if not, it damages the packet on the link."""
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
-        self.graph = graph
         try:
             self.technology: Technology = technology(
                 scenario.technology.preset, scenario.technology.overrides()
@@ -71,6 +70,7 @@ class LinkParts:
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
         check_rates(scenario, graph, self.technology)
+        self.graph = graph = with_lengths(scenario, graph, self.technology)
         self._check_credit(scenario)
         self.interfaces = interfaces_of(scenario, graph, self.technology)
         """The interface chips of terminals."""

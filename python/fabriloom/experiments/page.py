@@ -1,13 +1,11 @@
 """Write the results of a paper: ``python -m fabriloom.experiments.page docs/background/macrame.md``.
 
 The hand-written page gets a summary, between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; its other
-text does not change. All numbers go to the table of the same name in ``docs/generated``, a picture of them to
-``docs/images/papers``.
+text does not change. All numbers go to the generated page of the same name in ``docs/generated``.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -45,6 +43,32 @@ def figure(value: float | None) -> str:
     return f"{value:.4g}"
 
 
+def _compared(row: Mapping[str, Any]) -> list[str]:
+    """Return the columns that both tables share."""
+    ours = figure(row["ours"]) + (f" ± {row['ci95']:.2g}" if row["ci95"] else "")
+    deviation = "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f} %"
+    name = str(row["id"]).removeprefix(f"{row['paper']}.")
+    return [f"`{name}`", row["quantity"], row["unit"], figure(row["published"]), ours, deviation]
+
+
+_SHARED = ["id", "quantity", "unit", "published", "ours", "deviation"]
+
+
+def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return published and computed numbers, with their agreement."""
+    lines = []
+    for row in rows:
+        low, high = row["tolerance"]
+        limits = figure(low) if low == high else f"{figure(low)} to {figure(high)}"
+        lines.append([*_compared(row), row["kind"], limits, "yes" if row["within"] else "**no**"])
+    return markdown([*_SHARED, "kind", "tolerance", "agrees"], lines)
+
+
+def _reported(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return published and computed numbers, with the reason why they are not scored."""
+    return markdown([*_SHARED, "why not scored"], [[*_compared(row), row["reason"]] for row in rows])
+
+
 def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Return the rows of each table and section of the paper, in the order of the paper."""
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -54,74 +78,32 @@ def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any
     return found
 
 
-COLUMNS = (
-    "where",
-    "id",
-    "quantity",
-    "unit",
-    "published",
-    "ours",
-    "ci95",
-    "kind",
-    "low",
-    "high",
-    "agrees",
-    "reason",
-)
+def tables(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the generated page of a paper: every number, under the table or section that prints it."""
+    parts = [_HEAD.format(paper=paper)]
+    for place, group in places(rows).items():
+        parts.append(f"## {place}")
+        with_tolerance = [row for row in group if row["kind"] != "reported"]
+        without = [row for row in group if row["kind"] == "reported"]
+        parts += [_scored(with_tolerance)] if with_tolerance else []
+        parts += [f"Not scored:\n\n{_reported(without)}"] if without else []
+    return "\n\n".join(parts) + "\n"
 
 
-def write_numbers(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write every number of a paper with its place there, and why it is not scored if it is not."""
-    with file.open("w", encoding="utf-8", newline="") as out:
-        table = csv.writer(out, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for place, group in places(rows).items():
-            table.writerows([place, *_cells(row)] for row in group)
+_HEAD = """# Every number of {paper}
+
+`python -m fabriloom.experiments.page docs/background/{paper}.md` writes this page.
+[The page of the paper](../background/{paper}.md) says how each number is modelled and why some disagree."""
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    name = str(row["id"]).removeprefix(f"{row['paper']}.")
-    interval = f"{row['ci95']:.2g}" if row["ci95"] else ""
-    shared = [name, row["quantity"], row["unit"], figure(row["published"]), figure(row["ours"]), interval]
-    if row["tolerance"] is None:
-        return [*shared, "reported", "", "", "", row["reason"]]
-    return [*shared, row["kind"], *map(figure, row["tolerance"]), "yes" if row["within"] else "no", ""]
-
-
-def draw_numbers(file: Path, numbers: Path) -> None:
-    """Draw how far every scored number of a table of :func:`write_numbers` is from the printed one."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter
-
-    with numbers.open(encoding="utf-8", newline="") as table:
-        rows = [row for row in csv.DictReader(table) if row["kind"] != "reported" and row["ours"] != "-"]
-    drawing = Figure(figsize=(7.2, 3.2), layout="constrained")
-    axes = drawing.subplots()
-    for kind, colour in (("arithmetic", "#8a8f98"), ("calibrated", "#e0a030"), ("predicted", "#2b6cb0")):
-        of_kind = [row for row in rows if row["kind"] == kind and float(row["published"]) > 0]
-        ratios = [min(max(float(row["ours"]) / float(row["published"]), 0.5), 2.0) for row in of_kind]
-        label = f"{kind} ({len(of_kind)})"
-        axes.plot(
-            [float(row["published"]) for row in of_kind], ratios, ".", color=colour, label=label, alpha=0.7
-        )
-    axes.axhline(1, color="#555", linewidth=0.8)
-    axes.set(
-        xscale="log", yscale="log", ylim=(0.48, 2.08), xlabel="printed, in its unit", ylabel="ours / printed"
-    )
-    axes.set_yticks([0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2], minor=False)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
-    axes.grid(axis="y", color="#ddd", linewidth=0.5)
-    axes.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
-    drawing.savefig(file, dpi=110, metadata={"Software": None})
-
-
-def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return one row per place: numbers printed, scored and met."""
+def summary(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return one row per place: numbers printed, scored and met, with a link to all of them."""
     lines = []
     for place, group in places(rows).items():
         one = tally(group)
-        lines.append([place, *_counted(one)])
+        anchor = re.sub(r"[^\w -]", "", place.lower()).replace(" ", "-")
+        link = f"[{place}](../generated/{paper}.md#{anchor})"
+        lines.append([link, *_counted(one)])
     return markdown(_COUNTED, [*lines, ["all", *_counted(tally(rows))]])
 
 
@@ -134,20 +116,19 @@ def _counted(one: Tally) -> list[str]:
 
 
 def main(path: Path) -> None:
-    """Run the page's whole paper and write its page, numbers and picture, which have its name."""
+    """Run the page's whole paper and write both pages, which have its name."""
     paper = path.stem
     sensitivity = import_module(f".{paper.replace('-', '_')}.sensitivity", __package__)
     printed = list(published.numbers(paper))
     rows = sorted(study(paper).rows, key=lambda row: printed.index(number_of(row).partition(".")[2]))
     told = {
-        "summary": summary(rows),
+        "summary": summary(paper, rows),
         "remarks": remarks.text(paper),
         "sensitivity": markdown(sensitivity.HEADER, sensitivity.table()),
     }
     path.write_text(replace(path.read_text(encoding="utf-8"), told), encoding="utf-8")
-    numbers = path.parents[1] / "generated" / f"{paper}.csv"
-    write_numbers(numbers, rows)
-    draw_numbers(path.parents[1] / "images" / "papers" / f"{paper}.png", numbers)
+    generated = path.parents[1] / "generated" / path.name
+    generated.write_text(tables(paper, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -172,4 +172,6 @@ def named_place(text: str, file: str, line: int, column: str) -> Place:
                 break
     except ReadError:
         return line_of(text, line, file)
-    return cell_place(text, file, line, cells, names.index(column) if column in names else None)
+    return cell_place(
+        text, file, line, cells, names.index(column.lower()) if column.lower() in names else None
+    )

@@ -74,6 +74,10 @@ def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:
             path.append(int(step))
             model = model[int(step)]
             continue
+        if isinstance(model, dict) and step in model:
+            path.append(step)
+            model = model[step]
+            continue
         fields = getattr(type(model), "model_fields", {})
         name = next((n for n in fields if step in (n, fields[n].alias, _bare(n))), None)
         if name is None:

@@ -1,7 +1,8 @@
 """The attributes of switches, terminals and cables, for all formats of graph files.
 
-Attributes of drawing programs, and names that begin with an underscore, are ignored. Unknown attributes are
-refused: a misspelt rate would otherwise silently become the default rate.
+Attributes of drawing programs, and names that begin with an underscore, are ignored. Other unknown attributes
+are ignored with one remark, unless they are nearly one of ours: a misspelt rate would otherwise become the
+default rate.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import units
+from . import foreign
 from .graph import MAX_LINKS
 from .port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
 from .raw import (
     LARGEST_RATE_BITS_PER_S,
+    LONGEST_DELAY_PS,
     PORTS,
     SMALLEST_RATE_BITS_PER_S,
     RawGraph,
@@ -35,6 +38,8 @@ OF_LINKS = (
     "length",
     "rate_bits_per_s",
     "length_m",
+    "delay",
+    "delay_ns",
     "source_port",
     "target_port",
     "address",
@@ -43,6 +48,7 @@ OF_LINKS = (
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
 """Attributes of networkx, Graphviz, Gephi and yEd for drawing, or for the two sides of a bipartite graph."""
+_ALIKE = {"host": "terminal", "server": "terminal", "router": "switch"}
 _LONGEST_NUMBER = 400
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
 _WHY = {
@@ -57,40 +63,59 @@ def is_passed_over(name: str, drawn: Iterable[str] = ()) -> bool:
     return name.startswith("_") or name.lower() in drawn
 
 
-def refuse_unknown(raw: RawGraph, names: Iterable[str], known: Iterable[str], what: str, where: str) -> None:
-    """Raise GraphError for the first name that is not ``known``, with the nearest known one."""
-    choices = list(known)
-    for name in names:
-        if name in choices:
-            continue
-        near = units.nearest(name, choices)
-        hint = f'did you mean "{near}"?' if near else f"choose from {', '.join(choices)}."
-        raw.fail(f'unknown {what} "{name[:60]}"; {hint} A name of your own begins with "_"', where, name)
+def known_only(
+    raw: RawGraph, values: Values, known: Iterable[str], what: str, where: str, drawn: Iterable[str]
+) -> dict[str, Any]:
+    """Return the attributes that have a meaning. Raises GraphError for one that is nearly known."""
+    found = {}
+    for key, value in values.items():
+        name = str(key)
+        if name in known:
+            found[name] = value
+        elif name.strip() and name not in raw.foreign.ignored and not is_passed_over(name, drawn):
+            refuse_misspelt(raw, name, known, what, where)
+            raw.foreign.ignored.setdefault(name)
+    return found
+
+
+def refuse_misspelt(raw: RawGraph, name: str, known: Iterable[str], what: str, where: str) -> None:
+    """Raise GraphError for a name that is nearly a known one."""
+    if near := foreign.misspelt(name, known):
+        hint = f'did you mean "{near}"? A name of your own begins with "_"'
+        raw.fail(f'unknown {what} "{name[:60]}"; {hint}', where, name)
 
 
 def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str = "source") -> None:
     """Add a switch or a terminal with its attributes."""
-    values = {
-        str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN_VERTICES)
-    }
-    refuse_unknown(raw, values, OF_VERTICES, "attribute of a switch or terminal", where)
+    values = raw.foreign.translated(values, foreign.OF_NODES)
+    values = known_only(
+        raw,
+        values,
+        (*OF_VERTICES, *foreign.OF_NODES),
+        "attribute of a switch or terminal",
+        where,
+        DRAWN_VERTICES,
+    )
     kind = _plain(values.get("kind"))
+    kind = _ALIKE.get(kind, kind) if isinstance(kind, str) else kind
     if kind not in (None, "", "switch", "terminal"):
         raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where, "kind")
     x, y = (_number(raw, values, key, where) for key in ("x", "y"))
     address = _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where)
     if address is not None and kind != "terminal":
         raw.fail("a logical address is of a terminal; a switch has none", where, "address")
-    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell))
+    label = _text(raw, values, "node_name", where)
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell, label))
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
     """Add ``parallel`` cables or one-way links with their attributes."""
-    values = {str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN)}
-    refuse_unknown(raw, values, OF_LINKS, "attribute of a cable", where)
+    values = raw.foreign.translated(values, foreign.OF_LINKS)
+    values = known_only(raw, values, OF_LINKS, "attribute of a cable", where, DRAWN)
     numbers = {
         "rate_bits_per_s": _rate(raw, values, where),
         "length_m": _length(raw, values, where),
+        "delay_ps": _delay(raw, values, where),
         **{key: _whole(raw, values, key, FIRST_PORT, LAST_PORT, where) for key in PORTS},
     }
     link = RawLink(
@@ -226,6 +251,23 @@ def _length(raw: RawGraph, values: Values, where: str) -> float | None:
         shown = _shown(_given(values, key))
         raw.fail(f"{key} is {shown}; a cable is from 0 m to {most} long", where, key)
     return length_m
+
+
+def _delay(raw: RawGraph, values: Values, where: str) -> float | None:
+    """Return the time of a signal on the cable in ps: ``delay`` has a unit, ``delay_ns`` has none."""
+    found = _quantity(raw, values, ("delay", "delay_ns"), units.parse_time_ps, where)
+    if found is None:
+        return None
+    key, delay_ps = found
+    delay_ps *= 1000 if key == "delay_ns" else 1
+    if not 0 <= delay_ps <= LONGEST_DELAY_PS:
+        most = units.format_time_ps(LONGEST_DELAY_PS)
+        shown = _shown(_given(values, key))
+        raw.fail(f"{key} is {shown}; the delay of a cable is from 0 ps to {most}", where, key)
+    for name in ("length", "length_m"):
+        if _given(values, name) is not None:
+            raw.fail(f"{name} and {key} both give the delay of the cable; keep one", where, key)
+    return float(round(delay_ps))
 
 
 def _quantity(

@@ -8,19 +8,20 @@ The first line names the columns; ``source`` and ``target`` are required, the ot
 ``cable``            in lines of kind link: the same text in the two directions of a cable
 ``rate``             such as "100 Mbit/s", or whole bits per second in a column ``rate_bits_per_s``
 ``length``           such as "2 m", or metres in a column ``length_m``
+``delay``            such as "10 ns", instead of a length; or nanoseconds in a column ``delay_ns``
 ``source_port``,     port of the switch at either end, 1 to 31, as a SpaceWire router counts them
 ``target_port``
 ``x``, ``y``         in lines of kind switch
 ``address``          in lines of kind terminal: its logical address, 32 to 254; in lines of kind cable that of
                      the terminal's port at this cable
 
-Columns whose names begin with an underscore are the user's own. As spreadsheet programs write it, a file may
-have semicolons or tabs between columns, a first line such as ``sep=;``, decimal commas, a byte-order mark,
-and blank lines.
+Other columns are ignored with a remark; those whose names begin with an underscore are the user's own. As
+spreadsheet programs write it, a file may have semicolons or tabs between columns, a first line such as
+``sep=;``, decimal commas, a byte-order mark, and blank lines.
 
 A line of kind terminal names a terminal (source) and, usually, the switch it is cabled to (target). A line
-of kind switch names a switch; a cable also creates the switches that it names. Lines before the first that
-begin with ``#`` are skipped.
+of kind switch names a switch; in a file without such lines a cable creates the switches that it names. Lines
+before the first that begin with ``#`` are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from typing import Any
 
 from .. import reading
 from ..reading import ReadError
-from . import attributes
+from . import attributes, doubtful, foreign
 from .graph import Graph
 from .raw import (
     ATTRIBUTES,
@@ -49,7 +50,7 @@ OF_LINKS = tuple(name for name in attributes.OF_LINKS if name not in ("index", "
 COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
 WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y", "address")
 KINDS = ("cable", "link", "switch", "terminal")
-_NUMBERS = ("rate", "length", *ATTRIBUTES, "x", "y")
+_NUMBERS = ("rate", "length", "delay", "delay_ns", *ATTRIBUTES, "x", "y")
 FAMILY_MARK = "# fabriloom "
 
 
@@ -64,6 +65,7 @@ def read(raw: RawGraph, text: str) -> None:
     body = "".join(lines[skipped:])
     found = reading.records(body, raw.origin, comments=False, strict=True)
     sign = reading.separator(body)
+    numbers = {*_NUMBERS, *raw.foreign.names(foreign.OF_LINKS)}
     rows: list[tuple[str, dict[str, Any]]] = []
     try:
         first, header = next(found, (1, None))
@@ -78,7 +80,7 @@ def read(raw: RawGraph, text: str) -> None:
             rows.append(
                 (
                     where,
-                    {key: reading.decimal(row[key], sign) if key in _NUMBERS else row[key] for key in row},
+                    {key: reading.decimal(row[key], sign) if key in numbers else row[key] for key in row},
                 )
             )
     except ReadError as error:
@@ -86,18 +88,21 @@ def read(raw: RawGraph, text: str) -> None:
         raw.fail(f"{error.message}; {error.hint}", f"line {line}")
     for where, row in rows:
         _declare(raw, row, where)
+    declared = any(row.get("kind") == "switch" for _, row in rows)
     for where, row in rows:
-        _join(raw, row, where)
+        _join(raw, row, where, declared)
     raw.pair_links()
 
 
 def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
-    columns = [name.strip().lower() for name in header or []]
+    columns = [
+        name.strip() if name.strip().lower() not in COLUMNS else name.strip().lower() for name in header or []
+    ]
     if len(columns) == 1 and "|" in columns[0]:
         raw.fail("the columns are separated by bars; save the file with commas or semicolons", where)
-    kept = [name for name in columns if not attributes.is_passed_over(name, attributes.DRAWN)]
-    attributes.refuse_unknown(raw, kept, COLUMNS, "column", where)
-    for name in kept:
+    mapped = raw.foreign.names(foreign.MEANINGS)
+    others = {name: None for name in columns if name not in mapped}
+    for name in (*attributes.known_only(raw, others, COLUMNS, "column", where, attributes.DRAWN), *mapped):
         if columns.count(name) > 1:
             raw.fail(f'two columns are named "{name}"', where, name)
     for name in ("source", "target"):
@@ -115,8 +120,8 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     if kind == "switch" and row["target"]:
         raw.fail("a line of kind switch has no target; for a cable leave the kind out", where, "target")
     joins = kind in ("cable", "link") or bool(row["target"])
-    foreign = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
-    for name in foreign:
+    senseless = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
+    for name in senseless:
         if row.get(name):
             raw.fail(
                 f"{name} has no meaning in a line of kind {kind}{'' if row['target'] else ' without target'}",
@@ -124,12 +129,12 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
                 name,
             )
     if kind in ("switch", "terminal"):
-        attributes.add_vertex(
-            raw, row["source"], {key: row.get(key) for key in attributes.OF_VERTICES}, where
-        )
+        own = [*attributes.OF_VERTICES, *raw.foreign.names(foreign.OF_NODES)]
+        attributes.add_vertex(raw, row["source"], {key: row.get(key) for key in own}, where)
 
 
-def _join(raw: RawGraph, row: dict[str, Any], where: str) -> None:
+def _join(raw: RawGraph, row: dict[str, Any], where: str, declared: bool) -> None:
+    """Add what a line joins; ``declared``: the file has lines of switches, so all of them are there."""
     kind = row.get("kind") or "cable"
     if kind == "switch" or (kind == "terminal" and not row["target"]):
         return
@@ -137,8 +142,12 @@ def _join(raw: RawGraph, row: dict[str, Any], where: str) -> None:
         raw.fail("the target is empty", where, "target")
     for cell in ("source", "target"):
         if row[cell] not in raw.vertices:
+            if declared:
+                doubtful.refuse_undeclared(raw, row[cell], where, cell)
+            raw.implied[row[cell]] = None
             attributes.add_vertex(raw, row[cell], {}, where, cell)
     own = OF_LINKS if kind == "terminal" else (*OF_LINKS, "address")
+    own = (*own, *raw.foreign.names(foreign.OF_LINKS))
     values = {key: row[key] for key in own if key in row}
     attributes.add_links(raw, row["source"], row["target"], values, where, one_way=kind == "link")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from .. import reading
@@ -18,6 +19,7 @@ def file(
     format: str | None = None,
     terminals_per_switch: int | None = None,
     sha256: str | None = None,
+    attributes: Mapping[str, str] | None = None,
 ) -> Graph:
     """Read a graph from a GraphML, JSON (node-link) or CSV (edge list) file.
 
@@ -29,11 +31,14 @@ def file(
         format: one of ``FORMATS``; None: chosen by the file extension.
         terminals_per_switch: terminals to attach to every switch of a file without terminals.
         sha256: checksum that the file must have.
+        attributes: the attributes of the file that have a meaning here, with the unit of their numbers, such
+            as ``{"rate": "LinkSpeedRaw bit/s", "delay": "latency us", "node_name": "label"}``.
 
     Raises:
         GraphError: the file cannot be used; the message gives file and line.
     """
     from . import edge_list, graphml, node_link
+    from .foreign import foreign
     from .raw import RawGraph
 
     path = Path(path)
@@ -41,7 +46,7 @@ def file(
     hang = 0 if terminals_per_switch is None else terminals_per_switch
     whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to attach to every switch")
     content = content_of(path, sha256)
-    raw = RawGraph(str(path))
+    raw = RawGraph(str(path), foreign=foreign(attributes))
     if form == "graphml":
         graphml.read(raw, content)
     else:

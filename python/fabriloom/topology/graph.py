@@ -128,6 +128,8 @@ class Graph:
     """The rings and buses of a ring network; None: a network of switches with crossbars."""
     several: Ports | None = None
     """The ports of terminals that have several; None: one each, which has the number of its terminal."""
+    remarks: tuple[str, ...] = ()
+    """Remarks for the user about the file that it was read from."""
 
     @property
     def kind(self) -> str:

@@ -1,7 +1,8 @@
 """Graphs as GraphML, as graph editors and networkx write it.
 
 Nodes and edges have the attributes of :mod:`.attributes`. An undirected edge is a cable, two links; directed
-edges are paired as in JSON. Drawing data (which yEd marks as its own) are ignored.
+edges are paired as in JSON. Drawing data (which yEd marks as its own) are ignored, apart from the label of
+a node: its attribute ``_NodeLabel``.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class _Reader:
         name = tag.rsplit(" ", 1)[-1]
         if not self.stack and name != "graphml":
             self.raw.fail(f"the file must begin with <graphml>, not <{name}>", self.line())
+        self.label(self.stack[-1] if self.stack else "")
         self.stack.append(name)
         self.text.clear()
         if name == "graph":
@@ -70,8 +72,15 @@ class _Reader:
         elif name == "data":
             self.key = ("data", given.get("key", ""))
 
+    def label(self, element: str) -> None:
+        """Keep the label that yEd draws as the attribute ``_NodeLabel``; elements can follow its text."""
+        text = "".join(self.text).strip()
+        if element == "NodeLabel" and text and "node" in self.stack:
+            self.values["node"].setdefault("_NodeLabel", text)
+
     def end(self, _: str) -> None:
         name = self.stack.pop()
+        self.label(name)
         if name == "data" and self.stack and self.stack[-1] in self.values:
             self.values[self.stack[-1]][self.keys.get(self.key[1], self.key[1])] = "".join(self.text).strip()
         elif name == "default" and self.key[0] != "data":
@@ -100,13 +109,16 @@ class _Reader:
         attributes.add_links(self.raw, given["source"], given["target"], values, where, one_way=one_way)
 
     def only(self, element: str, given: dict[str, str], where: str) -> None:
-        """Refuse attributes in the tag of an element that GraphML does not define."""
+        """Refuse attributes of ours in the tag of an element: GraphML has them in elements of their own."""
         for name in given:
-            if name not in XML[element] and " " not in name and not name.startswith("parse."):
+            if name in XML[element] or " " in name or name.startswith("parse."):
+                continue
+            if name in (attributes.OF_VERTICES if element == "node" else attributes.OF_LINKS):
                 self.raw.fail(
                     f'<{element} {name[:40]}="…">: write <data key="{name[:40]}">…</data> in the {element}',
                     where,
                 )
+            self.raw.foreign.ignored.setdefault(name)
 
 
 def read(raw: RawGraph, content: bytes) -> None:

@@ -94,6 +94,7 @@ def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = Tr
         attributes=_attributes(planes),
         rings=_rings(planes, [member.terminal for member in members], len(terminal_names), prefix),
         several=Ports([names[at] for at in order], terminal[order], tuple(planes)),
+        remarks=tuple(dict.fromkeys(remark for plane in planes for remark in plane.graph.remarks)),
     )
 
 

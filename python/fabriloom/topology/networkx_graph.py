@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .graph import Graph, GraphError
@@ -40,35 +42,42 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
     return found
 
 
-def from_networkx(graph: networkx.Graph, terminals_per_switch: int = 0) -> Graph:
+def from_networkx(
+    graph: networkx.Graph, terminals_per_switch: int = 0, attributes: Mapping[str, str] | None = None
+) -> Graph:
     """Make a graph from any networkx graph, directed or not, multigraph or not.
 
     Nodes with ``kind="terminal"`` are terminals, all others are switches. An undirected edge is a cable, that
     is, two links with the names ``name`` and ``reverse_name``. Directed edges are single links; equal
     ``cable`` attributes join two of them to a cable or, if no edge has this attribute, opposite edges are
     joined in order. ``parallel`` repeats an edge; ``rate="100 Mbit/s"`` and ``length="2 m"`` apply to one
-    edge. Attributes for drawing, and names that begin with an underscore, are ignored.
+    edge. Other attributes are ignored, unless their name is nearly one of these.
 
     Args:
         graph: the networkx graph.
         terminals_per_switch: terminals to attach to every switch of a graph without terminals.
+        attributes: the meaning of other attributes, as for :func:`file`.
 
     Raises:
-        GraphError: an attribute is unknown or has an impossible value.
+        GraphError: an attribute is misspelt or has an impossible value.
     """
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"not a networkx graph: {type(graph).__name__}", "graph")
-    from . import attributes
+    from .attributes import add_links, add_vertex
+    from .foreign import foreign
     from .raw import RawGraph, read_family
 
-    raw = RawGraph("networkx graph")
+    raw = RawGraph("networkx graph", foreign=foreign(attributes))
     read_family(raw, graph.graph.get("fabriloom"))
     for node, values in graph.nodes(data=True):
-        attributes.add_vertex(raw, str(node), values, f"node {node!r}")
+        add_vertex(raw, str(node), values, f"node {node!r}")
     directed = graph.is_directed()
     for source, target, values in graph.edges(data=True):
         where = f"edge {source!r} to {target!r}"
-        attributes.add_links(raw, str(source), str(target), values, where, one_way=directed)
+        add_links(raw, str(source), str(target), values, where, one_way=directed)
     if directed:
         raw.pair_links()
-    return raw.to_graph(terminals_per_switch)
+    found = raw.to_graph(terminals_per_switch)
+    for remark in found.remarks:
+        warnings.warn(remark, stacklevel=2)
+    return found

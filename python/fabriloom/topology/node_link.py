@@ -24,8 +24,7 @@ def read(raw: RawGraph, text: str) -> None:
     data = reading.json_data(text, raw.origin)
     if not isinstance(data, dict):
         raw.fail('the file must be an object with "nodes" and "links"')
-    own = [key for key in data if not attributes.is_passed_over(key, attributes.DRAWN)]
-    attributes.refuse_unknown(raw, own, KEYS, "key", "")
+    attributes.known_only(raw, data, KEYS, "key", "", attributes.DRAWN)
     links_key = "edges" if "edges" in data and "links" not in data else "links"
     for key in ("nodes", links_key):
         if not isinstance(data.get(key), list):

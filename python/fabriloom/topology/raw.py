@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
@@ -11,18 +12,21 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..printable import escaped, refused_in
-from . import port_addresses
+from . import doubtful, port_addresses
+from .foreign import Foreign
 from .graph import MAX_TERMINALS, Graph, GraphError
 from .joined import MOST_PORTS
 from .several import with_ports
 
 PORTS = ("source_port", "target_port")
-ATTRIBUTES = ("rate_bits_per_s", "length_m", *PORTS)
+ATTRIBUTES = ("rate_bits_per_s", "length_m", "delay_ps", *PORTS)
 """Numbers that a file may give per link."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 10**12
 """Range of link rates; beyond it, character times cannot be represented."""
+LONGEST_DELAY_PS = 5 * 10**9
+"""The longest delay of a cable: 1000 km at 5 ns/m."""
 
 
 _PARTS_SHOWN = 4
@@ -42,6 +46,8 @@ class RawVertex:
     """Logical address of the first port of a terminal in each network."""
     cell: str = "source"
     """Column of a table in which its name stands."""
+    label: str | None = None
+    """The name that it gets in the end, if the file calls it otherwise."""
 
 
 @dataclass
@@ -73,6 +79,10 @@ class RawGraph:
     """Number of cables so far; a tuple with this number cannot equal an id of a file."""
     family: str | None = None
     parameters: dict[str, Any] | None = None
+    foreign: Foreign = field(default_factory=Foreign)
+    """The attributes that are not ours."""
+    implied: dict[str, None] = field(default_factory=dict)
+    """The switches that only cables name."""
 
     def fail(self, message: str, where: str = "", cell: str | None = None) -> NoReturn:
         """Raise a GraphError at a place in the file; ``cell``: the column at fault, if it is a table."""
@@ -132,6 +142,10 @@ class RawGraph:
 
     def to_graph(self, terminals_per_switch: int = 0) -> Graph:
         """Check the content and build the graph. Raises GraphError."""
+        self.foreign.check(self.origin)
+        remarks = (self.foreign.remark(self.origin), *doubtful.remarks(self))
+        if any(vertex.label for vertex in self.vertices.values()):
+            self._rename()
         if all(link.index is not None for link in self.links):
             self.links.sort(key=lambda link: link.index or 0.0)
         self._hang_terminals(terminals_per_switch)
@@ -161,12 +175,28 @@ class RawGraph:
             layout={"parameters": {}},
             positions=positions,
             attributes=self._attributes(),
+            remarks=tuple(remark for remark in remarks if remark),
         )
         cables = self._cables(graph)
         if any(len(own) > 1 for own in cables):
             self._check_port_names(graph, cables)
             return port_addresses.given(self, with_ports(graph, cables), cables)
         return self._as_family(port_addresses.given(self, graph, cables))
+
+    def _rename(self) -> None:
+        """Call each vertex by its label; equal labels get the name in the file behind them."""
+        labels = Counter(vertex.label for vertex in self.vertices.values())
+        named = {
+            name: name if not one.label else one.label if labels[one.label] == 1 else f"{one.label} ({name})"
+            for name, one in self.vertices.items()
+        }
+        if len(set(named.values())) < len(named):
+            self.fail("a label is the name of another node; leave node_name out")
+        before, self.vertices = self.vertices, {}
+        for name, vertex in before.items():
+            self.add_vertex(replace(vertex, name=named[name]))
+        for link in self.links:
+            link.source, link.target = (named.get(end, end) for end in (link.source, link.target))
 
     def _cables(self, graph: Graph) -> list[list[tuple[int, int]]]:
         """Return, per terminal, the outgoing and incoming link of each of its cables, in file order."""

@@ -142,6 +142,7 @@ def _member(
         layout={"parameters": {}},
         positions=None if graph.positions is None else graph.positions[switches],
         attributes={name: values[links] for name, values in graph.attributes.items()},
+        remarks=graph.remarks,
     )
     return Member(f"p{number}", alone, of[ports], ports)
 

@@ -33,6 +33,11 @@ class GraphFile(Section):
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
     )
+    attributes: dict[str, str] | None = Field(
+        default=None,
+        description="Attributes of the file that have a meaning here, with the unit of their numbers: "
+        'rate = "LinkSpeedRaw bit/s", delay = "latency us" or node_name = "label"; others are ignored',
+    )
     replicate: Replicate = None
 
 
