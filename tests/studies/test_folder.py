@@ -19,7 +19,7 @@ from typing import Any
 import fabriloom
 import polars as pl
 import pytest
-from fabriloom import Scenario, ScenarioError, simulate
+from fabriloom import Scenario, ScenarioError, output, simulate
 from fabriloom.cli import exits
 from fabriloom.studies import StudyError, study
 from fabriloom.studies.folder import Folder
@@ -180,6 +180,7 @@ def test_points_of_another_version_are_kept_and_not_used(file: Path, tmp_path: P
         other = Key(key.what, "another", key.content)
         (place / "points" / other.name).write_text(written(other, value))
         path.unlink()
+    (place / "index.sqlite").unlink()
     told = command("status", place).stdout
     assert "24 are of another version and are not used" in told
     assert command("show", place).stdout == "Small: 0 of 24 points are finished\n"
@@ -187,33 +188,92 @@ def test_points_of_another_version_are_kept_and_not_used(file: Path, tmp_path: P
     assert command("clean", place).stdout == "24 points were removed, 24 are kept\n"
 
 
-@pytest.mark.parametrize("what", ["point", "index", "segment", "entry", "asked"])
-def test_what_is_broken_is_said_and_made_again(file: Path, tmp_path: Path, what: str) -> None:
-    place, table = tmp_path / "out", tmp_path / "points.csv"
+@pytest.mark.parametrize("what", ["points", "index.sqlite", "segments", "studies"])
+def test_what_is_damaged_is_said_and_mended(file: Path, tmp_path: Path, what: str) -> None:
+    """See ``test_damage``; here, what is said."""
+    place = tmp_path / "out"
     command("run", file, "--out", place)
-    command("export", place, table)
-    before = table.read_bytes()
-    if what in ("segment", "entry"):
+    if what == "segments":
         command("pack", place)
-    folder = {"point": "points", "segment": "segments", "entry": "segments", "asked": "studies"}
-    path = place / "index.sqlite" if what == "index" else sorted((place / folder[what]).iterdir())[0]
-    content = path.read_bytes()
-    if what == "entry":
-        path.write_bytes(content[:200] + bytes([content[200] ^ 1]) + content[201:])
-    else:
-        path.write_bytes(content[: len(content) // 2] + b"!" * (len(content) // 3))
+    path = place / what if what.startswith("index") else sorted((place / what).iterdir())[0]
+    path.write_bytes(path.read_bytes()[:-200])
+    told = command("show", place).stderr
     done = command("resume", place)
-    if what == "asked":
-        assert (done.exit_code, done.stderr.count("\n")) == (exits.MISTAKE, 1)
-        assert "give `fabriloom study run` with its file again" in done.stderr
+    if what == "studies":
+        assert "give `fabriloom study run` with its file again" in told
+        assert done.stderr == told
         done = command("run", file, "--out", place)
-    else:
-        said = {"index": "rebuilt from the points", "segment": "its points are computed again"}
-        assert said.get(what, "a finished point that was cut short or changed") in done.stderr
-        assert done.stderr.count("\n") == 1, done.stderr
-    assert done.exit_code == exits.OK
-    assert command("export", place, table, "--force").exit_code == exits.OK
-    assert table.read_bytes() == before
+    elif what != "index.sqlite":
+        assert path.name in told
+        assert "missing, cut short or changed; `fabriloom study resume" in told
+    said = {"index.sqlite": "rebuilt from the points", "studies": ""}
+    assert said.get(what, "what is lost is computed again") in done.stderr
+    assert (done.exit_code, done.stderr.count("\n")) == (exits.OK, what != "studies"), done.stderr
+    assert "24 of 24" in command("show", place).stdout
+
+
+def test_one_changed_byte_of_a_segment_costs_one_point(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "out"
+    command("run", file, "--out", place)
+    command("pack", place)
+    path = next((place / "segments").iterdir())
+    content = path.read_bytes()
+    for at, lost in ((200, 1), (len(content) - 20, 0)):
+        path.unlink()
+        changed = next((place / "segments").iterdir(), path)
+        changed.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        with monkeypatch.context() as patch:
+            runs = ran(patch)
+            assert command("resume", place).exit_code == exits.OK
+        assert len(runs) == lost
+        path = next((place / "segments").iterdir())
+
+
+def test_a_study_that_is_given_up_frees_its_points(file: Path, tmp_path: Path) -> None:
+    place, other = tmp_path / "out", tmp_path / "other.toml"
+    other.write_text(
+        SMALL.replace('"Small"', '"Other"').replace("replications = 3", "replications = 4"), encoding="utf-8"
+    )
+    for path in (file, other):
+        command("run", path, "--out", place)
+    assert "choose from: Other, Small" in command("clean", place, "--forget", "Mine").stderr
+    assert command("clean", place, "--forget", "Other").stdout == "32 points were removed, 24 are kept\n"
+    assert "only study; remove the folder" in command("clean", place, "--forget", "Small").stderr
+    assert "Small" in command("status", place).stdout
+
+
+def test_no_point_is_removed_if_it_may_be_needed(file: Path, tmp_path: Path) -> None:
+    """The cables of one point are in a file that is not there at the moment."""
+    place, cables = tmp_path / "out", tmp_path / "cables.csv"
+    cables.write_text("kind,source,target\nterminal,a,s\nterminal,b,s\n")
+    text = SMALL.replace("replications = 3", "replications = 1").replace(
+        "[sweep]",
+        f"""[sweep]
+topology = [{{ kind = "crossbar", terminals = 4 }}, {{ kind = "file", path = "{cables}" }}]""",
+    )
+    file.write_text(text, encoding="utf-8")
+    done = command("run", file, "--out", place)
+    assert "16 of 16" in done.stdout, done.stderr
+    cables.rename(tmp_path / "elsewhere.csv")
+    (place / "index.sqlite").unlink()
+    done = command("clean", place)
+    assert (done.exit_code, "nothing was removed" in done.stderr) == (exits.MISTAKE, True), done.output
+    (tmp_path / "elsewhere.csv").rename(cables)
+    assert command("clean", place).stdout == "0 points were removed, 16 are kept\n"
+
+
+def test_what_a_killed_writer_left_is_swept(file: Path, tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    command("run", file, "--out", place)
+    (place / "points" / ".dead.partial").touch()
+    os.utime(place / "points" / ".dead.partial", (0, 0))
+    with output.file(place / "points" / "a.json"):
+        [living] = {*(place / "points").glob(".*.partial")} - {place / "points" / ".dead.partial"}
+        os.utime(living, (0, 0))
+        assert command("resume", place).exit_code == exits.OK
+        assert [*(place / "points").glob(".*.partial")] == [living]
 
 
 def test_two_coordinators_of_one_folder(file: Path, tmp_path: Path) -> None:
@@ -240,9 +300,9 @@ def test_folders_that_are_none(file: Path, tmp_path: Path) -> None:
     assert (done.exit_code, "there is no such folder" in done.stderr) == (exits.MISTAKE, True)
     assert not (tmp_path / "nowhere").exists()
     command("run", file, "--out", tmp_path / "out")
-    (tmp_path / "out" / "fabriloom-study.json").write_text('{"format": 2}')
+    (tmp_path / "out" / "fabriloom-study.json").write_text('{"format": 9}')
     done = command("resume", tmp_path / "out")
-    assert "of format 2, and this version reads format 1; use the version that wrote it" in done.stderr
+    assert "of format 9, and this version reads format 2; use the version that wrote it" in done.stderr
     assert done.exit_code == exits.MISTAKE
     with pytest.raises(StudyError, match="this is a file"):
         study(small(), file)
@@ -340,8 +400,6 @@ def test_looking_at_a_study_while_it_runs(file: Path, tmp_path: Path) -> None:
         folder.index._sql.execute("BEGIN EXCLUSIVE")
         assert "24" in command("status", place).stdout
     (place / "index.sqlite").unlink()
-    assert "24 of 24" not in command("show", place).stdout, "which point is which is known after a resume"
-    assert command("resume", place).exit_code == exits.OK
     assert "24 of 24" in command("show", place).stdout
 
 

@@ -54,7 +54,7 @@ def _code_of(error: BaseException) -> int:
     """Print one message about an error and return the exit code."""
     from ..routing import RoutingError
     from ..scenario import ScenarioError
-    from ..studies.folder import StudyError
+    from ..studies.asked import StudyError
     from ..technology import TechnologyError
     from ..topology import GraphError
 

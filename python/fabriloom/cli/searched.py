@@ -11,7 +11,7 @@ from . import show
 
 if TYPE_CHECKING:
     from ..studies import Study
-    from ..studies.folder import Asked
+    from ..studies.asked import Asked
     from ..studies.search import Searched
 
 SHOWN = 10

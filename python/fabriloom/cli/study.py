@@ -15,7 +15,8 @@ from .options import File, ForceFile, Json, Set, at_home
 
 if TYPE_CHECKING:
     from ..studies import Study
-    from ..studies.folder import Asked, Folder
+    from ..studies.asked import Asked
+    from ..studies.folder import Folder
     from ..studies.run import Team
 
 
@@ -128,7 +129,7 @@ def resume(
     from ..studies.folder import Folder
 
     budget_s = seconds(budget)
-    with Folder(place, take=True) as folder:
+    with Folder(place, take=True, mend=True) as folder:
         return _run(folder, folder.studies(which), _team(jobs, on, walltime, queue), budget_s, json)
 
 
@@ -143,11 +144,9 @@ def status(place: Place, json: Json = False) -> int:
     from . import show
 
     with Folder(place) as folder:
-        there = folder.index.contents(program())
         rows = []
         for asked in folder.studies():
-            known = folder.index.plan(asked.fingerprint)
-            done = sum(content in there for content in known.values())
+            done = len(folder.contents(asked))
             rows.append({"study": asked.name, "points": len(asked.plan), "finished": done})
         programs = folder.index.programs()
         others = sum(count for name, count in programs.items() if name != program())
@@ -244,7 +243,12 @@ def pack(place: Place) -> int:
 
 @Commands.command("clean")
 @exits.guarded
-def clean(place: Place) -> int:
+def clean(
+    place: Place,
+    forget: Annotated[
+        str | None, typer.Option("--forget", metavar="NAME", help="Give up this study of the folder first.")
+    ] = None,
+) -> int:
     """Remove points that no study of the folder needs: those of other versions and of earlier forms of a
     study.
     """
@@ -252,7 +256,7 @@ def clean(place: Place) -> int:
     from . import show
 
     with Folder(place, take=True) as folder:
-        gone, kept = folder.clean()
+        gone, kept = folder.clean(forget)
     show.line(f"{gone:,} points were removed, {kept:,} are kept")
     return exits.OK
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..later import names
 from .refusal import OutputError
-from .whole import Files, Plain, encoded, file, remove, settle
+from .whole import Files, Plain, encoded, file, remove, settle, sweep
 
 if TYPE_CHECKING:
     from .folder import Output
@@ -31,6 +31,7 @@ __all__ = [
     "remove",
     "settle",
     "stamp",
+    "sweep",
 ]
 
 __getattr__ = names(

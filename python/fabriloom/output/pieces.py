@@ -37,21 +37,17 @@ class Pieces:
             return {one.name: stamp(one.stat()) for one in entries if one.name.endswith(".json")}
         return {}
 
-    def unfinished(self) -> set[str]:
-        """Return the files that a killed process left incomplete."""
-        return {path.name for path in self._folders[0].glob(".*.partial")}
-
     def drop(self, names: Iterable[str]) -> None:
         """Remove pieces."""
         for name in names:
             (self._folders[0] / name).unlink(missing_ok=True)
 
     def get(self, name: str) -> str | None:
-        """Return the text stored under a name, or None."""
+        """Return the text stored under a name, whatever is in it, or None."""
         for folder in self._folders:
-            with contextlib.suppress(OSError, UnicodeDecodeError):
+            with contextlib.suppress(OSError):
                 descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-                with os.fdopen(descriptor, encoding="utf-8") as stream:
+                with os.fdopen(descriptor, encoding="utf-8", errors="replace") as stream:
                     text = stream.read()
                 if folder is self._folders[0]:
                     self.used.add(name)

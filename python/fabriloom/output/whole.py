@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+_PARTIAL = ".partial"
+_BORN_S = 1.0
+"""A younger file may be one whose writer is just about to lock it."""
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -56,7 +61,7 @@ def file(path: Path) -> Iterator[BinaryIO]:
     if stat.S_ISLNK(mode):
         raise OSError(errno.ELOOP, "it is a symbolic link; name the file itself", str(path))
     if stat.S_ISREG(mode):
-        partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+        partial = path.with_name(f".{secrets.token_hex(8)}{_PARTIAL}")
         with replacing(partial, path) as out:
             yield out
     else:
@@ -66,13 +71,18 @@ def file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(partial: Path, path: Path) -> Iterator[BinaryIO]:
-    """Open a new file ``partial``, which replaces ``path`` at the end and is removed on failure."""
+    """Open a new file ``partial``, which replaces ``path`` at the end and is removed on failure.
+
+    It is locked as long as it is written, see :func:`sweep`.
+    """
     try:
         descriptor = os.open(partial, NEW, 0o666)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None  # the name that the user knows
     try:
         with os.fdopen(descriptor, "wb") as out:
+            with contextlib.suppress(OSError):  # some file systems have no locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield out
             out.flush()
             os.fsync(descriptor)  # some places tell only now that they are full
@@ -81,6 +91,19 @@ def replacing(partial: Path, path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove the files that killed processes left incomplete in a folder; those being written are locked."""
+    for path in folder.glob(f".*{_PARTIAL}"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if abs(time.time() - os.fstat(descriptor).st_mtime) > _BORN_S:
+                    path.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def remove(path: Path) -> None:

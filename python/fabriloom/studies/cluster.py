@@ -18,7 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .folder import MARK, StudyError, store_at
+from .asked import MARK, StudyError
+from .folder import store_at
 from .plan import Plan
 from .points import Watch
 from .run import Done, one

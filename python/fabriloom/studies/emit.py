@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
 from pathlib import Path
 
 from ..output import encoded, file
-from .folder import MARK, Asked, Folder, StudyError, store_at
-from .notes import Note
+from .asked import MARK, Asked, StudyError, asked_of
+from .folder import Folder, store_at
 from .run import one
-
-_NOTED_S = 30.0
-"""Time between two notes of a job about its stored points."""
 
 _SLURM = """#!/bin/sh
 #SBATCH --job-name={name}
@@ -80,8 +76,8 @@ def written(
 def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int]:
     """Run a part of the studies of a folder; returns the numbers of finished points and of those that failed.
 
-    Points are dealt to the parts in turn, so that each has long and short runs. A job writes points and, at
-    intervals, a note of their numbers; it takes no lock. Raises StudyError and OSError.
+    Points are dealt to the parts in turn, so that each has long and short runs. A job writes points and takes
+    no lock. Raises StudyError and OSError.
     """
     if part >= of:
         raise StudyError(f"--part {part} of {of}: parts are counted from 0")
@@ -90,17 +86,12 @@ def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int
             f"{path}: this is not a study folder, or its disk is not mounted on {os.uname().nodename}"
         )
     store, done, failed = store_at(path), 0, 0
-    for asked in Folder.asked(path, which):
+    for asked in asked_of(path, which):
         plan = asked.plan
         numbers = [number for replication in range(plan.replications) for number in plan.round(replication)]
-        note, noted_s = Note(path, asked.fingerprint, f"{part}-{of}"), time.monotonic()
-        for number in numbers[part::of]:
-            found = one(plan, number, store, lambda _: None)
-            done, failed = done + (not found.error), failed + bool(found.error)
-            if not found.error:
-                note.contents.append((number, found.content))
-            if time.monotonic() - noted_s > _NOTED_S:
-                note.write()
-                noted_s = time.monotonic()
-        note.write()
+        ends = [one(plan, number, store, lambda _: None) for number in numbers[part::of]]
+        done, failed = (
+            done + sum(not end.error for end in ends),
+            failed + sum(bool(end.error) for end in ends),
+        )
     return done, failed

@@ -3,62 +3,57 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import re
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..output import OutputError, Pieces, encoded, file, lock, stamp
+from ..output import OutputError, Pieces, encoded, file, lock, remove, stamp, sweep
+from .asked import (
+    DAMAGED,
+    FORMAT,
+    MARK,
+    STUDIES,
+    TRIALS,
+    Asked,
+    StudyError,
+    asked_of,
+    content_of,
+    definitions,
+    named,
+    recalled,
+)
 from .curves import point_row
 from .index import Index
-from .notes import noted
 from .plan import Plan
 from .points import Point
+from .sealed import sealed
 from .segments import MOST, Segments
-from .store import POINTS, Store, program
+from .store import POINTS, Store, program, valid
 
 if TYPE_CHECKING:
     from ..scenario.schema import Scenario
 
-MARK = "fabriloom-study.json"
-STUDIES, SEGMENTS, TRIALS = "studies", "segments", "trials"
-FORMAT = 1
-
-
-class StudyError(Exception):
-    """A study folder that cannot be used; the text gives the reason."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A study of a folder, as requested."""
-
-    name: str
-    scenario: Scenario
-    tried: list[dict[str, Any]] = field(default_factory=list)
-    """Of a search, the settings of the trials so far."""
-
-    @property
-    def plan(self) -> Plan:
-        """The points of the study."""
-        return Plan(self.scenario, self.tried)
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash that changes when the points change."""
-        return hashlib.sha256(f"{program()} {self.scenario.sha256}".encode()).hexdigest()
+SEGMENTS = "segments"
 
 
 class Folder:
-    """A study folder, locked by this process or opened for reading."""
+    """A study folder, locked by this process or opened for reading.
 
-    def __init__(self, path: Path, take: bool = False, make: bool = False) -> None:
-        """Open a folder; ``take``: lock it; ``make``: create it if needed. Raises StudyError and OSError."""
-        self.path, self._locked = path, None
-        _check(path, make)
+    All that it holds follows from its files. If one was changed or is gone, so that an answer would differ,
+    only who mends the folder may open it.
+    """
+
+    def __init__(self, path: Path, take: bool = False, make: bool = False, mend: bool = False) -> None:
+        """Open a folder. Raises StudyError and OSError.
+
+        ``take``: lock it; ``mend``: give up what is damaged, so that it is computed again; ``make``: create
+        it if needed, and mend it.
+        """
+        self.path, self._locked, self._mends = path, None, make or mend
+        names = named(path, make, self._mends)
         if take:
             try:
                 path.mkdir(parents=True, exist_ok=True)
@@ -68,14 +63,19 @@ class Folder:
                     f"{path}: another fabriloom works in this study; wait for it, or name another folder"
                 )
                 raise StudyError(message) from None
-            if not (path / MARK).exists():
-                self._write(MARK, {"format": FORMAT})
+            if names is None or not (path / MARK).exists():
+                self._mark(definitions(path))
+            self._sweep()
         self._pieces = Pieces.at(path / POINTS, needed=True)
         self.segments = Segments(path / SEGMENTS)
         self.store = Store(self._pieces, self.segments)
         self.store.place = path.resolve()
         self.index = Index.own(path) if take else Index.copied(path)
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Folder:
         return self
@@ -89,37 +89,77 @@ class Folder:
             self.index.close()
         self.segments.close()
         if self._locked is not None:
+            self._sweep()
             os.close(self._locked)
             self._locked = None
+
+    def _sweep(self) -> None:
+        for place in ("", POINTS, SEGMENTS, STUDIES, TRIALS):
+            sweep(self.path / place)
 
     def _write(self, name: str, value: Any) -> None:
         (self.path / name).parent.mkdir(exist_ok=True)
         with file(self.path / name) as out:
-            out.write(encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n"))
+            out.write(encoded(sealed(value, indent=1) + "\n"))
+
+    def _mark(self, names: Iterable[str]) -> None:
+        self._write(MARK, {"format": FORMAT, "studies": sorted(names)})
 
     def refresh(self) -> None:
-        """Update the index from the files; warn of incomplete points, which are left out."""
-        there = self._packed() | self._pieces.stamps()
-        known = self.index.stamps()
-        self.index.drop(known.keys() - there.keys())
-        changed = [name for name, now in there.items() if known.get(name) != now]
-        for name in changed:
-            self._indexed(name, there[name])
-        for study, contents in noted(self.path):
-            self.index.planned(study, contents)
+        """Update the index from the files. Raises StudyError if some are damaged and not to be mended."""
+        broken, gone = self._read_new()
+        if broken or gone:  # or packed since the segments were listed
+            self.segments.look()
+            broken, gone = self._read_new()
+        if damage := [*self.segments.broken, *sorted(broken), *sorted(gone)]:
+            self._damaged(damage)
+            self._mend(broken)
+            self.index.drop(self._read_new()[1])
         self.index.commit()
+
+    def _damaged(self, names: list[str]) -> None:
+        """Say what is damaged, if it is mended. Raises StudyError otherwise."""
+        more = f" and {len(names) - 1:,} more files of finished points are" if len(names) > 1 else " is"
+        message = f"{self.path}: {names[0]}{more} {DAMAGED}"
+        if not self._mends:
+            raise StudyError(f"{message}; `fabriloom study resume {self.path}` computes again what is lost")
+        warnings.warn(f"{message}; what is lost is computed again", stacklevel=2)
+
+    def _mend(self, broken: set[str]) -> None:
+        """Remove damaged files, and write again what can be read of damaged segments."""
+        loose, packed = self._pieces.stamps(), self.segments.names()
+        self._pieces.drop(name for name in broken if name in loose and self._pieces.get(name) is not None)
+        for segment in {*self.segments.broken, *(packed[name] for name in broken - loose.keys())}:
+            self._replace(
+                segment, [(name, text) for name, text in self.segments.rest(segment) if valid(name, text)]
+            )
+        self.index.drop(broken)
+
+    def _replace(self, segment: str, texts: list[tuple[str, str]]) -> None:
+        """Write the points of a segment that are left as another one."""
+        if not texts or self.segments.add(texts) != segment:
+            self.segments.drop([segment])
+
+    def _read_new(self) -> tuple[set[str], set[str]]:
+        """Add points that the index does not know; returns the damaged ones, and those that are gone."""
+        there, known = self._packed() | self._pieces.stamps(), self.index.stamps()
+        changed = [name for name, now in there.items() if known.get(name) != now]
+        return {name for name in changed if not self._indexed(name, there[name])}, known.keys() - there.keys()
 
     def _packed(self) -> dict[str, str]:
         """Return, for every point in a segment, the segment and its stamp."""
         return {name: f"{of} {self.segments.stamps[of]}" for name, of in self.segments.names().items()}
 
-    def _indexed(self, name: str, now: str) -> None:
-        found = self.store.read(name, "summary")
-        if found is None or found[0].what != "point":
-            self.index.drop([name])
-            return
+    def _indexed(self, name: str, now: str) -> bool:
+        """Add a point to the index; returns whether its file is whole."""
+        found = valid(name, self.store.text(name) or "", "summary")
+        if found is None:
+            return False
         key, value = found
-        self.index.add([(name, now, key.program, key.content, point_row(Point({}, value["summary"], {})))])
+        if key.what == "point":
+            row = point_row(Point({}, value["summary"], {}))
+            self.index.add([(name, now, key.program, key.content, row)])
+        return True
 
     def finished(self, name: str) -> None:
         """Record a point that has just been written."""
@@ -136,50 +176,37 @@ class Folder:
         name = re.sub(r"[^\w.+-]+", "-", title).strip("-.")[:60] or "study"
         asked = {"name": title, "points": len(Plan(scenario)), "folder": str(scenario.base_dir.resolve())}
         self._write(f"{STUDIES}/{name}.json", {**asked, "scenario": scenario.raw})
-        return self._recalled(self.path, Asked(name, scenario))
+        self._mark({*definitions(self.path), name})
+        found = recalled(self.path, Asked(name, scenario), again=True)
+        if found.plan.search is not None and not found.tried:
+            self.keep(found)
+        return found
 
     def keep(self, asked: Asked) -> None:
         """Write the trials of a search that are chosen, before they are run. Raises OSError."""
         self._write(f"{TRIALS}/{asked.name}.json", {"study": asked.fingerprint, "tried": asked.tried})
 
-    @staticmethod
-    def _recalled(folder: Path, asked: Asked) -> Asked:
-        """Return a study with its trials so far; if their file is broken or of another study, with none."""
-        if asked.scenario.study.search is None:
-            return asked
-        try:
-            found = json.loads((folder / TRIALS / f"{asked.name}.json").read_text(encoding="utf-8"))
-            known = found["study"] == asked.fingerprint
-            asked.tried.extend(dict(one) for one in found["tried"] if known)
-        except (OSError, ValueError, KeyError, TypeError):
-            asked.tried.clear()
-        return asked
-
     def studies(self, name: str | None = None) -> list[Asked]:
         """Return the studies of the folder, or the one with a name. Raises StudyError and ScenarioError."""
-        return self.asked(self.path, name)
+        return asked_of(self.path, name, self._mends)
 
-    @staticmethod
-    def asked(folder: Path, name: str | None = None) -> list[Asked]:
-        """Return the studies of any folder, or the one with a name. Raises StudyError and ScenarioError."""
-        from ..scenario import Scenario
+    def known(self, asked: Asked) -> dict[int, str]:
+        """Return the contents of the points of a study by number, of all that may be in the folder."""
+        plan = asked.plan
+        fixed = plan.search is None  # by other versions of its libraries a search has other trials
+        known = self.index.plan(asked.fingerprint) if fixed else {}
+        if self.index.contents(program()) - set(known.values()):
+            made = {number: content_of(plan, number) for number in range(plan.known) if number not in known}
+            new = {number: content for number, content in made.items() if content}
+            known |= new
+            if fixed:
+                self.index.planned(asked.fingerprint, new.items())
+        return known
 
-        found = []
-        for path in sorted((folder / STUDIES).glob("*.json")):
-            if name is None or path.stem == name:
-                try:
-                    asked = json.loads(path.read_text(encoding="utf-8"))
-                    written, base = asked["scenario"], asked["folder"]
-                except (ValueError, KeyError, TypeError):
-                    message = f"{path}: cut short or changed; give `fabriloom study run` with its file again"
-                    raise StudyError(message) from None
-                made = Asked(path.stem, Scenario.from_dict(written, base))
-                found.append(Folder._recalled(folder, made))
-        if not found:
-            there = ", ".join(path.stem for path in sorted((folder / STUDIES).glob("*.json")))
-            what = f"there is no study {name}; choose from: {there}" if there else "the folder has no study"
-            raise StudyError(f"{folder}: {what}")
-        return found
+    def contents(self, asked: Asked) -> dict[int, str]:
+        """Return the contents of the finished points of a study by number."""
+        there = self.index.contents(program())
+        return {number: content for number, content in self.known(asked).items() if content in there}
 
     def pack(self, least: int = 1) -> int:
         """Pack point files into segments, if there are at least ``least``; returns their number."""
@@ -197,49 +224,59 @@ class Folder:
         self.index.commit()
         return done
 
-    def clean(self) -> tuple[int, int]:
-        """Remove points that no study of the folder needs; returns the numbers of removed and kept points."""
-        needed: set[str] = set()
-        for asked in self.studies():
-            needed |= self.index.names(program(), set(self.index.plan(asked.fingerprint).values()))
+    def clean(self, forget: str | None = None) -> tuple[int, int]:
+        """Remove points that no study of the folder needs, of which ``forget`` is none any more.
+
+        Returns the numbers of removed and kept points. Raises StudyError, and removes nothing, if it is not
+        known which points are needed.
+        """
+        left = self._left(forget)
+        studies = [asked for name in left for asked in self.studies(name)]
+        known = {asked.name: self.known(asked) for asked in studies}
+        contents = {content for one in known.values() for content in one.values()}
+        ours = self.index.contents(program())
+        needed = self.index.names(program(), contents)
+        unknown = [asked.name for asked in studies if len(known[asked.name]) < asked.plan.known]
+        if unknown and ours - contents:
+            what = f"some points of {', '.join(unknown)} cannot be made now, so that it is not known which of"
+            hint = "take those points out of the study, or restore the files that it names"
+            raise StudyError(f"{self.path}: {what} the stored ones they are: nothing was removed; {hint}")
+        if forget is not None:
+            self._mark(left)
+            for place in (STUDIES, TRIALS):
+                remove(self.path / place / f"{forget}.json")
         gone = (set(self.index.stamps()) | set(self._pieces.stamps())) - needed
-        self.segments.drop(self.segments.broken)
-        self._pieces.drop(gone | self._pieces.unfinished())
-        for segment in {of for name, of in self.segments.names().items() if name in gone}:
-            kept = [name for name, of in self.segments.names().items() if of == segment and name not in gone]
-            texts = [(name, text) for name in kept if (text := self.segments.get(name))]
-            if texts:
-                self.segments.add(texts)
-            self.segments.drop([segment])
+        self._remove(gone)
+        self.index.forget(asked.fingerprint for asked in studies)
         self.refresh()
         return len(gone), len(needed)
+
+    def _left(self, forget: str | None) -> list[str]:
+        """Return the names of the studies but one, of which there has to be another. Raises StudyError."""
+        names = definitions(self.path)
+        if forget is not None and forget not in names:
+            raise StudyError(f"{self.path}: there is no study {forget}; choose from: {', '.join(names)}")
+        left = [name for name in names if name != forget]
+        if not left:
+            what = (
+                f"{forget} is its only study; remove the folder instead"
+                if names
+                else "the folder has no study"
+            )
+            raise StudyError(f"{self.path}: {what}")
+        return left
+
+    def _remove(self, gone: set[str]) -> None:
+        """Remove points, from the index first: a file that it does not know is found again."""
+        self.index.drop(gone)
+        self.index.commit()
+        self._pieces.drop(gone)
+        packed = self.segments.names()
+        for segment in {packed[name] for name in gone & packed.keys()}:
+            kept = [name for name, of in packed.items() if of == segment and name not in gone]
+            self._replace(segment, [(name, text) for name in kept if (text := self.segments.get(name))])
 
 
 def store_at(path: Path) -> Store:
     """Return the store of a study folder for a worker, which writes points only."""
     return Store(Pieces.at(path / POINTS, needed=True), Segments(path / SEGMENTS))
-
-
-def _check(path: Path, make: bool) -> None:
-    """Raise StudyError if this is not a study folder, or has another format."""
-    if not path.exists() and not make:
-        raise StudyError(f"{path}: there is no such folder; `fabriloom study run FILE --out {path}` makes it")
-    if path.exists() and not path.is_dir():
-        raise StudyError(f"{path}: this is a file; name a folder")
-    try:
-        mark = json.loads((path / MARK).read_text(encoding="utf-8"))
-        written = mark["format"] if isinstance(mark, dict) else None
-    except FileNotFoundError:
-        written = FORMAT if make and (not path.exists() or not _foreign(path)) else None
-        if written is None:
-            what = f"it holds {_foreign(path)[0]}" if _foreign(path) else "it is empty"
-            raise StudyError(f"{path}: this is not a study folder: {what}; name another one") from None
-    except (ValueError, KeyError):
-        written = None
-    if written != FORMAT:
-        message = f"{path}: the study folder is of format {written}, and this version reads format {FORMAT}"
-        raise StudyError(f"{message}; use the version that wrote it, or name another folder")
-
-
-def _foreign(path: Path) -> list[str]:
-    return sorted(one.name for one in path.iterdir() if one.name != ".lock")

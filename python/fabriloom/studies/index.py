@@ -6,11 +6,13 @@ if it is missing or broken. Other processes use a copy in memory.
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 import warnings
+import zlib
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,17 +21,51 @@ from ..output import remove
 
 NAME = "index.sqlite"
 _TABLES = """
-CREATE TABLE IF NOT EXISTS points (name TEXT PRIMARY KEY, stamp TEXT, program TEXT, content TEXT, cells TEXT);
-CREATE TABLE IF NOT EXISTS plans (study TEXT, number INTEGER, content TEXT, PRIMARY KEY (study, number));
+CREATE TABLE IF NOT EXISTS points
+    (digest INTEGER, name TEXT PRIMARY KEY, stamp TEXT, program TEXT, content TEXT, cells TEXT);
+CREATE TABLE IF NOT EXISTS plans
+    (digest INTEGER, study TEXT, number INTEGER, content TEXT, PRIMARY KEY (study, number));
+CREATE TABLE IF NOT EXISTS seals (of TEXT PRIMARY KEY, entries INTEGER, digests INTEGER);
 """
+_SIGNED = {"points": "name, program, content, cells", "plans": "study, number, content"}
+"""Columns of each table that its digests cover; a wrong stamp only means that a file is read again."""
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_TRUNCATE)
+_SEALED = "SELECT COUNT(*), TOTAL(digest) FROM {}"
+
+
+def _digest(*values: Any) -> int:
+    """Return 32 bits of a hash, so that the sum over any table is exact as a floating-point number."""
+    return zlib.crc32(repr(values).encode("utf-8", "surrogatepass"))
+
+
+def _no_room(error: sqlite3.Error) -> OSError:
+    return OSError(errno.ENOSPC, f"no room for the index: {error}")
 
 
 class Index:
     """Points by file name, and the study and number of each."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        """Use a database. Raises sqlite3.Error if it was changed by another hand."""
         self._sql = connection
         self._sql.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;" + _TABLES)
+        if self._sql.execute("PRAGMA quick_check(1)").fetchone() != ("ok",) or not self._is_whole():
+            self._sql.close()
+            error = sqlite3.DatabaseError("changed")
+            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise error
+
+    def _is_whole(self) -> bool:
+        """Whether every row is as it was written, and none is missing."""
+        seals = {of: tuple(seal) for of, *seal in self._sql.execute("SELECT * FROM seals")}
+        for table, names in _SIGNED.items():
+            rows = self._sql.execute(f"SELECT digest, {names} FROM {table}")
+            if any(digest != _digest(*values) for digest, *values in rows):
+                return False
+            seal = self._sql.execute(_SEALED.format(table)).fetchone()
+            if seal != seals.get(table, (0, 0.0)):
+                return False
+        return True
 
     @classmethod
     def own(cls, folder: Path) -> Index:
@@ -37,11 +73,11 @@ class Index:
         path = folder / NAME
         try:
             index = cls(sqlite3.connect(path, check_same_thread=False))
-            if index._sql.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
-                return index
-            index.close()
-        except sqlite3.DatabaseError:
-            pass
+            index._commit()  # it can be written, too
+            return index
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode in _FULL:
+                raise _no_room(error) from error
         warnings.warn(f"{path}: the index cannot be read; it is rebuilt from the points", stacklevel=2)
         for name in (NAME, f"{NAME}-journal"):
             remove(folder / name)
@@ -58,7 +94,7 @@ class Index:
                 theirs.execute("SELECT COUNT(*) FROM points")  # locks it for reading
                 theirs.backup(memory)
             return cls(memory)
-        except sqlite3.DatabaseError:
+        except sqlite3.Error:
             return cls(sqlite3.connect(":memory:", check_same_thread=False))
 
     def stamps(self) -> dict[str, str]:
@@ -68,7 +104,8 @@ class Index:
     def add(self, points: Iterable[tuple[str, str, str, str, Mapping[str, Any]]]) -> None:
         """Add points as (name, stamp, program, content, cells of their row)."""
         rows = ((*first, json.dumps(cells)) for *first, cells in points)
-        self._sql.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)", rows)
+        signed = ((_digest(row[0], *row[2:]), *row) for row in rows)
+        self._sql.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?, ?)", signed)
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove points whose files are gone."""
@@ -85,8 +122,14 @@ class Index:
 
     def planned(self, study: str, contents: Iterable[tuple[int, str]]) -> None:
         """Store the contents of points of a study."""
-        rows = ((study, number, content) for number, content in contents)
-        self._sql.executemany("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", rows)
+        rows = ((_digest(study, *row), study, *row) for row in contents)
+        self._sql.executemany("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", rows)
+
+    def forget(self, studies: Iterable[str]) -> None:
+        """Remove the contents of all studies but these."""
+        kept = tuple(studies)
+        marks = ", ".join("?" for _ in kept)
+        self._sql.execute(f"DELETE FROM plans WHERE study NOT IN ({marks})", kept)
 
     def contents(self, program: str) -> set[str]:
         """Return the contents of all points of a program."""
@@ -109,14 +152,23 @@ class Index:
         return {name for name, content in found if content in contents}
 
     def commit(self) -> None:
-        """Write the index to its file; a failure does no harm, because the points hold everything."""
+        """Write the index to its file. Raises OSError."""
         try:
-            self._sql.commit()
-        except sqlite3.OperationalError as error:
-            self._sql.rollback()
-            raise OSError(28, f"no room for the index: {error}") from error
+            self._commit()
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._sql.rollback()
+            raise _no_room(error) from error
+
+    def _commit(self) -> None:
+        for table in _SIGNED:
+            seal = _SEALED.format(table)
+            self._sql.execute(f"INSERT OR REPLACE INTO seals SELECT ?, * FROM ({seal})", (table,))
+        self._sql.commit()
 
     def close(self) -> None:
         """Commit and close."""
-        self.commit()
-        self._sql.close()
+        try:
+            self.commit()
+        finally:
+            self._sql.close()

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..results.statistics import mean_of_runs
-from .folder import Asked, Folder
+from .asked import Asked
+from .folder import Folder
 from .plan import Plan
 from .points import Advance, Watch, computed, key
 from .pool import Pool
@@ -150,9 +151,10 @@ def run(
     plan = asked.plan
     outcome = Outcome(len(plan))
     watch = Watch(len(plan), progress)
-    for number, content in _finished(folder, asked):
-        outcome.finished[number] = content
-        watch.finished(number, 0)
+    if plan.search is None:  # its trials are chosen again, from what is stored
+        outcome.finished |= folder.contents(asked)
+        for number in outcome.finished:
+            watch.finished(number, 0)
     team: Workers | None = None
     until = time.monotonic() + budget_s
     try:
@@ -165,7 +167,7 @@ def run(
                 break
     except KeyboardInterrupt:
         outcome.why = "interrupted"
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:
         raise OSError(errno.ENOSPC, f"the index takes no more: {error}") from error
     finally:
         if team is not None:
@@ -173,18 +175,6 @@ def run(
         folder.index.commit()
     outcome.wanted = outcome.wanted or len(plan)
     return outcome
-
-
-def _finished(folder: Folder, asked: Asked) -> Iterator[tuple[int, str]]:
-    """Yield the finished points by number. A search looks for each in the store instead: by other versions of
-    its libraries the trials of these numbers can have been other ones.
-    """
-    if asked.scenario.study.search is not None:
-        return
-    there = folder.index.contents(program())
-    for number, content in folder.index.plan(asked.fingerprint).items():
-        if content in there:
-            yield number, content
 
 
 def _close(team: Workers) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..results.figures import figures
 from ..scenario.sections.study import Search, Sought, amount, ends, quantity
-from .folder import StudyError
+from .asked import StudyError
 from .plan import Settings, samples
 
 FIRST, FIRST_PER_FIELD = 4, 2

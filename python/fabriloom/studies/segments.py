@@ -7,17 +7,21 @@ of its points are removed, and never changed.
 from __future__ import annotations
 
 import hashlib
-import warnings
+import struct
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..output import file, remove, settle, stamp
 
 MOST = 4096
 """Most points per segment."""
-_BROKEN = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError)
+_ENTRY = struct.Struct("<18xI4xHH")
+"""The head of an entry of a ZIP file: the lengths of its content, of its name and of what follows that."""
+_BROKEN = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+"""Errors of a file that was changed, which can ask for a method or a password."""
 
 
 class Segments:
@@ -35,7 +39,7 @@ class Segments:
         self.look()
 
     def look(self) -> None:
-        """Read the directories of all segments; warn of unreadable ones, whose points count as missing."""
+        """Read the directories of all segments; the points of unreadable ones count as missing."""
         self.close()
         for path in sorted(self.folder.glob("*.zip")):
             try:
@@ -44,10 +48,6 @@ class Segments:
                 self._where.update(dict.fromkeys(opened.namelist(), path.name))
             except _BROKEN:
                 self.broken.append(path.name)
-                message = (
-                    f"{path.name}: a segment that was cut short or changed; its points are computed again"
-                )
-                warnings.warn(message, stacklevel=2)
 
     def names(self) -> dict[str, str]:
         """Return the segment of every packed point, by name."""
@@ -74,6 +74,10 @@ class Segments:
         settle(self.folder)
         self.look()
 
+    def rest(self, segment: str) -> list[tuple[str, str]]:
+        """Return the points of a segment, whatever has become of it, with their names."""
+        return list(_entries((self.folder / segment).read_bytes()))
+
     def drop(self, segments: Sequence[str]) -> None:
         """Remove segments whose points are stored elsewhere or no longer needed."""
         self.close()
@@ -86,3 +90,15 @@ class Segments:
         for opened in self._open.values():
             opened.close()
         self._open, self._where, self.stamps, self.broken = {}, {}, {}, []
+
+
+def _entries(content: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the readable entries of a ZIP file without its directory, which a changed byte makes useless."""
+    at = content.find(b"PK\3\4")
+    while 0 <= at <= len(content) - _ENTRY.size:
+        packed, name, more = _ENTRY.unpack_from(content, at)
+        named, begin = at + _ENTRY.size, at + _ENTRY.size + name + more
+        with suppress(zlib.error, UnicodeDecodeError):
+            text = zlib.decompressobj(-zlib.MAX_WBITS).decompress(content[begin : begin + packed])
+            yield content[named : named + name].decode(), text.decode()
+        at = content.find(b"PK\3\4", at + 1)

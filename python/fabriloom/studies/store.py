@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..output import Pieces
+from .sealed import rest_of, sealed
 from .segments import Segments
 
 POINTS = "points"
@@ -26,8 +27,8 @@ _PACKAGE = Path(__file__).parent.parent
 _ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
 _ROOMS += ("scenario", "results", "programs", "studies/points.py")
 """Rooms and files on which the results of a run, and what is stored of it, depend."""
-_HEAD = '{"checksum": "'
 _DIGITS = 24
+"""Of the hash in the name of a file."""
 
 
 @cache
@@ -62,10 +63,9 @@ class Key:
 
 
 def written(key: Key, value: Any) -> str:
-    """Return the file text of a value: JSON that begins with the checksum of the rest."""
+    """Return the file text of a value."""
     kept = {"what": key.what, "program": key.program, "content": key.content, "value": value}
-    rest = json.dumps(kept, separators=(",", ":"))[1:]
-    return f'{_HEAD}{_checksum(rest)}",{rest}'
+    return sealed(kept, separators=(",", ":"))
 
 
 def loaded(text: str, first: str = "") -> tuple[Key, Any] | None:
@@ -73,8 +73,8 @@ def loaded(text: str, first: str = "") -> tuple[Key, Any] | None:
 
     ``first``: only the first entry of the value, by its name. The tail of a point is most of its text.
     """
-    rest = text[len(_HEAD) + _DIGITS + 2 :]
-    if text[: len(_HEAD) + _DIGITS + 2] != f'{_HEAD}{_checksum(rest)}",':
+    rest = rest_of(text)
+    if rest is None:
         return None
     begin = f',"value":{{"{first}":'
     at = rest.find(begin) if first else -1
@@ -85,8 +85,10 @@ def loaded(text: str, first: str = "") -> tuple[Key, Any] | None:
     return key, {first: json.JSONDecoder().raw_decode(rest, at + len(begin))[0]}
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+def valid(name: str, text: str, first: str = "") -> tuple[Key, Any] | None:
+    """Return the key and the value in the file of a name; None if it is incomplete or of another name."""
+    found = loaded(text, first)
+    return None if found is None or found[0].name != name else found
 
 
 class Store:
@@ -103,20 +105,24 @@ class Store:
         """Return the store in an output folder, or one that stores nothing."""
         return cls(out if out is None or isinstance(out, Pieces) else Pieces.at(Path(out) / POINTS))
 
+    def text(self, name: str) -> str | None:
+        """Return the text of a file, whatever is in it; None if it is missing or cannot be read."""
+        text = None if self._pieces is None else self._pieces.get(name)
+        if text is None and self._segments is not None:
+            text = self._segments.get(name)
+        return text
+
     def read(self, name: str, first: str = "") -> tuple[Key, Any] | None:
         """Return the key and the value of a file; None if it is missing or, with a warning, incomplete.
         ``first``: see :func:`loaded`.
         """
-        text = None if self._pieces is None else self._pieces.get(name)
-        if text is None and self._segments is not None:
-            text = self._segments.get(name)
-        found = None if text is None else loaded(text, first)
-        if text is not None and (found is None or found[0].name != name):
+        text = self.text(name)
+        found = None if text is None else valid(name, text, first)
+        if text is not None and found is None:
             if name not in self._told:
                 message = f"{name}: a finished point that was cut short or changed; it is computed again"
                 warnings.warn(message, stacklevel=2)
             self._told.add(name)
-            return None
         return found
 
     def get(self, key: Key) -> Any | None:

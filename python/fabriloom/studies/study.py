@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ..results.statistics import student_t95
 from ..results.tabled import Tabled
 from ..scenario import scenario_of
-from .folder import Asked, Folder, StudyError
+from .asked import Asked, StudyError
+from .folder import Folder
 from .points import Advance, Watch
 from .run import Done, Outcome, Team, Threads, Workers, run
 from .search import Searched, judged
@@ -115,7 +116,7 @@ def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> St
     """Return the finished points of a study."""
     plan = asked.plan
     cells = folder.index.cells(program())
-    contents = outcome.finished if outcome else folder.index.plan(asked.fingerprint)
+    contents = outcome.finished if outcome else folder.contents(asked)
     numbers = [n for n in sorted(contents) if contents[n] in cells and n < plan.known]
     failed = sorted(outcome.failed, key=lambda done: done.number) if outcome else []
     rows = {number: cells[contents[number]] for number in numbers}

@@ -1,0 +1,140 @@
+"""Whatever becomes of a file of a study folder, no other point is lost and no answer is wrong."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fabriloom.cli import exits
+from fabriloom.studies.store import valid
+
+from .small import command, text
+
+SMALL = text("20 us", 1)
+OTHER = SMALL.replace('"Small"', '"Other"').replace("from = 0.1", "from = 0.15")
+SEARCH = (
+    SMALL.split("[sweep]")[0].replace('"Small"', '"Search"')
+    + """
+[study.search]
+maximise = "accepted_mbytes_per_s"
+trials = 6
+batch = 2
+[study.search.over]
+"traffic.load" = { from = 0.1, to = 0.9 }
+"""
+)
+DAMAGES: dict[str, Callable[[bytes, random.Random], bytes | None]] = {
+    "gone": lambda content, dice: None,
+    "empty": lambda content, dice: b"",
+    "cut": lambda content, dice: content[: len(content) // 2],
+    "garbage": lambda content, dice: dice.randbytes(len(content)),
+    "longer": lambda content, dice: content + b"}\0PK",
+    "flipped": lambda content, dice: _flipped(content, dice.randrange(8 * len(content))),
+    "flipped again": lambda content, dice: _flipped(content, dice.randrange(8 * len(content))),
+    "flipped in the head": lambda content, dice: _flipped(
+        content, dice.randrange(8 * min(100, len(content)))
+    ),
+}
+COMMANDS = ("status", "status --json", "show", "show --json", "export", "pack", "clean", "resume", "run")
+
+
+def _flipped(content: bytes, bit: int) -> bytes:
+    at = bit // 8
+    return content[:at] + bytes([content[at] ^ 1 << bit % 8]) + content[at + 1 :]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three studies, one of them a search, and points in files and in segments."""
+    pytest.importorskip("optuna", reason="make setup-search")
+    top = tmp_path_factory.mktemp("whole")
+    for name, content in (("small", SMALL), ("other", OTHER), ("search", SEARCH)):
+        (top / f"{name}.toml").write_text(content, encoding="utf-8")
+    for name in ("small", "other", "search"):
+        assert command("run", top / f"{name}.toml", "--out", top / "study").exit_code == exits.OK
+        if name == "small":
+            assert command("pack", top / "study").exit_code == exits.OK
+    return top / "study"
+
+
+def points(place: Path) -> set[str]:
+    """The names of all points of a folder that can be read."""
+    found = {path.name: path.read_bytes() for path in (place / "points").glob("*.json")}
+    for path in (place / "segments").glob("*.zip"):
+        with zipfile.ZipFile(path) as packed:
+            for name in packed.namelist():
+                found[name] = packed.read(name)
+    return {name for name, content in found.items() if valid(name, content.decode(errors="replace"))}
+
+
+def answer(place: Path, words: str) -> tuple[int, str, bytes]:
+    """The exit code of a command, what it printed, and what it wrote."""
+    table = place.parent / "table.csv"
+    table.unlink(missing_ok=True)
+    name, *options = words.split()
+    more = {
+        "run": [place.parent / "small.toml", "--out", place],
+        "export": [place, table, "--study", "Small"],
+    }
+    done = command(name, *more.get(name, [place]), *options)
+    assert "Traceback" not in done.stderr
+    return done.exit_code, done.stdout, table.read_bytes() if table.exists() else b""
+
+
+def files(place: Path) -> list[str]:
+    """All files that a folder consists of; reports are answers."""
+    found = (path.relative_to(place) for path in sorted(place.rglob("*")) if path.is_file())
+    return [str(path) for path in found if path.parts[0] not in ("reports", ".lock")]
+
+
+def check(whole: Path, top: Path, name: str, damage: str, words: str, dice: random.Random) -> None:
+    """Run a command in a copy of which one file is damaged, then mend the copy."""
+    place = top / whole.name
+    shutil.rmtree(top, ignore_errors=True)
+    shutil.copytree(whole.parent, top)
+    expected, before = answer(place, words), points(whole)
+    shutil.rmtree(place)
+    shutil.copytree(whole, place)
+    changed = DAMAGES[damage]((place / name).read_bytes(), dice)
+    (place / name).unlink()
+    if changed is not None:
+        (place / name).write_bytes(changed)
+    code, *told = answer(place, words)
+    context = f"{words} with {name} {damage}: {code} {told[0]}"
+    assert [code, *told] == [*expected] or code == exits.MISTAKE, context
+    if code == exits.MISTAKE:
+        assert not told[1], context
+    if name.startswith("studies"):
+        study = Path(name).stem.lower()
+        assert command("run", top / f"{study}.toml", "--out", place).exit_code == exits.OK, context
+    done = command("resume", place)
+    assert done.exit_code == exits.OK, f"{context}: {done.stderr}"
+    assert points(place) == before, context
+    assert answer(place, "show")[1] == answer(whole, "show")[1], context
+
+
+def test_no_damage_to_a_file_costs_a_point_or_changes_an_answer(whole: Path, tmp_path: Path) -> None:
+    """Every file and every command, each with one damage of its own."""
+    dice = random.Random(1)
+    seen: set[str] = set()
+    for name in files(whole):
+        kind = name.split("/")[0]
+        for words in COMMANDS if kind not in seen or kind == "studies" else ("clean",):
+            check(whole, tmp_path / "copy", name, dice.choice(sorted(DAMAGES)), words, dice)
+        seen.add(kind)
+
+
+@pytest.mark.soak
+def test_every_damage_to_every_file_before_every_command(
+    whole: Path, tmp_path: Path, seeds: Callable[[int], Iterator[int]]
+) -> None:
+    for seed in seeds(1):
+        dice = random.Random(seed)
+        for name in files(whole):
+            for damage in DAMAGES:
+                for words in COMMANDS:
+                    check(whole, tmp_path / "copy", name, damage, words, dice)
