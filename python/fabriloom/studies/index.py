@@ -51,9 +51,7 @@ class Index:
         self._sql.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;" + _TABLES)
         if self._sql.execute("PRAGMA quick_check(1)").fetchone() != ("ok",) or not self._is_whole():
             self._sql.close()
-            error = sqlite3.DatabaseError("changed")
-            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-            raise error
+            raise sqlite3.DatabaseError("changed")
 
     def _is_whole(self) -> bool:
         """Whether every row is as it was written, and none is missing."""
@@ -76,7 +74,7 @@ class Index:
             index._commit()  # it can be written, too
             return index
         except sqlite3.Error as error:
-            if error.sqlite_errorcode in _FULL:
+            if getattr(error, "sqlite_errorcode", None) in _FULL:
                 raise _no_room(error) from error
         warnings.warn(f"{path}: the index cannot be read; it is rebuilt from the points", stacklevel=2)
         for name in (NAME, f"{NAME}-journal"):
