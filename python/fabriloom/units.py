@@ -66,6 +66,16 @@ _NUMBER: Final = re.compile(
 MICRO_SIGNS: Final = "\u00b5\u03bc"
 _MICRO: Final = re.compile(f"[{MICRO_SIGNS}](?=s)")
 """The micro sign and the Greek letter mu: keyboards have one or the other, and both are read as u."""
+_SPACES: Final = dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")
+"""Spaces that word processors and spreadsheets put between a number and its unit."""
+_MONTH: Final = (
+    r"(?:jan|feb|mar|mär|mrz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|fév|avr|aoû|déc)[a-zéû]*"
+)
+_DATE: Final = re.compile(
+    rf"\s*(?:\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}[-. /]+{_MONTH}\b|{_MONTH}[-. /]+\d{{1,4}})",
+    re.IGNORECASE,
+)
+"""What a spreadsheet program makes of 10.3 or 3/4."""
 _ALIKE: Final = {
     "usec": "us",
     "sec": "s",
@@ -236,6 +246,15 @@ def _parse(value: object, what: str, units: dict[str, int], example: str, positi
     return int(amount)
 
 
+def looks_like_date(text: str) -> bool:
+    """Whether a text is a date, such as a spreadsheet program makes of 10.3."""
+    return _DATE.match(text[:40]) is not None
+
+
+A_DATE: Final = "if a spreadsheet program took a number such as 10.3 for a date, make its cells text"
+"""What to do about a date where a number was meant."""
+
+
 def _amount(value: object, what: str, units: dict[str, Fraction], example: str, positive: bool) -> Fraction:
     if not isinstance(value, str):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -245,6 +264,9 @@ def _amount(value: object, what: str, units: dict[str, Fraction], example: str, 
                 f"write it as a string with its unit, such as {offer}",
             )
         raise UnitError(f"expected {what}, found {_quote(value)}", f'write a string such as "{example}"')
+    if looks_like_date(value):
+        raise UnitError(f"{_quote(value)} is a date, not {what}", A_DATE)
+    value = value.translate(_SPACES)
     match = _NUMBER.fullmatch(value) if len(value) <= 100 else None
     if match is None or len(match[2] or "") > 3:
         raise UnitError(f"{_quote(value)} is not {what}", f'write a number and a unit, such as "{example}"')
@@ -276,6 +298,8 @@ def _wrong_unit(
         digits, rest = re.match(r",(\d+)(.*)", unit).groups()  # type: ignore[union-attr]
         offer = f'"{number}.{digits}{rest}", or "{number}{digits}{rest}" without a decimal point'
         return UnitError(f"{_quote(value)} has a comma", f"write {offer}")
+    if re.match(r"\d{3}(?!\d)", unit):
+        return UnitError(f"{_quote(value)} has a space in its number", f'write "{number}{unit}"')
     if not unit:
         offer = f'"{number} {example.split()[1]}"'
         return UnitError(

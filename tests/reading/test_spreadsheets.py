@@ -41,11 +41,64 @@ def test_the_first_line_decides_what_separates_columns(line: str, sign: str) -> 
 
 def test_a_decimal_comma_is_read_and_nothing_else_is_changed() -> None:
     cells = {"2,5 m": "2.5 m", "-0,25": "-0.25", "1.500,5": "1.500,5", "1,2,3": "1,2,3", "s(1, 2)": "s(1, 2)"}
-    for sign in ",;\t":
-        assert {cell: reading.decimal(cell, sign) for cell in cells} == cells
-    numbers = ("1,500 m", "0,125 m", "1234,5", "1,5000")
-    assert [reading.decimal(cell, ";") for cell in numbers] == ["1.500 m", "0.125 m", "1234.5", "1.5000"]
-    assert [reading.decimal(cell, ",") for cell in numbers] == ["1,500 m", "0.125 m", "1234.5", "1.5000"]
+    for text in ("a,b", "a;b", "a\tb"):
+        assert {cell: reading.Decimals.of(text).with_point(cell) for cell in cells} == cells
+    numbers = ("0,125 m", "1234,5", "1,5000")
+    for text in ("a,b", "a;b\n1,5;2"):
+        points = [reading.Decimals.of(text).with_point(cell) for cell in numbers]
+        assert points == ["0.125 m", "1234.5", "1.5000"]
+    assert reading.Decimals.of("a,b").with_point("1,500 m") == "1,500 m"
+
+
+@pytest.mark.parametrize(
+    ("text", "cell", "clear"),
+    [
+        ("a;b\n1;2", "8.000 B", False),
+        ("a;b\n1;2", "8,000 B", False),
+        ("a;b\n2,5;2", "8.000", False),
+        ("a\tb\n2,5\t2", "8.000", False),
+        ("a\tb\n2\t2", "8.000", True),
+        ("a;b\n2.5;2", "8.000", True),
+        ("a;b\n2,5;2", "0,125", True),
+        ("a;b\n2,5;2", "12345,678", True),
+        ("a,b\n2.5,2", "8.000", True),
+    ],
+)
+def test_a_number_that_can_be_read_in_two_ways_is_refused(text: str, cell: str, clear: bool) -> None:
+    decimals = reading.Decimals.of(text)
+    if clear:
+        assert float(decimals.with_point(cell).split()[0]) > 0
+        return
+    with pytest.raises(reading.ReadError, match="can be 8 or 8000"):
+        decimals.with_point(cell)
+
+
+@pytest.mark.parametrize("kind", ["cables", "flows", "weights"])
+def test_utf_16_of_a_spreadsheet_is_read(kind: str) -> None:
+    content = (SAVED / f"semicolons-{kind}.csv").read_text(encoding="utf-8")
+    assert reading.text_of(content.encode("utf-16"), "x.csv") == content
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"PK\x03\x04\x14\x00", "a spreadsheet or another packed file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old spreadsheet"),
+        (b"PAR1\x15", "a Parquet file"),
+        (b"a\0,\0b\0", "NUL bytes"),
+        (b"\xff\xfea", "not whole text in UTF-16"),
+    ],
+)
+def test_a_file_that_is_no_text_says_what_it_is(content: bytes, what: str) -> None:
+    with pytest.raises(reading.ReadError, match=what) as caught:
+        reading.text_of(content, "x.csv")
+    assert caught.value.place is None
+
+
+def test_another_separator_than_in_the_first_line() -> None:
+    with pytest.raises(reading.ReadError, match="has commas between its columns, this one has semicolons"):
+        list(reading.records("a,b,c\n1;2;3\n", "x.csv"))
+    assert len(list(reading.records("a,b\nx;y,2\n", "x.csv"))) == 2
 
 
 def network(folder: Path) -> dict[str, list[Any]]:

@@ -427,3 +427,12 @@ def test_another_file_than_the_one_meant(tmp_path):
     with pytest.raises(GraphError, match="not the one that was meant") as caught:
         topology.file(tmp_path / "x.csv", sha256="0" * 64)
     assert caught.value.parameter == "sha256"
+
+
+def test_people_write_from_and_to(tmp_path):
+    (tmp_path / "net.csv").write_text("kind;From;To;length\nterminal;x;a;1,5 m\nterminal;y;a;\n")
+    graph = topology.file(tmp_path / "net.csv")
+    assert graph.terminal_names == ["x", "y"]
+    (tmp_path / "net.csv").write_text("kind;From;To;length\nterminal;x;a;1.500 m\nterminal;y;a;2,5 m\n")
+    with pytest.raises(GraphError, match=r'line 2: length: "1.500 m" can be 1 or 1500'):
+        topology.file(tmp_path / "net.csv")

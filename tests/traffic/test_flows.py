@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import topology
+from fabriloom.compile import compile
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare, run
 from fabriloom.studies import curve, saturate
@@ -299,3 +300,16 @@ def test_a_curve_raises_the_scale_of_rates() -> None:
     assert table["offered_mbytes_per_s"].to_list() == pytest.approx([4, 8, 32], rel=0.05)
     with pytest.raises(ScenarioError, match="there is no backlog: rates and flows set their own times"):
         saturate(found, "backlog")
+
+
+def test_other_words_of_the_ends_and_the_file(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("from,destination,length,period\n1,2,64 B,1 ms\n")
+    pattern = {"kind": "flows", "file": "flows.csv"}
+    listed = {"kind": "flows", "flows": [{"from": 1, "to": 2, "length": "64 B", "period": "1 ms"}]}
+    (one, other) = (scenario({"pattern": given}, tmp_path) for given in (pattern, listed))
+    for found in (one, other):
+        arrays = compile(found).arrays
+        assert (arrays["flow_start"].tolist()[:4], arrays["flow_target"].tolist()) == ([0, 0, 1, 1], [2])
+    twice = {"kind": "flows", "flows": [{"from": 1, "to": 2, "destination": 3, "period": "1 ms"}]}
+    with pytest.raises(ScenarioError, match="unknown key"):
+        scenario({"pattern": twice}, tmp_path)

@@ -159,3 +159,17 @@ def test_sizes_that_packets_have() -> None:
         columns(ring, length={"kind": "uniform", "min_bytes": 16, "max_bytes": 64})
     same = {"kind": "uniform", "min_bytes": 64, "max_bytes": 64}
     assert columns(ring, length=same)["length_max"].tolist() == [64] * 3
+
+
+def test_partners_on_rings_of_names_follow_from_the_roles() -> None:
+    roles = {"a": "sender", "b": "receiver", "c": "receiver", "d": "sender"}
+    given = {"rings": {"r": ["a", "s", "b"], "q": ["c", "s", "d"]}, "switches": ["s"]}
+    graph = topology.build("sci-rings", **given, roles=roles)
+    found = columns(graph, {"kind": "local", "share": 1.0})
+    number = {name: place for place, name in enumerate(graph.terminal_names)}
+    assert found["target_fixed"][number["a"]] == number["b"]
+    assert found["target_fixed"][number["d"]] == number["c"]
+    both = topology.build("sci-rings", **given)
+    assert columns(both, {"kind": "local", "share": 1.0})["target_fixed"].tolist() == [1, 0, 3, 2]
+    with pytest.raises(TrafficError, match='"c" has no partner on its ring'):
+        columns(topology.build("sci-rings", **given, roles=roles | {"c": "sender"}), {"kind": "local"})

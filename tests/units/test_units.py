@@ -110,3 +110,25 @@ def test_anything_else_is_a_unit_error(value: object) -> None:
     for parse in (units.parse_time_ps, units.parse_bytes, units.parse_rate_bits_per_s, units.parse_length_m):
         with contextlib.suppress(UnitError):
             assert parse(value) >= 0
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u2009"])
+def test_spaces_of_spreadsheets_stand_before_a_unit(space):
+    assert units.parse_rate_bits_per_s(f"100{space}Mbit/s") == 10**8
+    assert units.parse_offered_rate(f"100{space}packets/s") == (100_000, True)
+
+
+@pytest.mark.parametrize("text", ["10. Mrz", "10-Mar", "Mar-25", "3/4/2025", "2025-03-10", "10.3.2025"])
+def test_a_date_is_called_a_date(text):
+    with pytest.raises(units.UnitError, match="is a date, not a time"):
+        units.parse_time_ps(text)
+
+
+@pytest.mark.parametrize("text", ["10.3 us", "10 ms", "3 ms", "1e3 ns"])
+def test_a_number_is_no_date(text):
+    assert units.parse_time_ps(text) > 0
+
+
+def test_a_space_in_a_number_is_named():
+    with pytest.raises(units.UnitError, match='write "10000 B"'):
+        units.parse_bytes("10 000 B")

@@ -147,7 +147,7 @@ def _csv(path: Path, text: str) -> Samples:
     """Read a table with a column ``bytes`` and some of ``half_round``, ``send``, ``receive``, ``gap`` and
     ``turn``, with a unit such as ``_us`` in their names."""
     found, names = Samples(), list[str]()
-    sign = reading.separator(text)
+    decimals = reading.Decimals.of(text)
     try:
         for line, cells in reading.records(text, str(path)):
             if not any(cells):
@@ -157,7 +157,7 @@ def _csv(path: Path, text: str) -> Samples:
                 names = [cell.strip() for cell in cells]
                 _columns(path, line, names)
                 continue
-            _csv_row(path, line, names, [reading.decimal(cell, sign) for cell in cells], found)
+            _csv_row(path, line, names, [decimals.with_point(cell) for cell in cells], found)
     except ReadError as error:
         raise _at(path, error) from error
     return found

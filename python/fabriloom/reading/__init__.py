@@ -6,28 +6,30 @@ time and memory. Rooms that read files convert it to their own error.
 
 from fabriloom.reading.csvs import (
     THOUSANDS,
+    Decimals,
     cell_place,
     check_header,
-    decimal,
     named_place,
     named_rows,
     records,
     separator,
+    unclear_number,
     without_separator_line,
 )
 from fabriloom.reading.errors import DescriptionError, Place, ReadError
 from fabriloom.reading.jsons import json_data
-from fabriloom.reading.texts import content, line_of, place_at, text_of
+from fabriloom.reading.texts import UTF_16, content, line_of, place_at, text_of
 
 __all__ = [
     "THOUSANDS",
+    "UTF_16",
+    "Decimals",
     "DescriptionError",
     "Place",
     "ReadError",
     "cell_place",
     "check_header",
     "content",
-    "decimal",
     "json_data",
     "line_of",
     "named_place",
@@ -36,5 +38,6 @@ __all__ = [
     "records",
     "separator",
     "text_of",
+    "unclear_number",
     "without_separator_line",
 ]

@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from fabriloom import units
 from fabriloom.reading.errors import Place, ReadError
@@ -24,6 +25,8 @@ _SEPARATOR_LINE = re.compile(r'\A"?sep=([,;\t|])"?[,;\t| ]*(?:\r\n|\r|\n|\Z)', r
 _FIRST_LINE = re.compile(r"^(?!#)[^\r\n]*\S[^\r\n]*", re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_CLEAR_POINT = re.compile(r"(?<![\d.,])(?:\d+\.(?:\d\d?|\d{4,})|0\.\d+|\d{4,}\.\d+)(?![\d.,])")
+"""A number whose point separates no thousands."""
 THOUSANDS = re.compile(r"(?:^|[^0-9])[1-9][0-9]{0,2},[0-9]{3}(?:[^0-9]|$)")
 """What can be a number above a thousand with a separator; for Polars too."""
 
@@ -48,15 +51,52 @@ def without_separator_line(text: str) -> str:
     return _SEPARATOR_LINE.sub("", text, count=1)
 
 
-def decimal(cell: str, sign: str = ";") -> str:
-    """Return a number such as "2,5 m" with a decimal point. ``sign``: the separator of its file.
+@dataclass(frozen=True)
+class Decimals:
+    """How the numbers of a CSV text are written."""
 
-    Where the separator is a comma, the spreadsheet program has put such a cell between quotes. There 1,500
-    can as well be a number with a thousands separator; it is not changed, so whatever reads it refuses it.
-    """
-    if cell.count(",") != 1 or "." in cell or (sign == "," and THOUSANDS.search(cell)):
-        return cell
-    return _DECIMAL_COMMA.sub(".", cell)
+    sign: str
+    """The separator of columns."""
+    marks: str
+    """Marks that can separate thousands as well: 8.000 between decimal commas may be 8 or 8000."""
+
+    @classmethod
+    def of(cls, text: str) -> Decimals:
+        """Return how the numbers of a text are written."""
+        sign = separator(text)
+        if sign == ",":
+            return cls(sign, "")
+        has_points = sign == "\t" or _CLEAR_POINT.search(text)
+        return cls(sign, "," if has_points and not _DECIMAL_COMMA.search(text) else ".,")
+
+    @property
+    def unclear(self) -> str:
+        """Return the pattern of a number that can be read in two ways, for Polars too; empty: none can."""
+        return rf"^\s*[+-]?[1-9][0-9]{{0,2}}[{self.marks}][0-9]{{3}}(?:[^0-9.,]|$)" if self.marks else ""
+
+    def with_point(self, cell: str) -> str:
+        """Return a number such as "2,5 m" with a decimal point.
+
+        Where the separator is a comma, the spreadsheet program has put such a cell between quotes. There
+        1,500 can as well be a number with a thousands separator; it is not changed, so whatever reads it
+        refuses it. Raises ReadError, without a place, for a number that can be read in two ways.
+        """
+        if self.marks and re.match(self.unclear, cell):
+            raise unclear_number(cell)
+        if cell.count(",") != 1 or "." in cell or (self.sign == "," and THOUSANDS.search(cell)):
+            return cell
+        return _DECIMAL_COMMA.sub(".", cell)
+
+
+def unclear_number(cell: str) -> ReadError:
+    """Return the error for a number such as "8.000 B" between decimal commas."""
+    found = re.match(r"\s*([+-]?\d+)[.,](\d{3})(.*)", cell.strip(), re.DOTALL)
+    whole, behind, unit = found.groups() if found else (cell, "", "")
+    message = f'"{cell.strip()[:40]}" can be {whole} or {whole}{behind}'
+    hint = (
+        f'write "{whole}{behind}{unit}", or "{whole},{behind.rstrip("0") or "0"}{unit}" for the smaller one'
+    )
+    return ReadError(message, hint)
 
 
 def records(
@@ -68,16 +108,21 @@ def records(
     ``comments``: skip records that begin with ``#``. Raises :class:`ReadError` for text that is not CSV
     (``strict``: also for misplaced quotes) and for a cell of more than 131,072 characters.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=strict)
-    before = 0
+    sign = separator(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=strict)
+    before = width = 0
     if _SEPARATOR_LINE.match(text):
         next(reader)
         before = 1
     try:
         for cells in reader:
             first, before = before + 1, reader.line_num
-            if not (comments and cells and cells[0].startswith("#")):
-                yield first, cells
+            if comments and cells and cells[0].startswith("#"):
+                continue
+            width = width or len(cells)
+            if len(cells) == 1 < width:
+                _refuse_other_sign(cells[0], width, sign, line_of(text, first, file))
+            yield first, cells
     except csv.Error as error:
         place = line_of(text, before + 1, file)
         if "field limit" in str(error):
@@ -85,6 +130,15 @@ def records(
                 f"a field of more than {csv.field_size_limit():,} characters", _HINT, place
             ) from None
         raise ReadError(f"not CSV, or cut short: {error}", _HINT, place) from None
+
+
+def _refuse_other_sign(line: str, width: int, sign: str, place: Place) -> None:
+    """Raise ReadError for a line whose columns are not separated as those of the first line."""
+    words = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+    for other, word in words.items():
+        if other != sign and line.count(other) >= width - 1:
+            message = f"the first line has {words[sign]} between its columns, this one has {word}"
+            raise ReadError(message, "write the same between the columns of all lines", place)
 
 
 def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:

@@ -40,8 +40,33 @@ def content(path: Path, most_bytes: int, most: str, instead: str) -> bytes:
         raise ReadError("the name of the file holds a NUL character", "name another file") from None
 
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte-order marks of UTF-16, which spreadsheet programs call Unicode text."""
+_NO_TEXT = {
+    b"PK\x03\x04": ("a spreadsheet or another packed file", "save its sheet as CSV in UTF-8"),
+    b"\xd0\xcf\x11\xe0": ("an old spreadsheet or document", "save its sheet as CSV in UTF-8"),
+    b"PAR1": ("a Parquet file", "name it .parquet"),
+    b"\x1f\x8b": ("compressed by gzip", "unpack it"),
+    b"BZh": ("compressed by bzip2", "unpack it"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unpack it"),
+    b"%PDF": ("a PDF document", "save the table in it as CSV in UTF-8"),
+    b"SQLite format 3": ("a database", "export its table as CSV in UTF-8"),
+}
+"""How files begin that people give names of text files."""
+
+
 def text_of(content: bytes, file: str) -> str:
-    """Decode UTF-8 text and remove a byte-order mark. Raises :class:`ReadError`."""
+    """Decode text in UTF-8, or in UTF-16 with a byte-order mark. Raises :class:`ReadError`."""
+    for magic, (what, hint) in _NO_TEXT.items():
+        if content.startswith(magic):
+            raise ReadError(f"not text: the file is {what}", hint)
+    if content.startswith(UTF_16):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError:
+            raise ReadError("not whole text in UTF-16", "save the file as UTF-8") from None
+    if b"\0" in content[:1024]:
+        raise ReadError("not text: it holds NUL bytes", "save the file as text in UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

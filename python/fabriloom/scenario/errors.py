@@ -31,7 +31,7 @@ class Place:
         if len(text) > _WIDEST:
             start = max(0, min(column - 1 - _WIDEST // 3, len(text) - _WIDEST))
             text, column = "…" + text[start : start + _WIDEST] + "…", column - start + 1
-        text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
+        text = "".join(c if c.isprintable() or c == "\t" else " " if c.isspace() else "\ufffd" for c in text)
         pad = "".join("\t" if c == "\t" else " " for c in text[: column - 1]).ljust(column - 1)
         carets = "^" * max(1, min(self.length, len(text) - column + 1))
         margin = " " * len(number)

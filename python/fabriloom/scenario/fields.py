@@ -17,10 +17,14 @@ from pydantic import (
     PlainSerializer,
     TypeAdapter,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
 
 from fabriloom import units
+
+OTHER_WORDS = {"file": "path", "from": "source", "destination": "target", "to": "target"}
+"""Keys that are read as well, and what they mean, where a table has no key of that name."""
 
 
 class Section(BaseModel):
@@ -31,6 +35,21 @@ class Section(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_words(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or OTHER_WORDS.keys().isdisjoint(value):
+            return value
+        fields = cls.model_fields
+        meant = {
+            word: name
+            for word, name in OTHER_WORDS.items()
+            if word in value and word not in fields and name in fields and name not in value
+        }
+        if len(set(meant.values())) < len(meant):
+            return value
+        return {meant.get(key, key): inner for key, inner in value.items()}
 
 
 def _unit(names: list[str], example: str) -> WithJsonSchema:

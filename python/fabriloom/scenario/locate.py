@@ -49,7 +49,7 @@ def _in_named_file(
         model = model[step] if isinstance(step, int) else getattr(model, step)
     file = scenario.base_dir / str(model)
     try:
-        content = file.read_text("utf-8-sig")
+        content = reading.text_of(file.read_bytes(), str(file))
     except (OSError, ValueError):
         return None
     lines = content.split("\n")

@@ -9,6 +9,10 @@ from typing import Any
 
 from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.errors import Path, Place
+from fabriloom.scenario.fields import OTHER_WORDS
+
+_MOST_WAYS = 16
+"""Most spellings of a path that are looked for."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,20 @@ class SourceMap:
             if key and override.path[: len(path)] == path:
                 return override.place(path, True)
         for length in range(len(path), 0, -1):
-            found = self._locate(path[:length], key and length == len(path))
+            found = self._written(path[:length], key and length == len(path))
             if not found and (below := self._below(path[:length])):
                 return below
             if found:
                 return self.stretch(*found)
         return None
+
+    def _written(self, path: Path, key: bool) -> tuple[int, int, int] | None:
+        """Find a setting, whichever of the words for it the file has."""
+        ways: list[Path] = [()]
+        for step in path:
+            words = [step, *(word for word, name in OTHER_WORDS.items() if name == step)]
+            ways = [(*way, word) for way in ways for word in words]
+        return next((found for way in ways[:_MOST_WAYS] if (found := self._locate(way, key))), None)
 
     def _below(self, path: Path) -> Place | None:
         """Return an override inside a table that the file does not have."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriloom import units
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.fields import Later, OneOf
+from fabriloom.scenario.fields import OTHER_WORDS, Later, OneOf
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.source import SourceMap
 
@@ -81,6 +81,8 @@ def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
     """Return the path as written, without the schema's own steps, and the last step if it does not exist."""
     path: list[str | int] = []
     for index, step in enumerate(loc):
+        if isinstance(data, dict) and step not in data:
+            step = next((word for word, name in OTHER_WORDS.items() if name == step and word in data), step)
         inside = isinstance(data, list) and isinstance(step, int) and step < len(data)
         if inside or (isinstance(data, dict) and step in data):
             data = data[step]
@@ -201,7 +203,10 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
     if others := _elsewhere(above, name, data, where.root):
-        hint = f'"{name}" is a setting of {", ".join(others[:4])}; choose from {", ".join(allowed)}'
+        written = f': write kind = "{others[0]}" beside it' if "kind" in allowed else ""
+        hint = (
+            f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
+        )
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)
@@ -247,6 +252,13 @@ def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], wher
         message = f"{_dotted(path)} must be a table, found {_show(value)}"
         return ScenarioError(message, path, f'write {{ {tag} = "{choices[0]}", … }}', source.place(path))
     word = value.get(tag) if isinstance(value, dict) else value
+    if isinstance(word, dict | list):
+        inner = next((str(word[one]) for one in _TAGS if isinstance(word, dict) and one in word), choices[0])
+        shown = inner if inner in choices else choices[0]
+        what = _show(word)
+        message = f"{_dotted((*path, tag))} is a word, not {what}"
+        hint = f'write {tag} = "{shown}" in [{_dotted(path)}], and the other settings beside it'
+        return ScenarioError(message, (*path, tag), hint, source.place((*path, tag)))
     full = (*path, tag) if isinstance(value, dict) and tag in value else path
     near = units.nearest(word, choices) if isinstance(word, str) else None
     hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ", ".join(choices)

@@ -188,6 +188,8 @@ def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None
 
 def _number_wanted(value: Any) -> str:
     """Say what to write instead of a value that is not a number."""
+    if isinstance(value, str) and units.looks_like_date(value):
+        return f"it is a date, not a number; {units.A_DATE}"
     if isinstance(value, str) and _HEXADECIMAL.fullmatch(value.strip()):
         return f"numbers are decimal: write {int(value, 16)}"
     return "it must be a number"

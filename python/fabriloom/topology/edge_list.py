@@ -1,6 +1,7 @@
 """Graphs as a CSV edge list.
 
-The first line names the columns; ``source`` and ``target`` are required, the others are optional:
+The first line names the columns; ``source`` and ``target`` (or ``from`` and ``to``) are required, the
+others are optional:
 
 ``kind``             cable (the default: both directions), link (one direction), switch or terminal
 ``name``             of the link from source to target; ``reverse_name`` of the one back
@@ -64,7 +65,7 @@ def read(raw: RawGraph, text: str) -> None:
         skipped += 1
     body = "".join(lines[skipped:])
     found = reading.records(body, raw.origin, comments=False, strict=True)
-    sign = reading.separator(body)
+    decimals = reading.Decimals.of(body)
     numbers = {*_NUMBERS, *raw.foreign.names(foreign.OF_LINKS)}
     rows: list[tuple[str, dict[str, Any]]] = []
     try:
@@ -77,12 +78,7 @@ def read(raw: RawGraph, text: str) -> None:
             if len(cells) != len(columns):
                 raw.fail(f"{len(cells)} values for {len(columns)} columns; is the line cut short?", where)
             row = {key: cell.strip() for key, cell in zip(columns, cells, strict=True)}
-            rows.append(
-                (
-                    where,
-                    {key: reading.decimal(row[key], sign) if key in numbers else row[key] for key in row},
-                )
-            )
+            rows.append((where, {key: _cell(raw, row, key, decimals, numbers, where) for key in row}))
     except ReadError as error:
         line = skipped + (error.place[1] if error.place else 1)
         raw.fail(f"{error.message}; {error.hint}", f"line {line}")
@@ -94,10 +90,25 @@ def read(raw: RawGraph, text: str) -> None:
     raw.pair_links()
 
 
+def _cell(
+    raw: RawGraph, row: dict[str, str], key: str, decimals: reading.Decimals, numbers: set[str], where: str
+) -> str:
+    """Return a cell, with a decimal point if it is a number."""
+    if key not in numbers:
+        return row[key]
+    try:
+        return decimals.with_point(row[key])
+    except ReadError as error:
+        raw.fail(f"{key}: {error.message}; {error.hint}", where, key)
+
+
 def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
     columns = [
         name.strip() if name.strip().lower() not in COLUMNS else name.strip().lower() for name in header or []
     ]
+    for other, name in (("from", "source"), ("to", "target"), ("destination", "target")):
+        if name not in columns:
+            columns = [name if column.lower() == other else column for column in columns]
     if len(columns) == 1 and "|" in columns[0]:
         raw.fail("the columns are separated by bars; save the file with commas or semicolons", where)
     mapped = raw.foreign.names(foreign.MEANINGS)

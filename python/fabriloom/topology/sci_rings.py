@@ -53,11 +53,27 @@ def sci_rings(
     parameters = {"rings": [list(ring) for ring in named.values()], "switches": dict(buses)}
     layout = {"parameters": parameters | ({} if roles is None else {"roles": dict(roles)})}
     try:
-        return ring_graph("sci-rings", named, buses, layout, roles=roles, parameter=parameter)
+        pairs = _partners(named, buses, roles or {})
+        return ring_graph("sci-rings", named, buses, layout, roles=roles, pairs=pairs, parameter=parameter)
     except GraphError as error:
         if path is None:
             raise
         raise GraphError(f"{path}: {error}", "path") from None
+
+
+def _partners(
+    rings: Mapping[str, Sequence[str]], switches: Mapping[str, int], roles: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Return the partners for local traffic: on each ring the senders and the receivers in their order, and
+    the terminals with both roles if there are two.
+    """
+    found: list[tuple[str, str]] = []
+    for ring in rings.values():
+        terminals = [name for name in ring if name not in switches]
+        own = {role: [name for name in terminals if roles.get(name, "both") == role] for role in ROLES}
+        found += zip(own["sender"], own["receiver"], strict=False)
+        found += [(own["both"][0], own["both"][1])] if len(own["both"]) == 2 else []
+    return found
 
 
 def _check_roles(roles: Mapping[str, str] | None, terminals: set[str]) -> None:

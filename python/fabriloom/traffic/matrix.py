@@ -46,7 +46,7 @@ def _by_row(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-_NAMES = {"source", "target", "destination", "weight", "rate"}
+_NAMES = {"source", "target", "from", "to", "destination", "weight", "rate"}
 
 
 def _entries(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_BYTES = 4 * 2**30
 _REMARKS = ("comment", "description")
-_WORDS = ("source", "target", "destination", "name")
+_WORDS = ("source", "target", "from", "to", "destination", "name")
 """Columns without numbers; in all others a comma can be the decimal sign."""
 
 
@@ -136,9 +136,19 @@ def read(path: str, header: bool = True) -> Table:
             frame = _csv(file, content, header)
     except ReadError as error:
         raise _refused(file, error) from None
+    frame = _usual_names(frame)
     blank = _blank(frame)
     rows = np.flatnonzero(~blank)
     return Table(file, frame.filter(~blank) if blank.any() else frame, rows, kind == ".csv", header)
+
+
+def _usual_names(frame: DataFrame) -> DataFrame:
+    """Return the table with ``source`` and ``target`` where it has other words for them."""
+    meant = {"from": "source", "destination": "target", "to": "target"}
+    found = {
+        word: name for word, name in meant.items() if word in frame.columns and name not in frame.columns
+    }
+    return frame.rename(found) if len(set(found.values())) == len(found) else frame
 
 
 def first_line(path: str) -> list[str] | None:
@@ -173,8 +183,11 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
     import polars as pl
 
     text = reading.text_of(content, str(file))
-    sign = reading.separator(text)
-    line, first = next(reading.records(text, str(file)), (1, []))
+    decimals = reading.Decimals.of(text)
+    sign = decimals.sign
+    found = reading.records(text, str(file))
+    line, first = next(found, (1, []))
+    next(found, None)  # refused if its columns are separated otherwise
     if header:
         reading.check_header(line, first, text, str(file))
     if len(first) * content.count(b"\n") > 4 * len(content):
@@ -182,7 +195,7 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         message = f"{len(first):,} columns, but the lines that follow are shorter"
         raise ReadError(message, "write a value for each column", reading.line_of(text, line, str(file)))
     plain = reading.without_separator_line(text)
-    body = content if len(plain) == len(text) else plain.encode()
+    body = content if len(plain) == len(text) and not content.startswith(reading.UTF_16) else plain.encode()
     try:
         frame = pl.read_csv(
             io.BytesIO(body), has_header=header, infer_schema=False, comment_prefix="#", separator=sign
@@ -194,21 +207,24 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         reason = (str(error).strip().splitlines() or ["unknown reason"])[0]
         raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
     if not header:
-        return _with_points(frame, sign)
+        return _with_points(frame, decimals, file, text)
     names = [name.strip().lower() for name in frame.columns]
     if len({*names}) < len(names):  # a carriage return by itself ends a line for one reader only
         raise ReadError(
             "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
         )
     frame.columns = names
-    return _with_points(frame, sign)
+    return _with_points(frame, decimals, file, text)
 
 
-def _with_points(frame: DataFrame, sign: str) -> DataFrame:
-    """Return the table with decimal points instead of commas, as :func:`reading.decimal` writes numbers."""
+def _with_points(frame: DataFrame, decimals: reading.Decimals, file: Path, text: str) -> DataFrame:
+    """Return the table with decimal points instead of commas, as :class:`reading.Decimals` writes numbers."""
     import polars as pl
 
-    numbers = [pl.col(name) for name in frame.columns if name not in _WORDS]
+    names, sign = [name for name in frame.columns if name not in _WORDS], decimals.sign
+    if decimals.marks:
+        _refuse_unclear(frame, names, decimals, file, text)
+    numbers = [pl.col(name) for name in names]
     one = [
         cell.str.count_matches(",", literal=True).eq(1) & ~cell.str.contains(".", literal=True)
         for cell in numbers
@@ -222,6 +238,23 @@ def _with_points(frame: DataFrame, sign: str) -> DataFrame:
         pl.when(is_one).then(cell.str.replace(r"(\d),(\d)", "${1}.${2}")).otherwise(cell).name.keep()
         for cell, is_one in zip(numbers, one, strict=True)
     )
+
+
+def _refuse_unclear(
+    frame: DataFrame, names: list[str], decimals: reading.Decimals, file: Path, text: str
+) -> None:
+    """Raise ReadError for the first number that can be read in two ways."""
+    for name in names:
+        unclear = frame.get_column(name).str.contains(decimals.unclear).fill_null(False)
+        if not unclear.any():
+            continue
+        value = frame.get_column(name)[int(unclear.arg_max() or 0)]
+        error = reading.unclear_number(value)
+        for line, cells in reading.records(text, str(file)):
+            if value in cells:
+                error.place = reading.cell_place(text, str(file), line, cells, cells.index(value))
+                break
+        raise error
 
 
 def _ragged(file: Path, text: str) -> None:
@@ -239,7 +272,7 @@ def _ragged(file: Path, text: str) -> None:
 
 def _cell(file: Path, record: int, column: int | None) -> Place:
     """Return the place of a record (0: the first line that is not a comment) and of a field in it."""
-    text = file.read_bytes().decode("utf-8-sig")
+    text = reading.text_of(file.read_bytes(), str(file))
     try:
         found = next(itertools.islice(reading.records(text, str(file)), record, None), None)
     except ReadError as error:

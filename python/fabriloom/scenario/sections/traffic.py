@@ -133,7 +133,9 @@ class Map(Section):
 class Local(Section):
     """A share of a sender's packets goes to its partner, the rest to the other receivers, all equally likely.
 
-    The partner is the receiver on the same ring in a network of long rings, or is given here.
+    The partner is the receiver on the same ring in a network of long rings, or is given here. On
+    `sci-rings` the senders and the receivers of a ring are partners in their order, and so are two terminals
+    with both roles.
     """
 
     kind: Literal["local"]
