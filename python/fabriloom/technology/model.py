@@ -142,6 +142,13 @@ class Technology:
                 f"{self.credit_quantum_chars}: nothing would ever be sent"
             )
             raise TechnologyError(message, "input_buffer", "enlarge input_buffer or reduce credit_quantum")
+        if self.decode_latency_ps + self.front_ps == 0:
+            message = "a head would request before the packet in front of it has left: at least one of "
+            name, other = "next_head_cycles", "router_cycles"
+            if not self.in_flits:
+                name, other = "handover", "decode_latency"
+            hint = f"write {name} = 1" if self.in_flits else f'write {name} = "10 ns"'
+            raise TechnologyError(f"{message}{name} and {other} takes time", name, hint)
         header = max(self.header_chars, self.via_header_chars)
         if self.input_buffer_chars < header:
             message = f"input_buffer of {self.input_buffer_chars} characters cannot hold a header of {header}"

@@ -1,0 +1,296 @@
+"""Scenarios that cover every pair of settings: each value of a setting beside each value of every other one.
+
+Settings are written with dots; the value ``None`` leaves one out, so that its default applies. A rule names
+values that are refused unless another setting has one of some values: everything else has to be legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from random import Random
+from typing import Any
+
+from .drawing import Table
+
+Settings = Mapping[str, list[Any]]
+Row = dict[str, Any]
+Choice = tuple[str, int]
+"""A setting and the index of its value."""
+
+ROUTING: Settings = {
+    "topology": [
+        {"kind": "grid", "shape": [4, 4]},
+        {"kind": "torus", "shape": [4, 2], "terminals_per_switch": 2},
+        {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 4, "links_per_edge": 2},
+        {"kind": "clos", "terminals": 16, "switch_ports": 8},
+        {"kind": "tree", "arity": 2, "depth": 2, "terminals_per_switch": 4},
+        {"kind": "banyan", "terminals": 16},
+        {"kind": "crossbar", "terminals": 16},
+    ],
+    "routing.kind": [
+        "auto",
+        "dimension-order",
+        "up-down",
+        "self-routing",
+        "shortest-path",
+        "up-star-down-star",
+        "interval",
+    ],
+    "routing.adaptive": [None, False],
+    "routing.spread": [None, "turns", "runs", "random"],
+    "routing.universal": [None, True],
+    "routing.high_priority": [None, [0, 5]],
+    "routing.traffic_class": [None, [{"from": [1, 2, 3, 6], "lanes": [1]}]],
+    "routing.interval_labelling": [None, True],
+}
+TRAFFIC: Settings = {
+    "traffic.pattern": [
+        "uniform",
+        {"kind": "shift", "by": 3},
+        "transpose",
+        "bit-reverse",
+        "bit-complement",
+        "point-mirror",
+        "axis-mirror",
+        "nearest-neighbour",
+        {"kind": "permutation", "random": True},
+        {"kind": "map", "random": True},
+        {"kind": "local", "share": 0.5, "random": True},
+        {"kind": "hot-spot", "target": 0, "share": 0.3},
+    ],
+    "traffic.length": [
+        "1 B",
+        "64 B",
+        "200 B",
+        {"kind": "uniform", "min": "8 B", "max": "100 B"},
+        {"kind": "table", "lengths": ["16 B", "200 B"]},
+    ],
+    "traffic.arrivals": [
+        "poisson",
+        "constant",
+        "together",
+        "bernoulli",
+        {"kind": "wait", "wait": "1 us"},
+        {"kind": "random-wait", "wait": "1 us"},
+        "random-wait",
+        "backlog",
+        {"kind": "on-off", "burst_packets": 4},
+        {"kind": "burst", "packets": 3, "every": "20 us"},
+    ],
+    "traffic.load": [None, 0.2, 0.9],
+    "traffic.rate": [None, "2 MB/s"],
+    "traffic.scale": [None, 1.5],
+    "traffic.source_queue": [None, 2],
+    "traffic.senders": [None, [0, 1, 2, 3, 7]],
+}
+SWITCHES: Settings = {
+    "technology.crossbar": ["fast", "link-rate"],
+    "technology.arbiter": ["fifo", "round-robin", "fixed", "random", "oldest-first"],
+    "technology.group_choice": ["first", "least-recent", "random"],
+}
+FLITS: Settings = {
+    "technology.preset": ["generic", "infiniband-4x-edr"],
+    "technology.cycle": ["1 ns", "5120 ps"],
+    "technology.flit": ["8 B", "64 B"],
+    "technology.router_cycles": [0, 1, 17],
+    "technology.link_cycles": [1, 4],
+    "technology.turn_around_cycles": [1, 4],
+    "technology.handover_cycles": [1, 3],
+    "technology.next_head_cycles": [0, 1, 3],
+    "technology.output_buffer_flits": [1, 2, 33],
+    "technology.credit_quantum_flits": [1, 4],
+    "technology.input_buffer_flits": [30, 128],
+    "technology.lanes": [1, 2, 4],
+    "technology.lane_sharing": ["flit", "packet"],
+    "technology.lane_arbiter": ["round-robin", "fixed"],
+    "technology.switching": ["wormhole", "virtual-cut-through"],
+    "technology.input_queues": ["fifo", "per-output"],
+    "technology.watchdog_cycles": [None, 300],
+    "routing.lane_choice": [None, "any", "destination"],
+    **SWITCHES,
+    **ROUTING,
+    **TRAFFIC,
+}
+CHARACTERS: Settings = {
+    "technology.preset": ["ds-link-c104", "spacewire-200"],
+    "technology.link_rate": ["100 Mbit/s", "200 Mbit/s"],
+    "technology.flow_control": ["matched", "average", "ignored"],
+    "technology.cable_length": ["1 m", "100 m"],
+    "technology.credit_quantum": ["1 B", "8 B"],
+    "technology.input_buffer": ["16 B", "45 B"],
+    "technology.output_buffer": ["2 B", "20 B"],
+    "technology.header": ["1 B", "2 B"],
+    "technology.via_header": ["1 B", "2 B"],
+    "technology.delete_header": [False, True],
+    "technology.decode_latency": ["0 ns", "200 ns"],
+    "technology.forward_latency": ["0 ns", "100 ns"],
+    "technology.receiver_latency": ["0 ns", "50 ns"],
+    "technology.handover": ["10 ns", "300 ns"],
+    "technology.turn_around": ["0 ns", "100 ns"],
+    "technology.watchdog": [None, "200 us"],
+    **SWITCHES,
+    **{name: values for name, values in ROUTING.items() if name != "routing.traffic_class"},
+    **TRAFFIC,
+}
+FAMILIES: Mapping[str, Settings] = {"flits": FLITS, "characters": CHARACTERS}
+
+GRIDS = ("grid", "torus", "hypercube")
+Rule = tuple[str, Any, str, Any]
+"""A setting, a test of its value, another setting, and a test of that one, which must hold then."""
+
+
+def _kind(value: Any) -> Any:
+    return value["kind"] if isinstance(value, dict) else value
+
+
+def _is(*kinds: Any) -> Any:
+    return lambda value: _kind(value) in kinds
+
+
+def _not(*kinds: Any) -> Any:
+    return lambda value: _kind(value) not in kinds
+
+
+_given = _not(None)
+
+
+def _waits(value: Any) -> bool:
+    """Whether arrivals say by themselves how much is sent."""
+    return _kind(value) in ("backlog", "burst") or (isinstance(value, dict) and "wait" in value)
+
+
+def _varies(value: Any) -> bool:
+    return not _waits(value)
+
+
+LEFT_OUT = {
+    "preset_file": "a file of settings",
+    "fault_stops": "of faults, as the next four",
+    "disconnect_cycles": "",
+    "restart_cycles": "",
+    "disconnect": "",
+    "restart": "",
+    "start_rate": "",
+    "distribution": "drawn by the tests of packet distribution",
+    "addressing": "drawn by the tests of addresses, as regions",
+    "regions": "",
+    "after_fault": "drawn by the tests of tables",
+    "spread_seed": "a seed",
+    "transaction": "of rings",
+    "data_bits": "the bits of characters, as the next two, say no more than a link rate",
+    "end_bits": "",
+    "flow_control_bits": "",
+    "credit_limit": "of no effect but where it is refused",
+    "cable_delay": "multiplied by the length",
+    "router_latency": "instead of two latencies, as the next three",
+    "router_clock": "",
+    "router_switching": "",
+    "router_receive": "",
+    "time_code_bits": "of time-codes, as the next three",
+    "time_code_latency": "",
+    "time_code_forward": "",
+    "interrupt_hold": "",
+}
+"""Settings that are not drawn here, and why."""
+
+RULES: list[Rule] = [
+    ("technology.input_queues", _is("per-output"), "technology.switching", _is("virtual-cut-through")),
+    ("technology.router_cycles", _is(0), "technology.next_head_cycles", _not(0)),
+    ("traffic.rate", _given, "traffic.arrivals", _not("on-off", "bernoulli")),
+    ("routing.traffic_class", _given, "technology.lanes", _not(1)),
+    ("routing.spread", _given, "routing.adaptive", _is(False)),
+    ("routing.kind", _is("dimension-order"), "topology", _is("grid", "torus")),
+    ("routing.kind", _is("up-down"), "topology", _is("clos")),
+    ("routing.kind", _is("self-routing"), "topology", _is("banyan")),
+    ("routing.kind", _is("up-star-down-star"), "topology", _not("banyan")),
+    ("routing.kind", _is("interval"), "topology", _is("clos", "tree", "crossbar")),
+    ("routing.interval_labelling", _given, "topology", _is("clos", "tree", "crossbar")),
+    ("routing.universal", _given, "topology", _not("crossbar", "banyan")),
+    ("traffic.load", _given, "traffic.rate", _is(None)),
+    ("traffic.load", _given, "traffic.arrivals", _varies),
+    ("traffic.rate", _given, "traffic.arrivals", lambda value: _varies(value) and value != "random-wait"),
+    ("traffic.scale", _given, "traffic.rate", _given),
+]
+"""What is refused otherwise, with the reason in its message."""
+
+
+def is_legal(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
+    """Whether no rule forbids two values beside each other."""
+    return all(
+        not applies(value) or needs(needed)
+        for (name, value), (second, needed) in ((one, other), (other, one))
+        for first, applies, beside, needs in RULES
+        if first == name and beside == second
+    )
+
+
+def pairs(settings: Settings) -> set[tuple[Choice, Choice]]:
+    """Every pair of values of two settings that no rule forbids."""
+    names = sorted(settings)
+    return {
+        ((one, i), (other, j))
+        for one, other in combinations(names, 2)
+        for i, value in enumerate(settings[one])
+        for j, beside in enumerate(settings[other])
+        if is_legal((one, value), (other, beside))
+    }
+
+
+def rows(settings: Settings, seed: int, tries: int = 8) -> Iterator[tuple[Table, set[tuple[Choice, Choice]]]]:
+    """Scenarios until every pair is covered that can be, each with the pairs that it covers first."""
+    dice = Random(f"cover {seed}")
+    legal = pairs(settings)
+    left = set(legal)
+    hopeless: set[tuple[Choice, Choice]] = set()
+    while left - hopeless:
+        start = dice.choice(sorted(left - hopeless))
+        found = [row for _ in range(tries) if (row := _complete(settings, legal, left, start, dice))]
+        if not found:
+            hopeless.add(start)
+            continue
+        best = max(found, key=lambda row: len(_covers(row) & left))
+        new = _covers(best) & left
+        left -= new
+        yield _written(settings, best), new
+
+
+def _covers(row: Mapping[str, int]) -> set[tuple[Choice, Choice]]:
+    return set(combinations(sorted(row.items()), 2))
+
+
+def _complete(
+    settings: Settings,
+    legal: set[tuple[Choice, Choice]],
+    left: set[tuple[Choice, Choice]],
+    start: tuple[Choice, Choice],
+    dice: Random,
+) -> dict[str, int] | None:
+    """Values of all settings with a pair among them, most beside those that they have not been beside."""
+    row = dict(start)
+    others = [name for name in settings if name not in row]
+    dice.shuffle(others)
+    # Those that rules name first: a value of them may leave others no choice.
+    others.sort(key=lambda name: not any(name in (rule[0], rule[2]) for rule in RULES))
+    for name in others:
+        able: list[tuple[int, float, int]] = []
+        for value in range(len(settings[name])):
+            beside = [tuple(sorted([(name, value), chosen])) for chosen in row.items()]
+            if all(pair in legal for pair in beside):
+                able.append((sum(pair in left for pair in beside), dice.random(), value))
+        if not able:
+            return None
+        row[name] = max(able)[2]
+    return row
+
+
+def _written(settings: Settings, row: Mapping[str, int]) -> Table:
+    """The scenario of a row."""
+    found: Table = {"seed": 7}
+    for name, value in ((name, settings[name][index]) for name, index in row.items()):
+        section, _, inner = name.partition(".")
+        if not inner:
+            found[section] = value
+        elif value is not None:
+            found.setdefault(section, {})[inner] = value
+    return found
