@@ -11,7 +11,17 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = ROOT / "crates" / "engine" / "src"
 TWIN = ROOT / "crates" / "twin" / "src"
-MAPPED = ["kernel", "lanes", "measure", "ring", "run", "switched", "terminal", "terminal/program"]
+MAPPED = [
+    "cut_through",
+    "kernel",
+    "lanes",
+    "measure",
+    "ring",
+    "run",
+    "switched",
+    "terminal",
+    "terminal/program",
+]
 
 TOKEN = re.compile(r"\[?`([^`]+)`\]?")
 WORD = re.compile(r"[A-Za-z_]\w*(?:\(\))?")

@@ -75,10 +75,11 @@ RUST_MAY_USE: dict[str, set[str]] = {
     "fabric": {"kernel"},
     "measure": {"kernel", "fabric"},
     "switched": {"kernel", "fabric", "measure", "terminal"},
+    "cut_through": {"kernel", "fabric", "measure", "terminal", "switched"},
     "lanes": {"kernel", "fabric", "measure", "terminal"},
     "ring": {"kernel", "fabric", "measure", "terminal"},
     "terminal": {"kernel", "fabric", "measure"},
-    "run": {"kernel", "fabric", "measure", "switched", "lanes", "ring", "terminal"},
+    "run": {"kernel", "fabric", "measure", "switched", "cut_through", "lanes", "ring", "terminal"},
 }
 """Per room of the engine: the rooms below it."""
 

@@ -2,6 +2,7 @@
 //!
 //! Pure computation: no files, wall clock, threads, globals or printing.
 
+pub mod cut_through;
 pub mod fabric;
 pub mod kernel;
 pub mod lanes;

@@ -1,6 +1,6 @@
 //! Lanes of links, and networks that are simulated character by character.
 
-use super::Fabric;
+use super::{Fabric, NONE, sharing};
 
 impl Fabric {
     /// Returns the number of lanes of all links.
@@ -27,6 +27,51 @@ impl Fabric {
     pub fn group(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]
+    }
+
+    /// Whether each packet can be computed as one, because nothing delays a character but the first: the conditions are
+    /// given and explained in [`crate::cut_through`].
+    pub fn is_by_packet(&self) -> bool {
+        let ends = self.has_faults() || self.has_timeouts() || self.has_tables();
+        let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
+        let by_packet = self.lanes == 1 || self.lane_sharing == sharing::PACKET;
+        self.whole_packet_credit == 1
+            && by_packet
+            && !ends
+            && !others
+            && self.keeps_headers()
+            && self.keeps_pace()
+    }
+
+    /// Whether no header with characters is deleted or varies.
+    fn keeps_headers(&self) -> bool {
+        let strips = |&entry: &u32| entry != NONE && entry & 1 == 1;
+        let deletes = self.link_deletes_header.contains(&1) || self.route.iter().any(strips);
+        let via = self.via_header_chars > 0 && !self.via_switch.is_empty();
+        !via && (self.header_chars == 0 || !deletes)
+    }
+
+    /// Whether characters follow each other on every link as fast as the link sends, once the first of a packet has
+    /// started with credit for all of them.
+    fn keeps_pace(&self) -> bool {
+        let mut slowest = vec![0; self.switches as usize];
+        for (link, &target) in self.link_target.iter().enumerate() {
+            if let Some(slowest) = slowest.get_mut(target as usize) {
+                *slowest = self.link_character_ticks[link].max(*slowest);
+            }
+        }
+        let alone = self.lanes == 1 && self.output_queues == 0;
+        (0..self.links()).all(|link| {
+            let character = self.link_character_ticks[link];
+            let same_end = character == self.link_end_ticks[link];
+            let switch = self.link_source[link] as usize;
+            let Some(&slowest) = slowest.get(switch) else { return same_end };
+            let crossbar = self.switch_crossbar_ticks[switch];
+            let crosses = crossbar == 0 || alone && crossbar <= character;
+            let forward = u64::from(self.switch_forward_ticks[switch]);
+            let covered = u64::from(self.link_output_buffer[link] - 1) * u64::from(character);
+            same_end && slowest <= character && crosses && forward <= covered
+        })
     }
 
     /// Whether a link has to be simulated character by character: if its lanes share it, packets wait for credit for

@@ -22,8 +22,8 @@ pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
-    ANY, CODES, CROSS, LAST, PASS, TURN, acknowledge, arbiter, arrival, choice, is_open, length, operation,
-    port_choice, rank, retry, sharing, target, transaction,
+    ANY, CODES, CROSS, LAST, PASS, TURN, acknowledge, arbiter, arrival, choice, in_turn, is_open, length,
+    operation, port_choice, rank, retry, sharing, target, transaction,
 };
 
 /// Lanes that a link can have.

@@ -203,6 +203,13 @@ pub fn rank(kind: u8, input: u32, served: u32, made: impl FnOnce() -> Time) -> (
     }
 }
 
+/// Returns which of some lanes of a link, as bits, is next after the one that was last; if the order is fixed, the first.
+#[inline(always)]
+pub fn in_turn(able: u32, last: u32, fixed: bool) -> u32 {
+    let later = if fixed || last >= u32::BITS { 0 } else { able & (!1 << last) };
+    if later != 0 { later.trailing_zeros() } else { able.trailing_zeros() }
+}
+
 /// In `op_peer` or `op_tag`: any, or none.
 pub const ANY: u32 = u32::MAX;
 /// The same field of the message received last: its sender in `op_peer`, its tag in `op_tag`.

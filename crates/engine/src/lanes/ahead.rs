@@ -31,10 +31,19 @@ impl Network {
         };
     }
 
+    /// Whether packets of a link start as far ahead as their credit is known: it has one lane, and no credit can become
+    /// known that returns earlier.
+    #[inline(always)]
+    pub(super) fn starts_further(&self, link: u32) -> bool {
+        let shared = &self.links[link as usize];
+        self.fabric.lanes == 1 && (!shared.port.sorts || shared.to_terminal)
+    }
+
     /// Starts the characters of a lane whose times are known, up to the horizon, as long as nothing competes for the wire:
-    /// always if the link has no other, otherwise up to the end of its packet.
+    /// up to the end of its packet, or further.
     pub(super) fn start_alone(&mut self, link: u32, lane: u32) {
-        while self.fabric.lanes == 1 || self.lanes[lane as usize].is_amid() {
+        let further = self.starts_further(link);
+        while further || self.lanes[lane as usize].is_amid() {
             let time = self.lanes[lane as usize].starts_at.max(self.links[link as usize].free_at);
             if time > self.agenda.now && time >= self.horizon {
                 return self.agenda.wake_wire(&mut self.links[link as usize], time);

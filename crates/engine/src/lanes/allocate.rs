@@ -6,13 +6,6 @@ use super::state::{Network, UNKNOWN};
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
-/// Returns which of some lanes of a link, as bits, is next after the one that was last; if the order is fixed, the first.
-#[inline(always)]
-pub(super) fn in_turn(able: u32, last: u32, fixed: bool) -> u32 {
-    let later = if fixed || last >= u32::BITS { 0 } else { able & (!1 << last) };
-    if later != 0 { later.trailing_zeros() } else { able.trailing_zeros() }
-}
-
 impl Network {
     /// Queues the head of this queue, whose request is due in this tick.
     pub fn request(&mut self, queue: u32) {

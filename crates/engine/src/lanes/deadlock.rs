@@ -79,7 +79,6 @@ impl Network {
     /// Returns the queues whose heads go before that of a queue can take a lane: the one that holds it, and one for
     /// which it is reserved.
     fn obstacles(&self, queue: u32, lane: u32) -> impl Iterator<Item = u32> {
-        let holder = Some(self.lanes[lane as usize].holder).filter(|&holder| holder != NONE);
         let at = &self.queues[queue as usize];
         let first = self.first_to_all(self.switch_at(at.lane)).map(|(_, first)| first);
         let kept = if self.fabric.takes_all(at.awaits) {
@@ -87,7 +86,15 @@ impl Network {
         } else {
             self.kept_for(lane, (at.since, queue))
         };
-        holder.into_iter().chain(kept)
+        self.supplier(lane).into_iter().chain(kept)
+    }
+
+    /// Returns the queue whose packet holds a lane and has not crossed yet. After that the lane is held until its release,
+    /// which waits for nothing; the next packet of the queue may be one that waits for this lane.
+    fn supplier(&self, lane: u32) -> Option<u32> {
+        let at = self.queues.get(self.lanes[lane as usize].holder as usize)?;
+        let crosses = at.output == lane || at.copies.contains(&lane);
+        crosses.then_some(self.lanes[lane as usize].holder)
     }
 
     /// Whether the output buffer of a lane has a free place, or gets one without anything being sent.
@@ -113,7 +120,8 @@ impl Network {
     fn has_supply(&self, lane: u32, marks: &Marks) -> bool {
         let at = &self.lanes[lane as usize];
         let from_terminal = self.links[self.fabric.link_of(lane) as usize].from_terminal;
-        from_terminal || !at.ready.is_empty() || at.holder == NONE || marks.queues[at.holder as usize]
+        let is_there = from_terminal || !at.ready.is_empty();
+        is_there || self.supplier(lane).is_none_or(|queue| marks.queues[queue as usize])
     }
 
     fn has_credit(&self, lane: u32, marks: &Marks) -> bool {
@@ -179,7 +187,6 @@ impl Network {
         if !self.has_credit(lane, marks) {
             return self.filled(lane).next().map(Waiting::Queue);
         }
-        let holder = self.lanes[lane as usize].holder;
-        (holder != NONE).then_some(Waiting::Queue(holder))
+        self.supplier(lane).map(Waiting::Queue)
     }
 }

@@ -1,10 +1,9 @@
 //! Input buffers: arrivals, headers, and crossing to output buffers.
 
-use super::allocate::in_turn;
 use super::event::Event;
 use super::parts::{Incoming, Outgoing};
 use super::state::{Network, UNKNOWN};
-use crate::fabric::NONE;
+use crate::fabric::{NONE, in_turn};
 use crate::kernel::Time;
 
 impl Network {

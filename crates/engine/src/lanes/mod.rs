@@ -1,9 +1,10 @@
 //! Networks of switches that are simulated character by character.
 //!
 //! `Fabric::is_by_character` says which these are: links have several lanes, or packets wait for credit for all their
-//! characters (only then an input buffer may have a queue per output), or something else happens to packets that cannot
-//! be computed far in advance: faults, time-outs, codes, priorities of ports, routes by traffic class, distribution,
-//! addresses that become shorter. A link without lanes is a link with one.
+//! characters (only then an input buffer may have a queue per output), or something else happens to packets that cannot be
+//! computed far in advance: faults, time-outs, codes, priorities of ports, routes by traffic class, distribution,
+//! addresses that become shorter. Not those of the room `cut_through`, which `Fabric::is_by_packet` selects before. A link
+//! without lanes is a link with one.
 //!
 //! The model is `docs/background/wormhole-model.md`, from its section on lanes to that on codes; `crates/twin` computes
 //! the same. Times that follow from a cause (the arrival of a character, the return of a place or of credit) are recorded
@@ -21,7 +22,7 @@
 //! | `A(m)` | [`input`]: `receive` | `wire.rs`: `arrive` |
 //! | `F(m)`, credit in quanta | [`agenda`]: `give_back`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
-//! | which lane: on the wire, in the crossbar | [`allocate`]: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
+//! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | header deletion | [`allocate`]: `grant`; [`input`]: `cross_one` | `switch.rs`: `delete_header`, `cross_one` |

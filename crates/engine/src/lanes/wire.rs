@@ -1,13 +1,12 @@
 //! Wires: dispatch, the choice of the lane that sends, and delivery.
 
-use super::allocate::in_turn;
 use super::event::Event;
 use super::link::Link;
 use super::middle::start_middle;
 use super::packet::{Header, Packet};
 use super::parts::{Lane, Outgoing};
 use super::state::{Network, UNKNOWN};
-use crate::fabric::NONE;
+use crate::fabric::{NONE, in_turn};
 use crate::kernel::Time;
 use crate::terminal;
 
@@ -119,9 +118,9 @@ impl Network {
         if down || self.codes.is_some() && self.send_code(link) || stuck {
             return;
         }
-        if self.fabric.lanes == 1 {
+        if self.starts_further(link) {
             self.start_alone(link, link);
-        } else if self.by_packet {
+        } else if self.by_packet || self.fabric.lanes == 1 {
             self.start_packet(link);
         } else {
             self.start_character(link);

@@ -20,7 +20,7 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | this one | the options and results of a run; [`Simulation`], a run with its network | |
-//! | [`network`], [`network::with_lanes`] | what the loop needs of a network, for each of the three kinds | `News`; the state of a network only through its methods |
+//! | [`network`], [`network::with_lanes`], [`network::with_packets`] | what the loop needs of a network, for each kind | `News`; the state of a network only through its methods |
 //! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
 //! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
@@ -38,6 +38,7 @@
 mod network;
 mod run_loop;
 
+use crate::cut_through::Network as Packets;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::{Losses, Network as Lanes};
@@ -212,11 +213,13 @@ pub struct Balance {
     pub lost: u64,
 }
 
-/// The network of a run, of one of the three kinds.
+/// The network of a run, of one of the kinds.
 #[derive(Clone, Debug)]
 pub enum AnyNetwork {
     /// Links and switches, computed many characters at a time.
     Worms(Box<Worms>),
+    /// Links and switches, computed packet by packet: see [`crate::cut_through`].
+    Packets(Box<Packets>),
     /// Links and switches, simulated character by character: not only with lanes, see [`Fabric::is_by_character`].
     Lanes(Box<Lanes>),
     /// Rings joined by buses.
@@ -258,6 +261,11 @@ impl Simulation {
             rings.hops = hops;
             run.begin(&mut rings);
             AnyNetwork::Rings(Box::new(rings))
+        } else if fabric.is_by_packet() {
+            let mut packets = Packets::new(fabric);
+            packets.hops = hops;
+            run.begin(&mut packets);
+            AnyNetwork::Packets(Box::new(packets))
         } else if fabric.is_by_character() {
             let mut lanes = Lanes::new(fabric);
             lanes.hops = hops;
@@ -280,6 +288,7 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
         match &mut self.network {
             AnyNetwork::Worms(worms) => self.run.advance(&mut **worms, events),
+            AnyNetwork::Packets(packets) => self.run.advance(&mut **packets, events),
             AnyNetwork::Lanes(lanes) => self.run.advance(&mut **lanes, events),
             AnyNetwork::Rings(rings) => self.run.advance(&mut **rings, events),
         }
@@ -288,6 +297,7 @@ impl Simulation {
     fn any(&self) -> &dyn Network {
         match &self.network {
             AnyNetwork::Worms(worms) => &**worms,
+            AnyNetwork::Packets(packets) => &**packets,
             AnyNetwork::Lanes(lanes) => &**lanes,
             AnyNetwork::Rings(rings) => &**rings,
         }
@@ -374,7 +384,7 @@ impl Simulation {
     pub fn worms(&self) -> Option<&Worms> {
         match &self.network {
             AnyNetwork::Worms(worms) => Some(worms),
-            AnyNetwork::Lanes(_) | AnyNetwork::Rings(_) => None,
+            _ => None,
         }
     }
 
@@ -382,7 +392,7 @@ impl Simulation {
     pub fn lanes(&self) -> Option<&Lanes> {
         match &self.network {
             AnyNetwork::Lanes(lanes) => Some(lanes),
-            AnyNetwork::Worms(_) | AnyNetwork::Rings(_) => None,
+            _ => None,
         }
     }
 
@@ -396,8 +406,8 @@ impl Simulation {
     /// Returns the network, if it is one of rings.
     pub fn rings(&self) -> Option<&Rings> {
         match &self.network {
-            AnyNetwork::Worms(_) | AnyNetwork::Lanes(_) => None,
             AnyNetwork::Rings(rings) => Some(rings),
+            _ => None,
         }
     }
 

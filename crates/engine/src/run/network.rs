@@ -1,6 +1,7 @@
 //! The interface between the event loop and the kinds of network.
 
 mod with_lanes;
+mod with_packets;
 
 use super::RunError;
 use crate::fabric::Fabric;
@@ -115,8 +116,8 @@ pub(super) trait Network {
     /// Returns the number of packet hops: heads granted at switches, or send packets put on the links of rings.
     fn packet_hops(&self) -> u64;
 
-    /// Returns the number of work steps: of timelines in wormhole networks, characters with lanes, units on the links of
-    /// rings.
+    /// Returns the number of work steps: of timelines in wormhole networks, packets or characters started with lanes,
+    /// units on the links of rings.
     fn extensions(&self) -> u64;
 
     /// Returns the complete stays of packets on links, if requested.

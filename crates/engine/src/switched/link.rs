@@ -51,7 +51,7 @@ pub(super) struct Link {
 
 /// The constants of a link; many links share them. All times are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// Time of a character on the wire: `character_ticks` of the page.
     pub character: u32,
     /// Time of an end of packet on the wire: `end_ticks`.
@@ -97,16 +97,8 @@ pub(super) struct Kind {
 
 /// Returns all links in their initial state, and their kinds.
 pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>) {
-    let (stepwise, shortest) = (stepwise_switches(fabric), shortest_packet(fabric));
-    let (mut kinds, mut rows) = (Vec::new(), HashMap::new());
-    let links = ports.into_iter().enumerate().map(|(link, port)| {
-        let kind = Kind::new(fabric, link, &stepwise, shortest);
-        let row = *rows.entry(kind.clone()).or_insert_with(|| {
-            kinds.push(kind.clone());
-            kinds.len() as u32 - 1
-        });
-        Link::new(row, &kind, port)
-    });
+    let (rows, kinds) = kinds(fabric);
+    let links = rows.into_iter().zip(ports).map(|(row, port)| Link::new(row, &kinds[row as usize], port));
     let mut links: Vec<Link> = links.collect();
     let mut common = vec![true; fabric.switches as usize];
     for (link, &target) in links.iter().zip(&fabric.link_target) {
@@ -118,6 +110,20 @@ pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>)
         link.common = link.plain && common.get(source as usize).copied().unwrap_or(true);
     }
     (links, kinds)
+}
+
+/// Returns the kind of every link, and the kinds.
+pub(crate) fn kinds(fabric: &Fabric) -> (Vec<u32>, Vec<Kind>) {
+    let (stepwise, shortest) = (stepwise_switches(fabric), shortest_packet(fabric));
+    let (mut kinds, mut rows) = (Vec::new(), HashMap::new());
+    let of_links = (0..fabric.links()).map(|link| {
+        let kind = Kind::new(fabric, link, &stepwise, shortest);
+        *rows.entry(kind.clone()).or_insert_with(|| {
+            kinds.push(kind);
+            kinds.len() as u32 - 1
+        })
+    });
+    (of_links.collect(), kinds)
 }
 
 impl Link {

@@ -106,5 +106,7 @@ mod wire;
 mod worm;
 
 pub use deadlock::deadlock;
+pub(crate) use link::{Kind, kinds};
+pub(crate) use routes::Routes;
 pub use standstill::{Fault, Standstill, standstill};
 pub use state::{Event, Network, PacketState};

@@ -34,6 +34,14 @@ impl Kind {
         self.quantum * (self.input_buffer / self.quantum + quanta) - self.input_buffer
     }
 
+    /// `F(m)`: how many characters must have left the input buffer before one has credit, from its number.
+    #[inline(always)]
+    pub fn must_have_left(&self, number: i64) -> i64 {
+        let quantum = i64::from(self.quantum);
+        let begun = if quantum == 1 { number } else { number / quantum * quantum };
+        begun + quantum - i64::from(self.input_buffer)
+    }
+
     /// `R_o(F(m) - 1) + credit_ticks`: credit can be used.
     #[inline(always)]
     pub fn credit(&self, departure: Time) -> Time {

@@ -31,7 +31,7 @@ struct Row {
 
 /// The routing table by region.
 #[derive(Clone, Debug)]
-pub(super) struct Routes {
+pub(crate) struct Routes {
     /// Per class.
     region: Vec<u32>,
     /// Per switch; empty if some switch has too many intervals.

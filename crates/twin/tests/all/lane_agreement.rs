@@ -3,7 +3,7 @@
 use fabriloom_twin::{FlowControl, run};
 
 use crate::scenarios::agree::{Agreed, Seen};
-use crate::scenarios::lanes::{with_classes, with_lanes};
+use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
@@ -14,6 +14,17 @@ fn random_fabrics_with_lanes_agree() {
     let mut agreed = Agreed::default();
     for seed in seeds("fabrics with lanes", 0..60) {
         let fabric = with_lanes(&random_fabric(seed), seed);
+        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+    }
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
+}
+
+#[test]
+fn random_fabrics_of_whole_packets_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics of whole packets", 0..120) {
+        let fabric = with_whole_packets(&random_fabric(seed), seed);
         agreed.compare(seed, &fabric, time_for(&fabric, 15));
     }
     assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
@@ -51,7 +62,8 @@ fn programs_over_lanes_agree() {
     let mut seen = Seen::default();
     for seed in seeds("programs over lanes", 0..30) {
         let fabric = random_programs(&random_fabric(seed), seed);
-        let fabric = with_lanes(&fabric, seed);
+        let fabric =
+            if seed % 3 == 0 { with_whole_packets(&fabric, seed) } else { with_lanes(&fabric, seed) };
         seen.compare(seed, &fabric, time_for(&fabric, 15));
     }
     assert!(seen.received > 100, "{seen:?}");

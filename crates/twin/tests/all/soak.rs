@@ -5,7 +5,7 @@ use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables};
-use crate::scenarios::lanes::{with_classes, with_lanes};
+use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets};
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
@@ -116,6 +116,30 @@ fn small_networks_with_lanes() {
         let classes = if seed % 3 == 0 { with_classes(&fabric, seed) } else { None };
         let fabric = classes.unwrap_or(fabric);
         let until = time_for(&fabric, packets(seed));
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// With credit for whole packets and, in some of them, traffic classes and priorities.
+#[test]
+fn small_networks_of_whole_packets() {
+    for seed in seeds("small networks of whole packets", 0..100) {
+        let fabric = with_whole_packets(&random_fabric(seed), seed);
+        let classes = if seed % 5 == 0 { with_classes(&fabric, seed) } else { None };
+        let fabric = classes.unwrap_or(fabric);
+        let fabric = if seed % 7 == 0 { with_priorities(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, packets(seed));
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+#[test]
+fn networks_of_whole_packets() {
+    for seed in seeds("networks of whole packets", 0..10) {
+        let (fabric, until) = random_network(seed);
+        let fabric = with_whole_packets(&fabric, seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

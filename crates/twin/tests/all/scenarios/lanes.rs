@@ -16,14 +16,63 @@ pub fn with_lanes(fabric: &Fabric, seed: u64) -> Fabric {
     f.whole_packet_credit = u8::from(f.lanes == 1 || draw.chance(40));
     f.output_queues = u8::from(f.whole_packet_credit == 1 && draw.chance(50));
     if f.whole_packet_credit == 1 {
-        let longest = longest(&f);
-        for (buffer, quantum) in f.link_input_buffer.iter_mut().zip(&f.link_quantum) {
-            *buffer = (*buffer).max(longest + quantum - 1);
+        if draw.chance(50) {
+            f.link_quantum.fill(1);
         }
+        hold_packets(&mut f);
     }
     choose_lanes(&mut f, draw);
     check(&f).expect("the generator makes legal networks");
     f
+}
+
+/// Gives packets credit for all of them, and makes the network one in which each is computed as one.
+pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0xc07_7480);
+    let mut f = fabric.clone();
+    f.lanes = draw.pick(&[1, 1, 1, 2, 3, 4, 16]);
+    f.lane_arbiter = draw.pick(&[arbiter::ROUND_ROBIN, arbiter::ROUND_ROBIN, arbiter::FIXED]);
+    f.whole_packet_credit = 1;
+    f.output_queues = u8::from(draw.chance(50));
+    if draw.chance(50) {
+        f.link_quantum.fill(1);
+    }
+    pass_whole(&mut f, draw);
+    hold_packets(&mut f);
+    choose_lanes(&mut f, draw);
+    check(&f).expect("the generator makes legal networks");
+    assert!(f.is_by_packet(), "seed {seed}");
+    f
+}
+
+/// Makes the input buffers as large as the longest packet needs.
+fn hold_packets(f: &mut Fabric) {
+    let longest = longest(f);
+    for (buffer, quantum) in f.link_input_buffer.iter_mut().zip(&f.link_quantum) {
+        *buffer = (*buffer).max(longest + quantum - 1);
+    }
+}
+
+/// Meets the conditions under which packets are computed as one.
+fn pass_whole(f: &mut Fabric, draw: &mut Draw) {
+    f.lane_sharing = sharing::PACKET;
+    let ticks = f.link_character_ticks.iter().copied().max().unwrap_or(1);
+    f.link_arrival_ticks.iter_mut().for_each(|arrival| *arrival = (*arrival).max(ticks));
+    f.link_character_ticks.fill(ticks);
+    f.link_end_ticks.fill(ticks);
+    f.link_deletes_header.fill(0);
+    f.via_header_chars = 0;
+    let shared = f.lanes > 1 || f.output_queues == 1;
+    let buffer = f.link_output_buffer.iter().copied().min().unwrap_or(1);
+    for switch in 0..f.switches as usize {
+        let crossbar = &mut f.switch_crossbar_ticks[switch];
+        *crossbar = if shared { 0 } else { (*crossbar).min(ticks) };
+        let forward = &mut f.switch_forward_ticks[switch];
+        *forward = (*forward).min((buffer - 1) * ticks);
+    }
+    if f.route.iter().any(|&entry| entry != NONE && entry & 1 == 1) || draw.chance(30) {
+        f.header_chars = 0;
+    }
 }
 
 /// Characters of the longest packet.

@@ -1,0 +1,273 @@
+//! The grants of lanes to heads, decided once per tick after all events; then packets start.
+
+use super::event::Event;
+use super::parts::{Out, Stay};
+use super::state::{Network, UNKNOWN};
+use crate::fabric::{Fabric, NONE, arbiter, choice, rank};
+use crate::kernel::Time;
+use crate::kernel::random::{Family, Stream, streams};
+
+/// A head that waits for a group. Those of one group are of different lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Head {
+    /// When it requested.
+    since: Time,
+    lane: u32,
+    stay: u32,
+}
+
+/// Lanes of which a head takes any, and the heads that wait for one, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    waiting: Vec<Head>,
+    /// The lane of the head that was granted last, or [`NONE`].
+    served: u32,
+    arbiter: u8,
+    choice: u8,
+    touched: bool,
+}
+
+/// All groups.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    rows: Vec<Group>,
+    /// Per lane and one more: where the groups that contain it begin in the list.
+    of_lane: Vec<u32>,
+    list: Vec<u32>,
+    streams: Vec<Stream>,
+    /// Those to arbitrate in this tick.
+    touched: Vec<u32>,
+}
+
+impl Groups {
+    pub fn new(fabric: &Fabric) -> Self {
+        let mut of_lane = vec![0; fabric.all_lanes() + 1];
+        let mut members: Vec<(u32, u32)> = Vec::with_capacity(fabric.group_links.len());
+        for group in 0..fabric.groups() as u32 {
+            members.extend(fabric.group(group).iter().map(|&lane| (lane, group)));
+        }
+        members.sort_unstable();
+        members.iter().for_each(|&(lane, _)| of_lane[lane as usize + 1] += 1);
+        for lane in 1..of_lane.len() {
+            of_lane[lane] += of_lane[lane - 1];
+        }
+        let rows = fabric.group_switch.iter().map(|&switch| Group {
+            waiting: Vec::new(),
+            served: NONE,
+            arbiter: fabric.switch_arbiter[switch as usize],
+            choice: fabric.switch_choice[switch as usize],
+            touched: false,
+        });
+        let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
+            || fabric.switch_choice.contains(&choice::RANDOM);
+        Self {
+            rows: rows.collect(),
+            of_lane,
+            list: members.into_iter().map(|(_, group)| group).collect(),
+            streams: if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() },
+            touched: Vec::new(),
+        }
+    }
+
+    /// Returns the groups that contain a lane.
+    #[inline(always)]
+    fn of(&self, lane: u32) -> &[u32] {
+        let lane = lane as usize;
+        &self.list[self.of_lane[lane] as usize..self.of_lane[lane + 1] as usize]
+    }
+
+    /// Whether heads wait for a lane.
+    #[inline(always)]
+    pub fn are_awaited(&self, lane: u32) -> bool {
+        self.of(lane).iter().any(|&group| !self.rows[group as usize].waiting.is_empty())
+    }
+
+    /// Returns the packets that wait for a group.
+    pub fn waiting(&self, group: u32) -> impl Iterator<Item = u32> {
+        self.rows[group as usize].waiting.iter().map(|head| head.stay)
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, group: u32) {
+        let at = &mut self.rows[group as usize];
+        if !at.touched && !at.waiting.is_empty() {
+            at.touched = true;
+            self.touched.push(group);
+        }
+    }
+}
+
+impl Network {
+    /// Queues the packet of a stay, whose request is due in this tick.
+    #[inline(always)]
+    pub fn request(&mut self, stay: u32) {
+        let Stay { lane, entry, .. } = self.stays[stay];
+        let (group, head) = (entry >> 1, Head { since: self.now, lane, stay });
+        let waiting = &mut self.groups.rows[group as usize].waiting;
+        let place = waiting.iter().rposition(|&other| other < head).map_or(0, |place| place + 1);
+        waiting.insert(place, head);
+        // While others wait no lane is free, but for those that are released in this tick, which is an event.
+        if waiting.len() == 1 {
+            self.groups.touch(group);
+        }
+    }
+
+    /// Handles the release of a lane in this tick.
+    #[inline(always)]
+    pub fn release(&mut self, lane: u32) {
+        self.lanes[lane as usize].release_pending = false;
+        for place in 0..self.groups.of(lane).len() {
+            self.groups.touch(self.groups.of(lane)[place]);
+        }
+    }
+
+    /// Schedules the release of a lane for which heads wait, if it is known and not free already.
+    #[inline(always)]
+    pub(super) fn announce(&mut self, lane: u32) {
+        let at = &mut self.lanes[lane as usize];
+        if !at.release_pending && at.free_at > self.now && at.free_at < UNKNOWN {
+            at.release_pending = true;
+            let free_at = at.free_at;
+            self.schedule(Event::Release(lane), free_at);
+        }
+    }
+
+    /// Makes all decisions of a tick: grants, in the order of groups; then packets start on wires.
+    ///
+    /// # Errors
+    /// A switch and a class for which it has no route.
+    #[inline]
+    pub fn decide(&mut self) -> Result<(), (u32, u32)> {
+        if self.groups.touched.len() > 1 {
+            self.groups.touched.sort_unstable_by_key(|&group| std::cmp::Reverse(group));
+        }
+        while let Some(group) = self.groups.touched.pop() {
+            self.serve(group);
+        }
+        while let Some(link) = self.starting.pop() {
+            self.start(link);
+        }
+        self.no_route.map_or(Ok(()), Err)
+    }
+
+    /// Returns the lanes of a group that can be granted, in its order.
+    #[inline(always)]
+    fn free(&self, group: u32) -> impl Iterator<Item = u32> + Clone {
+        let lanes = self.fabric.group(group).iter().copied();
+        lanes.filter(|&lane| self.lanes[lane as usize].free_at <= self.now)
+    }
+
+    /// Grants lanes of a group until no head waits or none is free.
+    fn serve(&mut self, group: u32) {
+        self.groups.rows[group as usize].touched = false;
+        loop {
+            let first = self.free(group).next();
+            let Some(first) = first else { break };
+            let head = self.choose_head(group);
+            let output = self.choose_lane(group, first);
+            self.grant(head, output);
+            if self.groups.rows[group as usize].waiting.is_empty() {
+                return;
+            }
+        }
+        for place in 0..self.fabric.group(group).len() {
+            self.announce(self.fabric.group(group)[place]);
+        }
+    }
+
+    /// Takes the head that is served next.
+    #[inline(always)]
+    fn choose_head(&mut self, group: u32) -> Head {
+        let at = &self.groups.rows[group as usize];
+        let alone = at.waiting.len() == 1 && at.arbiter != arbiter::RANDOM;
+        let place = if alone { 0 } else { self.choose_among(group) };
+        let at = &mut self.groups.rows[group as usize];
+        let head = at.waiting.remove(place);
+        at.served = head.lane;
+        head
+    }
+
+    /// Returns the index of the head that is served next, of those of the highest priority.
+    fn choose_among(&mut self, group: u32) -> usize {
+        let Self { groups, fabric, packets, stays, .. } = self;
+        let Group { waiting, served, arbiter, .. } = &groups.rows[group as usize];
+        let packet = |head: &Head| &packets[stays[head.stay].packet];
+        let goes_first = |head: &Head| fabric.goes_first(packet(head).target);
+        let ranks = !fabric.port_priority.is_empty() && waiting.iter().any(goes_first);
+        let heads = || (0..).zip(waiting).filter(|&(_, head)| !ranks || goes_first(head));
+        let chosen = match *arbiter {
+            arbiter::FIFO => heads().next(),
+            arbiter::RANDOM => {
+                let drawn = groups.streams[group as usize].below(heads().count() as u32);
+                heads().nth(drawn as usize)
+            }
+            kind => {
+                let made = |head: &Head| packet(head).created;
+                heads().min_by_key(|&(_, head)| rank(kind, head.lane, *served, || made(head)))
+            }
+        };
+        chosen.expect("a head waits").0
+    }
+
+    /// Returns the lane that is granted, of which the first free one is known.
+    #[inline(always)]
+    fn choose_lane(&mut self, group: u32, first: u32) -> u32 {
+        match self.groups.rows[group as usize].choice {
+            choice::FIRST => first,
+            choice::LEAST_RECENT => {
+                let last_grant = |&lane: &u32| self.lanes[lane as usize].last_grant;
+                self.free(group).min_by_key(last_grant).unwrap_or(first)
+            }
+            _ => {
+                let count = self.free(group).count() as u32;
+                let drawn = self.groups.streams[group as usize].below(count);
+                self.free(group).nth(drawn as usize).unwrap_or(first)
+            }
+        }
+    }
+
+    /// Grants a lane to a head in this tick.
+    #[inline(always)]
+    fn grant(&mut self, head: Head, output: u32) {
+        self.grants += 1;
+        let now = self.now;
+        let Stay { packet, length, class, entry, .. } = self.stays[head.stay];
+        let to = &mut self.lanes[output as usize];
+        let (link, number) = (to.link, to.granted);
+        to.granted += i64::from(length);
+        (to.free_at, to.last_grant) = (UNKNOWN, now);
+        let class = self.class_behind(link, packet, class, entry);
+        let new =
+            Stay { lane: output, number, grant: now, from: head.stay, ..Stay::new(packet, length, class) };
+        let stay = self.stays.add(new);
+        self.stays[head.stay].out = Out { lane: output, number, grant: now };
+        self.lanes[head.lane as usize].crossing.push(head.stay);
+        let shared = &mut self.links[link as usize];
+        shared.wait_ticks += (now - head.since) as u64;
+        shared.waiting |= 1 << (output - link * self.fabric.lanes);
+        let to = &mut self.lanes[output as usize];
+        to.coming = stay;
+        let before = std::mem::replace(&mut to.last, stay);
+        let is_first = to.first == NONE;
+        if is_first {
+            to.first = stay;
+        } else {
+            self.stays[before].next = stay;
+        }
+        self.follow(stay);
+        if is_first {
+            self.look_again(output);
+        }
+    }
+
+    /// Returns the class of the front header behind a link, where its front header may be deleted.
+    #[inline(always)]
+    fn class_behind(&self, link: u32, packet: u32, class: u32, entry: u32) -> u32 {
+        if entry & 1 == 0 && self.fabric.link_deletes_header[link as usize] == 0 {
+            return class;
+        }
+        let packet = &self.packets[packet];
+        let own = self.fabric.own_classes(packet.source, packet.target);
+        self.fabric.terminal_class[packet.target as usize] + own
+    }
+}

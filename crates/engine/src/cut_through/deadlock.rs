@@ -1,0 +1,126 @@
+//! The packets that can never move again, and the cycle in which they wait.
+//!
+//! A packet that has started always arrives, because it has credit for all of it. So a packet waits either at the front
+//! of its queue, for a lane that others hold or for places that others leave, or before a wire, for credit. Marking
+//! starts with what can move now; what remains unmarked never moves.
+
+use super::parts::Stay;
+use super::state::{Network, UNKNOWN};
+use crate::fabric::NONE;
+
+/// What can move: packets at the front of queues, by stay, and lanes.
+struct Marks {
+    fronts: Vec<bool>,
+    lanes: Vec<bool>,
+}
+
+/// What waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    Front(u32),
+    Lane(u32),
+}
+
+/// Returns links at whose ends packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
+pub fn deadlock(network: &Network) -> Vec<u32> {
+    let all: Vec<u32> = (0..network.lanes.len() as u32).flat_map(|lane| network.fronts(lane)).collect();
+    let most = all.iter().max().map_or(0, |&stay| stay as usize + 1);
+    let mut marks = Marks { fronts: vec![false; most], lanes: vec![false; network.lanes.len()] };
+    let mut more = true;
+    while std::mem::take(&mut more) {
+        for lane in 0..network.lanes.len() as u32 {
+            if !marks.lanes[lane as usize] && network.sends(lane, &marks) {
+                marks.lanes[lane as usize] = true;
+                more = true;
+            }
+        }
+        for &stay in &all {
+            if !marks.fronts[stay as usize] && network.moves(stay, &marks) {
+                marks.fronts[stay as usize] = true;
+                more = true;
+            }
+        }
+    }
+    match all.iter().find(|&&stay| !marks.fronts[stay as usize]) {
+        Some(&stay) => network.cycle(stay, &marks),
+        None => Vec::new(),
+    }
+}
+
+impl Network {
+    /// Returns the packets at the fronts of the queues of a lane whose ends are not known to leave.
+    fn fronts(&self, lane: u32) -> impl Iterator<Item = u32> {
+        self.lanes[lane as usize].queues.iter().map(|queue| queue.first).filter(|&first| first != NONE)
+    }
+
+    /// Whether the packet at the front of a queue will move on.
+    fn moves(&self, stay: u32, marks: &Marks) -> bool {
+        let at = &self.stays[stay];
+        if at.is_granted() {
+            return marks.lanes[at.out.lane as usize];
+        }
+        if !self.groups.waiting(at.entry >> 1).any(|other| other == stay) {
+            // Its request is scheduled.
+            return true;
+        }
+        let lanes = self.fabric.group(at.entry >> 1).iter();
+        lanes.into_iter().any(|&lane| self.holder(lane).is_none_or(|other| marks.fronts[other as usize]))
+    }
+
+    /// Returns the packet that holds a lane, if it is not known when it leaves.
+    fn holder(&self, lane: u32) -> Option<u32> {
+        let coming = self.lanes[lane as usize].coming;
+        (coming != NONE).then(|| self.stays[coming].from)
+    }
+
+    /// Whether a lane will send its next packet, or has none.
+    fn sends(&self, lane: u32, marks: &Marks) -> bool {
+        let at = &self.lanes[lane as usize];
+        let link = &self.links[at.link as usize];
+        let next = if at.first == NONE { link.dispatched } else { at.first };
+        if next == NONE {
+            return true;
+        }
+        let kind = self.kind(at.link);
+        let needed = kind.must_have_left(at.started + i64::from(self.stays[next].length) - 1);
+        let known = at.departed + self.leaves(lane);
+        kind.to_terminal || known >= needed || self.fronts(lane).any(|stay| marks.fronts[stay as usize])
+    }
+
+    /// Returns how many of the characters that are not counted will leave an input buffer, as far as is known.
+    fn leaves(&self, lane: u32) -> i64 {
+        let left = |stay: &Stay| self.left_by(stay, UNKNOWN / 4);
+        self.lanes[lane as usize].crossing.iter().map(|&stay| left(&self.stays[stay])).sum()
+    }
+
+    /// Follows the waits of what cannot move until one repeats; returns the links of the packets in the cycle.
+    fn cycle(&self, start: u32, marks: &Marks) -> Vec<u32> {
+        let (mut path, mut at) = (Vec::new(), Waiting::Front(start));
+        while !path.contains(&at) {
+            path.push(at);
+            let next = match at {
+                Waiting::Front(stay) => self.front_waits_for(stay, marks),
+                Waiting::Lane(lane) => {
+                    self.fronts(lane).find(|&stay| !marks.fronts[stay as usize]).map(Waiting::Front)
+                }
+            };
+            let Some(next) = next else { break };
+            at = next;
+        }
+        let first = path.iter().position(|&one| one == at).unwrap_or(0);
+        let link = |waiting: &Waiting| match waiting {
+            Waiting::Front(stay) => Some(self.fabric.link_of(self.stays[*stay].lane)),
+            Waiting::Lane(_) => None,
+        };
+        path[first..].iter().filter_map(link).collect()
+    }
+
+    fn front_waits_for(&self, stay: u32, marks: &Marks) -> Option<Waiting> {
+        let at = &self.stays[stay];
+        if at.is_granted() {
+            return Some(Waiting::Lane(at.out.lane));
+        }
+        let holders = self.fabric.group(at.entry >> 1).iter().filter_map(|&lane| self.holder(lane));
+        holders.into_iter().find(|&other| !marks.fronts[other as usize]).map(Waiting::Front)
+    }
+}

@@ -1,0 +1,144 @@
+//! When characters leave, looked up: places in output buffers, departures from input buffers, and the credit that follows.
+
+use super::parts::Stay;
+use super::state::{Network, UNKNOWN};
+use crate::kernel::Time;
+
+impl Network {
+    /// Returns when the place of a character in the output buffer of a lane is free again: `S(m) + character_ticks`;
+    /// [`UNKNOWN`] if its packet has not started, 0 if it is long ago.
+    #[inline(always)]
+    pub(super) fn place_at(&self, lane: u32, number: i64) -> Time {
+        let at = &self.lanes[lane as usize];
+        if number >= at.started {
+            return UNKNOWN;
+        }
+        let character = Time::from(self.kind(at.link).character);
+        let sent = at.sent.iter().rev().find(|sent| sent.number <= number);
+        sent.map_or(0, |sent| sent.start + (number - sent.number + 1) * character)
+    }
+
+    /// Returns the number of the first character of a lane whose place is not free again by a tick.
+    #[inline(always)]
+    fn freed_by(&self, lane: u32, time: Time) -> i64 {
+        let at = &self.lanes[lane as usize];
+        let character = Time::from(self.kind(at.link).character);
+        for sent in at.sent.iter().rev() {
+            if sent.start <= time {
+                return sent.number + i64::from(sent.length).min((time - sent.start) / character);
+            }
+        }
+        at.sent.front().map_or(0, |sent| sent.number)
+    }
+
+    /// `R(n)`: returns when a character of a packet that holds an output leaves the input buffer, from its index in the
+    /// packet; [`UNKNOWN`] until the character whose place it takes has started.
+    #[inline(always)]
+    pub(super) fn departure(&self, stay: &Stay, index: i64) -> Time {
+        let kind = self.kind(self.lanes[stay.lane as usize].link);
+        let output = self.kind(self.lanes[stay.out.lane as usize].link).output_buffer;
+        let place = self.place_at(stay.out.lane, stay.out.number + index - i64::from(output));
+        let arrival = kind.arrival(stay.start) + index * Time::from(kind.character);
+        arrival.max(stay.out.grant + index * Time::from(kind.crossbar)).max(place)
+    }
+
+    /// Returns how many characters of a packet that holds an output have left the input buffer by a tick, as far as is
+    /// known.
+    #[inline(always)]
+    pub(super) fn left_by(&self, stay: &Stay, time: Time) -> i64 {
+        let length = i64::from(stay.length);
+        if stay.left <= time {
+            return length;
+        }
+        let kind = self.kind(self.lanes[stay.lane as usize].link);
+        let arrived = kind.arrival(stay.start);
+        if time < arrived.max(stay.out.grant) {
+            return 0;
+        }
+        let mut count = length.min((time - arrived) / Time::from(kind.character) + 1);
+        if kind.crossbar > 0 {
+            count = count.min((time - stay.out.grant) / Time::from(kind.crossbar) + 1);
+        }
+        let output = self.kind(self.lanes[stay.out.lane as usize].link).output_buffer;
+        count.min((self.freed_by(stay.out.lane, time) + i64::from(output) - stay.out.number).max(0))
+    }
+
+    /// Returns when there is credit for a packet that starts next on a lane, as far as is known; 0 if it is there.
+    #[inline(always)]
+    pub(super) fn credit_at(&mut self, lane: u32, length: u32) -> Time {
+        let at = &self.lanes[lane as usize];
+        let kind = self.kind(at.link);
+        if kind.to_terminal {
+            return 0;
+        }
+        let needed = kind.must_have_left(at.started + i64::from(length) - 1);
+        if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
+    }
+
+    /// The same if so many characters must have left the input buffer, and more than are counted.
+    fn look_up_credit(&mut self, lane: u32, needed: i64) -> Time {
+        let credit = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
+        let by = self.now - credit;
+        self.count_departed(lane, by);
+        let at = &self.lanes[lane as usize];
+        let missing = needed - at.departed;
+        if missing <= 0 {
+            return 0;
+        }
+        let time = match at.crossing[..] {
+            [] => UNKNOWN,
+            [stay] => {
+                let stay = &self.stays[stay];
+                if missing > i64::from(stay.length) { UNKNOWN } else { self.departure(stay, missing - 1) }
+            }
+            _ => self.departure_of_several(lane, missing, by),
+        };
+        time.saturating_add(credit)
+    }
+
+    /// Counts the packets of an input buffer that have left by a tick, and forgets them.
+    fn count_departed(&mut self, lane: u32, by: Time) {
+        let at = &mut self.lanes[lane as usize];
+        let stays = &mut self.stays;
+        let mut departed = 0;
+        at.crossing.retain(|&stay| {
+            let (left, length) = (stays[stay].left, stays[stay].length);
+            if left <= by {
+                departed += i64::from(length);
+                stays.remove(stay);
+            }
+            left > by
+        });
+        at.departed += departed;
+    }
+
+    /// Returns when so many characters of the packets that hold outputs have left an input buffer, as far as is known.
+    /// By an earlier tick that no lookup precedes they have not all left, or it is returned.
+    fn departure_of_several(&self, lane: u32, missing: i64, by: Time) -> Time {
+        let crossing = &self.lanes[lane as usize].crossing;
+        let left =
+            |time: Time| crossing.iter().map(|&stay| self.left_by(&self.stays[stay], time)).sum::<i64>();
+        if left(by) >= missing {
+            return by;
+        }
+        // Far behind all that is known, and so that nothing overflows.
+        if left(UNKNOWN / 4) < missing {
+            return UNKNOWN;
+        }
+        let (mut low, mut step) = (by, 8);
+        while left(low + step) < missing {
+            low += step;
+            step *= 2;
+        }
+        let mut high = low + step;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if left(middle) >= missing {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        high
+    }
+}

@@ -1,0 +1,104 @@
+//! Input buffers: packets arrive, request when they are at the front of their queue, and leave.
+
+use super::event::Event;
+use super::parts::{Queue, Stay};
+use super::state::{Network, UNKNOWN};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+impl Network {
+    /// Puts a packet that starts on a lane into the queue in which it will wait.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, stay: u32) {
+        let Stay { lane, class, .. } = self.stays[stay];
+        let switch = self.fabric.link_target[self.lanes[lane as usize].link as usize];
+        let entry = if self.classed {
+            self.fabric.entry(0, switch, class)
+        } else {
+            self.routes.entry(&self.fabric, switch, class)
+        };
+        if entry == NONE {
+            self.no_route = Some((switch, class));
+            return;
+        }
+        let number = self.queue_for(lane, if self.fabric.output_queues == 1 { entry >> 1 } else { 0 });
+        let at = &mut self.stays[stay];
+        (at.entry, at.queue) = (entry, number);
+        let queue = &mut self.lanes[lane as usize].queues[number as usize];
+        let (before, front_at) = (std::mem::replace(&mut queue.last, stay), queue.front_at);
+        if before == NONE {
+            queue.first = stay;
+            self.ask(stay, front_at);
+        } else {
+            self.stays[before].next = stay;
+        }
+    }
+
+    /// Returns the queue for a group of those of a lane.
+    #[inline(always)]
+    fn queue_for(&mut self, lane: u32, group: u32) -> u32 {
+        let queues = &mut self.lanes[lane as usize].queues;
+        let mut unused = queues.len();
+        for (place, queue) in queues.iter().enumerate() {
+            if queue.group == group {
+                return place as u32;
+            }
+            if queue.first == NONE && queue.front_at <= self.now {
+                unused = place;
+            }
+        }
+        let new = Queue { group, first: NONE, last: NONE, front_at: 0 };
+        match queues.get_mut(unused) {
+            Some(queue) => *queue = new,
+            None => queues.push(new),
+        }
+        unused as u32
+    }
+
+    /// Schedules the request of a packet that is at the front of its queue from a tick on.
+    #[inline(always)]
+    fn ask(&mut self, stay: u32, front_at: Time) {
+        let at = &self.stays[stay];
+        let kind = self.kind(self.lanes[at.lane as usize].link);
+        let header = Time::from(self.fabric.header_chars.max(1) - 1) * Time::from(kind.character);
+        let time = kind.request(front_at, at.start + header);
+        self.schedule(Event::Request(stay), time);
+    }
+
+    /// Looks when a packet that holds a lane leaves the buffer before, because more is known. Before it has left, its
+    /// characters may still give credit.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, stay: u32) {
+        let from = self.stays[stay].from;
+        let before = &self.stays[from];
+        let lane = before.lane;
+        let left = self.departure(before, i64::from(before.length) - 1);
+        if left < UNKNOWN {
+            self.leave(from, stay, left);
+        }
+        self.look_again(lane);
+    }
+
+    /// Records when the end of a packet leaves its buffer: then its lane is released, and the next packet is at the front.
+    #[inline(always)]
+    fn leave(&mut self, from: u32, stay: u32, left: Time) {
+        let before = &mut self.stays[from];
+        before.left = left;
+        let Stay { lane, queue, next, out, .. } = *before;
+        self.stays[stay].from = NONE;
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let (free_at, front_at) = (kind.release(left), kind.at_front(left));
+        let to = &mut self.lanes[out.lane as usize];
+        (to.coming, to.free_at) = (NONE, free_at);
+        if self.groups.are_awaited(out.lane) {
+            self.announce(out.lane);
+        }
+        let queue = &mut self.lanes[lane as usize].queues[queue as usize];
+        (queue.first, queue.front_at) = (next, front_at);
+        if next == NONE {
+            queue.last = NONE;
+        } else {
+            self.ask(next, front_at);
+        }
+    }
+}

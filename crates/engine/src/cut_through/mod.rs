@@ -1,0 +1,74 @@
+//! Networks of switches whose packets pass whole: virtual cut-through with credit for whole packets.
+//!
+//! A packet starts on a link only with credit for all its characters, and its link sends nothing else until its end. Then
+//! nothing that happens later delays a character: if the first one starts at S, character j starts at S + j c, where c is the
+//! time of a character. So all that is computed is one start for each packet and link, and all that is stored; when
+//! characters arrive, cross and leave places is looked up where credit, a release or the next packet of a queue needs it.
+//!
+//! # Conditions
+//!
+//! `Fabric::is_by_packet` checks them. Of the terms of S for a character that is not the first, *credit* never binds with
+//! credit for whole packets, and *wire* is S(m-1) + c if no other lane sends within a packet. *Supply* does not bind if
+//!
+//! * characters arrive as fast as they are sent: the links into a switch are not slower than those out of it;
+//! * the crossbar is no slower, and nothing competes for it: links have one lane and one queue, or it takes no time;
+//! * the output buffer covers the way to the wire: it takes no longer than all places but one;
+//! * an end of packet takes as long as a character, and no header is deleted that has characters.
+//!
+//! Faults, time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these
+//! conditions, the room `lanes` computes the network, character by character.
+//!
+//! # Map
+//!
+//! | equation or rule of the page | here | in the twin |
+//! |---|---|---|
+//! | `S(m)`: supply, wire, credit | [`wire`]: `ready_at`, `start`, `send` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
+//! | `A(m)`, `F(m)`, `H`, release, at the front, delivery | `switched/model.rs`: `arrival`, `must_have_left`, `request`, `release`, `at_front`, `delivery` | `wire.rs`: `arrive` |
+//! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
+//! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
+//! | which lane sends | [`wire`]: `start` | `switch.rs`: `in_turn` |
+//! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
+//! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
+//! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
+//! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
+//! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
+//! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
+//!
+//! # Files
+//!
+//! All files are methods of [`Network`]. A field is written by the files named here; the others read it.
+//!
+//! | file | what it does | writes |
+//! |---|---|---|
+//! | [`state`] | the network, and its counts | `looked_at`, `hops` |
+//! | [`parts`], [`event`] | stays of packets, queues, lanes, links; the events and their numbers | |
+//! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`; `packets` |
+//! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
+//! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
+//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_pending`, `crossing` |
+//! | [`deadlock`] | who waits for whom: reads only | |
+//!
+//! # Invariants
+//!
+//! * Packets start on a lane in the order of their grants. Of those granted a lane only the last one, `coming`, can be one
+//!   whose end is not known to leave the buffer before: the lane is granted again only after its release.
+//! * What is known changes when a packet starts, and when one is granted a lane. Then `follow` looks at the packet that
+//!   still comes, and `look_again` at the wire before the buffer that it leaves: credit can only become earlier.
+//! * `due` of a link is the earliest tick for which it is scheduled. An event of a later tick finds another one and does
+//!   nothing.
+//! * `sent` of a lane has every packet of which a character may be looked up at a tick less than `keep` ago.
+//! * A stay is forgotten when its credit has been counted, or its packet delivered. What is looked up of the next link of
+//!   its packet is in `Stay::out`, because that stay may be forgotten earlier.
+
+mod allocate;
+mod deadlock;
+mod departures;
+mod event;
+mod input;
+mod parts;
+mod state;
+mod wire;
+
+pub use deadlock::deadlock;
+pub use event::Event;
+pub use state::{Network, Packet};

@@ -1,0 +1,168 @@
+//! The parts of a network whose packets pass whole: stays of packets, lanes and links.
+
+use std::collections::VecDeque;
+
+use super::state::UNKNOWN;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// A packet on a lane, and in the input buffer at its end: from its grant until all its characters have left there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stay {
+    pub packet: u32,
+    /// Its characters.
+    pub length: u32,
+    /// The class of its front header at the end of the lane.
+    pub class: u32,
+    /// [`NONE`] as long as it waits at its terminal, for any lane.
+    pub lane: u32,
+    /// Number of its first character on the lane.
+    pub number: i64,
+    /// When it was granted the lane.
+    pub grant: Time,
+    /// When its first character starts on the wire; [`UNKNOWN`] before.
+    pub start: Time,
+    /// The one behind it: before the same wire, later in the same queue.
+    pub next: u32,
+    /// Its stay on the lane before, as long as it is not known when its end leaves there.
+    pub from: u32,
+
+    /// Its queue in the input buffer, of those of the lane.
+    pub queue: u32,
+    /// Its route there, as in `Fabric::route`.
+    pub entry: u32,
+    /// What it was granted there.
+    pub out: Out,
+    /// When its end leaves; [`UNKNOWN`] before.
+    pub left: Time,
+}
+
+/// A lane as the output of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Out {
+    pub lane: u32,
+    /// Number of the packet's first character there.
+    pub number: i64,
+    pub grant: Time,
+}
+
+impl Stay {
+    /// Returns a packet that has not started.
+    pub fn new(packet: u32, length: u32, class: u32) -> Self {
+        Self {
+            packet,
+            length,
+            class,
+            lane: NONE,
+            number: 0,
+            grant: UNKNOWN,
+            start: UNKNOWN,
+            next: NONE,
+            from: NONE,
+            queue: 0,
+            entry: NONE,
+            out: Out { lane: NONE, number: 0, grant: UNKNOWN },
+            left: UNKNOWN,
+        }
+    }
+
+    /// Whether it holds a lane behind the buffer that it is in.
+    pub fn is_granted(&self) -> bool {
+        self.out.lane != NONE
+    }
+}
+
+/// A packet that has started on a lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub start: Time,
+    /// Number of its first character.
+    pub number: i64,
+    pub length: u32,
+}
+
+/// The packets of an input buffer that wait for each other in order: all of its lane, or those for one output. One is made
+/// when it is first used, and used for another output when it has been empty.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    /// The group that its packets request; 0 if there is one queue.
+    pub group: u32,
+    /// The first packet and the last one whose ends are not known to leave, or [`NONE`].
+    pub first: u32,
+    pub last: u32,
+    /// Since when the first one is at the front, or will be.
+    pub front_at: Time,
+}
+
+/// One lane of a link.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    /// Its link.
+    pub link: u32,
+    /// Packets before the wire, in order.
+    pub first: u32,
+    pub last: u32,
+    /// The one of these, or of those that have started, that still comes: its end is not known to leave the buffer before.
+    pub coming: u32,
+    /// Number of characters of packets that were granted it, and that have started.
+    pub granted: i64,
+    pub started: i64,
+    /// The packets that started last, as far back as places and departures are looked up.
+    pub sent: VecDeque<Sent>,
+
+    /// When it can be granted again; [`UNKNOWN`] while its holder's end is not known.
+    pub free_at: Time,
+    /// Tick of its last grant, or -1.
+    pub last_grant: Time,
+    pub release_pending: bool,
+
+    /// The queues of the input buffer at its end that are in use.
+    pub queues: Vec<Queue>,
+    /// Packets in it that hold an output, and whose credit is not counted in `departed`.
+    pub crossing: Vec<u32>,
+    /// Characters of packets whose credit has returned.
+    pub departed: i64,
+}
+
+impl Lane {
+    pub fn new(link: u32) -> Self {
+        Self {
+            link,
+            first: NONE,
+            last: NONE,
+            coming: NONE,
+            granted: 0,
+            started: 0,
+            sent: VecDeque::new(),
+            free_at: 0,
+            last_grant: -1,
+            release_pending: false,
+            queues: Vec::new(),
+            crossing: Vec::new(),
+            departed: 0,
+        }
+    }
+}
+
+/// What the lanes of a link share.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    /// Its row in `Network::kinds`.
+    pub kind: u32,
+    /// `forward_ticks` of the switch at its source.
+    pub forward: u32,
+    /// When the wire is free.
+    pub free_at: Time,
+    /// Tick of the next look at it.
+    pub due: Time,
+    /// Lane of the last packet, or [`NONE`].
+    pub last: u32,
+    /// Lanes with packets before the wire, as bits.
+    pub waiting: u32,
+    /// A packet of a terminal that has not started, or [`NONE`].
+    pub dispatched: u32,
+    /// What has started since the counts were cleared.
+    pub packets: u64,
+    pub characters: u64,
+    pub wait_ticks: u64,
+}

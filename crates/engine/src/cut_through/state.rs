@@ -1,0 +1,204 @@
+//! The state of a network whose packets pass whole, and its counts.
+
+use super::allocate::Groups;
+use super::event::Event;
+use super::parts::{Lane, Link, Stay};
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+use crate::kernel::slab::Slab;
+use crate::kernel::wheel::Wheel;
+use crate::measure::{Delivery, Hop, Hops, LinkCounts, hop_kind};
+use crate::switched::{Kind, Routes, kinds};
+
+/// A time that is not known yet.
+pub(super) const UNKNOWN: Time = Time::MAX;
+
+/// A packet, from its dispatch to its delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Sending port.
+    pub source: u32,
+    /// Receiving port.
+    pub target: u32,
+    /// Payload characters.
+    pub length: u32,
+    /// When its source created it.
+    pub created: Time,
+    /// When its first character started on its source's wire.
+    pub started: Time,
+    /// The mark given by its source.
+    pub mark: u32,
+    /// Its number in its source.
+    pub number: u32,
+}
+
+impl Packet {
+    /// Returns the delivery of a packet at a tick.
+    pub fn delivered(&self, delivered: Time) -> Delivery {
+        let &Self { source, target, length, created, started, mark, number } = self;
+        Delivery { source, target, length, created, started, delivered, mark, number }
+    }
+}
+
+/// A network whose packets pass whole, in operation.
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub(super) fabric: Fabric,
+    pub(super) routes: Routes,
+    pub(super) wheel: Wheel,
+    pub(super) now: Time,
+    pub(super) packets: Slab<Packet>,
+    pub(super) stays: Slab<Stay>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) links: Vec<Link>,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) groups: Groups,
+    /// Links on whose wires a packet may start in this tick.
+    pub(super) starting: Vec<u32>,
+    /// Whether packets of traffic classes have routes of their own.
+    pub(super) classed: bool,
+    /// For how long departures are looked up: the longest time until a place that becomes free is credit.
+    pub(super) keep: Time,
+    /// The next tick at which the counts are looked at.
+    looked_at: Time,
+    /// Whether the arrival of a packet's first character at its terminal is reported.
+    pub(super) tells_heads: bool,
+    /// A switch and a class for which it has no route, if a packet needed it.
+    pub(super) no_route: Option<(u32, u32)>,
+    /// Paths of packets, if requested.
+    pub hops: Hops,
+    /// Number of grants so far.
+    pub grants: u64,
+    /// Number of packets started on links so far.
+    pub starts: u64,
+}
+
+impl Network {
+    /// Returns an empty network. The fabric must have passed [`crate::fabric::check`].
+    pub fn new(fabric: Fabric) -> Self {
+        let (rows, kinds) = kinds(&fabric);
+        let forward = |link: usize| {
+            let switch = fabric.link_source[link] as usize;
+            fabric.switch_forward_ticks.get(switch).copied().unwrap_or(0)
+        };
+        let links = rows.iter().enumerate().map(|(link, &kind)| Link {
+            kind,
+            forward: forward(link),
+            free_at: 0,
+            due: UNKNOWN,
+            last: NONE,
+            waiting: 0,
+            dispatched: NONE,
+            packets: 0,
+            characters: 0,
+            wait_ticks: 0,
+        });
+        Self {
+            routes: Routes::new(&fabric),
+            wheel: Wheel::default(),
+            now: -1,
+            packets: Slab::default(),
+            stays: Slab::default(),
+            links: links.collect(),
+            lanes: (0..fabric.all_lanes() as u32).map(|lane| Lane::new(fabric.link_of(lane))).collect(),
+            groups: Groups::new(&fabric),
+            starting: Vec::new(),
+            classed: fabric.class_headers.iter().any(|&first| first > 0),
+            keep: kinds.iter().map(|kind| Time::from(kind.credit_delay)).max().unwrap_or(0),
+            looked_at: 0,
+            tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
+            no_route: None,
+            hops: Hops::default(),
+            grants: 0,
+            starts: 0,
+            kinds,
+            fabric,
+        }
+    }
+
+    /// Returns the arrays of this network.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// Returns the packets dispatched and not delivered.
+    pub fn in_flight(&self) -> u64 {
+        self.packets.count() as u64
+    }
+
+    /// Returns the tick of the next event, if any.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        self.wheel.peek()
+    }
+
+    /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events.
+    #[inline]
+    pub fn go_to(&mut self, now: Time) {
+        self.now = now;
+        if self.wheel.peek() == Some(now) {
+            self.wheel.go_to(now);
+        }
+    }
+
+    /// Takes an event of the current tick.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Event> {
+        self.wheel.pop().map(Event::of)
+    }
+
+    /// Adds an event at a later tick.
+    #[inline(always)]
+    pub fn schedule(&mut self, event: Event, time: Time) {
+        self.wheel.schedule(event.number(), time);
+    }
+
+    /// Returns the constants of a link.
+    #[inline(always)]
+    pub(super) fn kind(&self, link: u32) -> &Kind {
+        &self.kinds[self.links[link as usize].kind as usize]
+    }
+
+    /// Tells at which tick the counts are looked at next.
+    pub fn look_at(&mut self, time: Time) {
+        self.looked_at = time;
+    }
+
+    /// Returns the characters of the packet on a wire that start at a tick or later.
+    fn unsent(&self, link: &Link, time: Time) -> u64 {
+        let character = Time::from(self.kinds[link.kind as usize].character);
+        ((link.free_at - time).max(0) as u64).div_ceil(character as u64)
+    }
+
+    /// Returns the counts of every link: of what has started when it is looked at.
+    pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
+        let time = self.looked_at.max(self.now + 1);
+        self.links.iter().map(move |link| {
+            let unsent = self.unsent(link, time);
+            let characters = link.characters - unsent;
+            LinkCounts {
+                packets: link.packets - u64::from(unsent > 0),
+                characters,
+                busy_ticks: characters * u64::from(self.kinds[link.kind as usize].character),
+                stalled_ticks: 0,
+                wait_ticks: link.wait_ticks,
+            }
+        })
+    }
+
+    /// Resets the counts at a tick.
+    pub fn clear_counts(&mut self, start: Time) {
+        for link in 0..self.links.len() {
+            let unsent = self.unsent(&self.links[link], start);
+            let at = &mut self.links[link];
+            (at.packets, at.characters, at.wait_ticks) = (u64::from(unsent > 0), unsent, 0);
+        }
+    }
+
+    /// Keeps the path of a packet that starts on a link now.
+    #[cold]
+    pub(super) fn keep_hop(&mut self, link: u32, packet: u32, begin: Time, end: Time) {
+        let Packet { source, target, started, .. } = self.packets[packet];
+        self.hops.record(Hop { source, started, target, link, begin, end, kind: hop_kind::PACKET });
+    }
+}

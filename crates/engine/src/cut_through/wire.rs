@@ -1,0 +1,202 @@
+//! Wires: dispatch, the packet that starts next, and delivery.
+
+use super::event::Event;
+use super::parts::{Sent, Stay};
+use super::state::{Network, Packet, UNKNOWN};
+use crate::fabric::{NONE, arbiter, in_turn};
+use crate::kernel::Time;
+use crate::terminal;
+
+impl Network {
+    /// Puts a packet before its terminal's link, in this tick.
+    pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
+        let link = self.fabric.terminal_out_link[source as usize];
+        let &terminal::Packet { target, length, created, via, mark, number, .. } = packet;
+        let own = self.fabric.own_classes(source, target);
+        let (header, class) = match self.fabric.via_class.get(via as usize) {
+            Some(&class) => (self.fabric.via_header_chars, class),
+            None => (0, self.fabric.terminal_class[target as usize]),
+        };
+        let characters = header + self.fabric.header_chars + length + 1;
+        let packet = Packet { source, target, length, created, started: UNKNOWN, mark, number };
+        let packet = self.packets.add(packet);
+        let stay = self.stays.add(Stay::new(packet, characters, class + own));
+        self.links[link as usize].dispatched = stay;
+        for lane in self.fabric.lanes_of(link) {
+            let time = self.credit_at(lane, characters);
+            self.wake(link, time);
+        }
+    }
+
+    /// Schedules the wire of a link, now or later; at an unknown time something else will.
+    #[inline(always)]
+    fn wake(&mut self, link: u32, time: Time) {
+        let at = &mut self.links[link as usize];
+        let time = time.max(at.free_at).max(self.now);
+        if time < at.due {
+            at.due = time;
+            if time == self.now {
+                self.starting.push(link);
+            } else {
+                self.schedule(Event::Wire(link), time);
+            }
+        }
+    }
+
+    /// Marks the wire of a link for a start in this tick, unless it has been looked at since.
+    #[inline(always)]
+    pub fn note_start(&mut self, link: u32) {
+        if self.links[link as usize].due == self.now {
+            self.starting.push(link);
+        }
+    }
+
+    /// Returns when the next packet can start on a lane, whatever the wire does, as far as is known: the terms *supply*
+    /// and *credit* of `S`.
+    #[inline(always)]
+    fn ready_at(&mut self, lane: u32) -> Time {
+        let at = &self.lanes[lane as usize];
+        let (link, stay) = (&self.links[at.link as usize], at.first);
+        if stay == NONE {
+            let dispatched = link.dispatched;
+            if dispatched == NONE {
+                return UNKNOWN;
+            }
+            return self.credit_at(lane, self.stays[dispatched].length);
+        }
+        let Stay { number, length, grant, .. } = self.stays[stay];
+        let forward = Time::from(link.forward);
+        let place = self.place_at(lane, number - i64::from(self.kinds[link.kind as usize].output_buffer));
+        let supply = grant.max(place) + forward;
+        supply.max(self.credit_at(lane, length))
+    }
+
+    /// Looks again when the next packet of a lane can start, because more is known.
+    #[inline(always)]
+    pub(super) fn look_again(&mut self, lane: u32) {
+        let link = self.lanes[lane as usize].link;
+        let at = &self.links[link as usize];
+        if at.due > self.now.max(at.free_at) && (at.waiting > 0 || at.dispatched != NONE) {
+            let time = self.ready_at(lane);
+            self.wake(link, time);
+        }
+    }
+
+    /// Starts a packet on the wire of a link, if it is due and one is ready.
+    pub(super) fn start(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        if at.due != self.now {
+            return;
+        }
+        at.due = UNKNOWN;
+        debug_assert!(at.free_at <= self.now, "the wire of link {link} is not free");
+        let (first, count) = (self.fabric.lanes * link, self.fabric.lanes);
+        let mut lanes = if at.dispatched == NONE { at.waiting } else { !0 >> (u32::BITS - count) };
+        let (mut able, mut next) = (0, UNKNOWN);
+        while lanes != 0 {
+            let bit = lanes.trailing_zeros();
+            lanes &= lanes - 1;
+            let time = self.ready_at(first + bit);
+            if time <= self.now {
+                able |= 1 << bit;
+            } else {
+                next = next.min(time);
+            }
+        }
+        if able == 0 {
+            return self.wake(link, next);
+        }
+        let fixed = self.fabric.lane_arbiter == arbiter::FIXED;
+        let chosen = in_turn(able, self.links[link as usize].last.wrapping_sub(first), fixed);
+        self.send(link, first + chosen);
+        if able & !(1 << chosen) != 0 {
+            next = self.now;
+        } else if self.lanes[(first + chosen) as usize].first != NONE {
+            next = next.min(self.ready_at(first + chosen));
+        }
+        self.wake(link, next);
+    }
+
+    /// Starts the first packet of a lane, or the one before a terminal's link; all its characters follow.
+    fn send(&mut self, link: u32, lane: u32) {
+        let now = self.now;
+        self.starts += 1;
+        let dispatched = std::mem::replace(&mut self.links[link as usize].dispatched, NONE);
+        let stay = if dispatched == NONE { self.take_first(lane) } else { dispatched };
+        if dispatched != NONE {
+            let at = &mut self.stays[stay];
+            (at.lane, at.number) = (lane, self.lanes[lane as usize].granted);
+            self.lanes[lane as usize].granted += i64::from(at.length);
+            self.packets[at.packet].started = now;
+        }
+        let at = &mut self.stays[stay];
+        at.start = now;
+        let Stay { packet, length, number, .. } = *at;
+        let kind = &self.kinds[self.links[link as usize].kind as usize];
+        let (free_at, to_terminal) =
+            (now + Time::from(length) * Time::from(kind.character), kind.to_terminal);
+        let (head, delivery) = (kind.arrival(now), kind.delivery(free_at));
+        self.keep_sent(lane, Sent { start: now, number, length });
+        let shared = &mut self.links[link as usize];
+        (shared.free_at, shared.last) = (free_at, lane);
+        shared.packets += 1;
+        shared.characters += u64::from(length);
+        if dispatched != NONE {
+            self.schedule(Event::Source(self.packets[packet].source), free_at);
+        }
+        if self.hops.limit > 0 {
+            self.keep_hop(link, packet, now, free_at);
+        }
+        if !to_terminal {
+            self.arrive(stay);
+        } else {
+            if self.tells_heads && length > 1 {
+                self.schedule(Event::Head(stay), head);
+            }
+            self.schedule(Event::Deliver(stay), delivery);
+        }
+        let coming = self.lanes[lane as usize].coming;
+        if coming != NONE {
+            self.follow(coming);
+        }
+    }
+
+    /// Takes the first packet before the wire of a lane.
+    #[inline(always)]
+    fn take_first(&mut self, lane: u32) -> u32 {
+        let at = &mut self.lanes[lane as usize];
+        let stay = at.first;
+        at.first = std::mem::replace(&mut self.stays[stay].next, NONE);
+        if at.first == NONE {
+            let link = at.link;
+            self.links[link as usize].waiting &= !(1 << (lane - link * self.fabric.lanes));
+        }
+        stay
+    }
+
+    /// Records a packet that starts, and forgets those that nobody looks up any more.
+    #[inline(always)]
+    fn keep_sent(&mut self, lane: u32, sent: Sent) {
+        let since = self.now - self.keep;
+        let at = &mut self.lanes[lane as usize];
+        at.started += i64::from(sent.length);
+        while at.sent.get(1).is_some_and(|second| second.start <= since) {
+            at.sent.pop_front();
+        }
+        at.sent.push_back(sent);
+    }
+
+    /// Returns target and mark of the packet whose first character has arrived at its terminal.
+    pub fn head(&self, stay: u32) -> (u32, u32) {
+        let Packet { target, mark, .. } = self.packets[self.stays[stay].packet];
+        (target, mark)
+    }
+
+    /// Takes the packet that has been received.
+    pub fn deliver(&mut self, stay: u32) -> Packet {
+        let packet = self.stays[stay].packet;
+        self.stays.remove(stay);
+        self.packets.remove(packet);
+        self.packets[packet]
+    }
+}

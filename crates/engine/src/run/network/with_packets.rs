@@ -1,0 +1,113 @@
+//! A network whose packets pass whole, in the loop.
+
+use super::{Happened, Network, News};
+use crate::cut_through::{Event, Network as Packets, deadlock};
+use crate::fabric::Fabric;
+use crate::kernel::Time;
+use crate::measure::{Hops, LinkCounts};
+use crate::run::RunError;
+use crate::switched::Standstill;
+use crate::terminal::Packet;
+
+impl Network for Packets {
+    #[inline]
+    fn fabric(&self) -> &Fabric {
+        self.fabric()
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Time> {
+        Packets::next(self)
+    }
+
+    #[inline(always)]
+    fn happen(&mut self, now: Time, news: &mut News) -> Happened {
+        Packets::go_to(self, now);
+        let mut count = 0;
+        while let Some(event) = self.pop() {
+            count += 1;
+            match event {
+                Event::Request(stay) => self.request(stay),
+                Event::Release(lane) => self.release(lane),
+                Event::Deliver(stay) => news.deliveries.push(self.deliver(stay).delivered(now)),
+                Event::Head(stay) => news.heads.push(self.head(stay)),
+                Event::Source(port) => news.asking.push(port),
+                Event::Wire(link) => self.note_start(link),
+            }
+        }
+        if news.deliveries.len() > 1 {
+            // An order that does not depend on when they were computed.
+            news.deliveries.sort_unstable_by_key(|one| (one.target, one.source, one.number));
+        }
+        Happened { events: count, is_quiet: news.is_quiet() }
+    }
+
+    fn go_to(&mut self, now: Time) {
+        Packets::go_to(self, now);
+    }
+
+    fn off_bus(&mut self, _port: u32, _held: u32) {}
+
+    #[inline(always)]
+    fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
+        Packets::dispatch(self, terminal, packet);
+        false
+    }
+
+    fn schedule_source(&mut self, terminal: u32, time: Time) {
+        self.schedule(Event::Source(terminal), time);
+    }
+
+    #[inline]
+    fn decide(&mut self, _now: Time) -> Result<(), RunError> {
+        Packets::decide(self).map_err(|(switch, class)| RunError::NoRoute { switch, class })
+    }
+
+    fn deadlock(&self) -> Vec<u32> {
+        deadlock(self)
+    }
+
+    fn livelocked(&mut self) -> bool {
+        false
+    }
+
+    fn standstill(&self) -> Option<Standstill> {
+        None
+    }
+
+    fn search_events(&self) -> u64 {
+        16 * self.fabric().all_lanes() as u64
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight()
+    }
+
+    fn scrubbed(&self) -> u64 {
+        0
+    }
+
+    fn packet_hops(&self) -> u64 {
+        self.grants
+    }
+
+    fn extensions(&self) -> u64 {
+        self.starts
+    }
+
+    fn hops(&self) -> &Hops {
+        &self.hops
+    }
+
+    fn counts(&self) -> Vec<LinkCounts> {
+        self.counts().collect()
+    }
+
+    fn clear_counts(&mut self, start: Time) {
+        self.clear_counts(start);
+    }
+
+    fn look_at(&mut self, time: Time) {
+        Packets::look_at(self, time);
+    }
+}
