@@ -66,9 +66,87 @@ def test_a_trace_is_a_program(tmp_path: Path) -> None:
     assert ran["messages"]["received"] == 3
 
 
-def test_what_follows_a_receive_has_to_wait_for_it(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="nothing says that this comes after line 21"):
-        compile(scenario(tmp_path, RING))
+def test_what_does_not_wait_runs_beside_a_receive(tmp_path: Path) -> None:
+    """Rank 2 sends at once, although its receive stands before it."""
+    found = results(tmp_path, RING)
+    assert found.summary["end"]["reason"] == "drained"
+    ended = dict(zip(found.hosts["terminal"], found.hosts["ended_ns"], strict=True))
+    assert ended["t.3"] is None
+    assert ended["t.0"] > ended["t.1"] > 100
+
+
+JOIN = """num_ranks 3
+rank 0 {
+l1: recv 8b from 1 tag 1
+l2: recv 8b from 2 tag 2
+l3: send 8b to 1 tag 3
+l3 requires l1
+l3 requires l2
+}
+rank 1 {
+l1: send 8b to 0 tag 1
+l2: recv 8b from 0 tag 3
+}
+rank 2 {
+l1: calc 500
+l2: send 8b to 0 tag 2
+l2 requires l1
+}
+"""
+LOGP = {
+    "topology": {"kind": "crossbar", "terminals": 3},
+    "technology": {
+        "preset": "generic",
+        "cycle": "5 ns",
+        "flit": "1 B",
+        "router_cycles": 0,
+        "link_cycles": 250,
+    },
+    "protocol": {"preset": "raw", "packet": "65535 B", "send_time": "1500 ns", "receive_time": "1500 ns"},
+    "program": {"kind": "goal", "path": "trace.goal"},
+    "output": {"messages": True},
+}
+LOGP["technology"] |= {"input_buffer_flits": 4096, "output_buffer_flits": 4096}
+
+
+def times(folder: Path, text: str) -> tuple[dict[str, float], dict[str, float]]:
+    """When each message was made, by its ends, and when each rank ended."""
+    (folder / "trace.goal").write_text(text, encoding="utf-8")
+    found = run(Scenario.from_dict(LOGP, folder))
+    assert found.summary["end"]["reason"] == "drained"
+    rows = found.messages.iter_rows(named=True)
+    made = {f"{row['source'][-1]}{row['target'][-1]}": row for row in rows}
+    return made, dict(zip("012", found.hosts["ended_ns"], strict=True))
+
+
+def test_a_send_waits_for_several_receives(tmp_path: Path) -> None:
+    """By hand: both messages come while the first is received, so their receives follow each other."""
+    made, ended = times(tmp_path, JOIN)
+    first, later = made["10"]["received_ns"], made["20"]["received_ns"]
+    assert 4000 < first < 4100
+    assert later == first + 500
+    assert made["01"]["made_ns"] == first + 2 * 1500
+    assert ended["0"] == first + 3 * 1500
+    assert ended["2"] == 2000
+    assert ended["1"] == made["01"]["received_ns"] + 1500
+
+
+def test_messages_go_to_receives_in_the_order_of_posting(tmp_path: Path) -> None:
+    """A wildcard posted first takes the first message; a calculation may begin with the posting."""
+    text = JOIN.replace("from 1 tag 1", "from any tag -1").replace("l2: recv 8b from 2", "l2: recv 8b from 1")
+    text = text.replace("to 0 tag 1", "to 0 tag 2").replace("to 0 tag 2\nl2 req", "to 0 tag 9\nl2 req")
+    text = text.replace("l3 requires l1", "l4: calc 100\nl4 irequires l1\nl3 requires l1\nl3 requires l4")
+    with pytest.raises(ScenarioError, match="nobody sends"):
+        times(tmp_path, text.replace("send 8b to 0 tag 2", "send 8b to 0 tag 4"))
+    (tmp_path / "trace.goal").write_text(text, encoding="utf-8")
+    found = run(Scenario.from_dict(LOGP, tmp_path))
+    assert found.summary["end"]["reason"] == "deadlocked"
+    assert "receive t.1 tag 2" in str(found.summary["end"])
+
+
+def test_a_graph_that_goes_round_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="this operation waits for itself"):
+        compile(scenario(tmp_path, JOIN.replace("l3 requires l2", "l3 requires l2\nl2 irequires l3")))
 
 
 def test_the_checksum_is_that_of_the_trace(tmp_path: Path) -> None:

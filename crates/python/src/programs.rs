@@ -3,7 +3,7 @@
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::measure::{Flows, Spread, cells};
 use fabriloom_engine::terminal::Programs;
-use fabriloom_engine::terminal::program::{Account, Done, Event, Mark, Row};
+use fabriloom_engine::terminal::program::{Account, Done, Event, Mark, NOT_YET, Row};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -100,6 +100,7 @@ fn events(out: &Bound<'_, PyDict>, events: &[Event]) -> PyResult<()> {
 fn terminals(out: &Bound<'_, PyDict>, terminals: &[Done], now: Time) -> PyResult<()> {
     column(out, "terminal_blocked_ticks", terminals, |one| one.blocked.ticks(now))?;
     column(out, "terminal_receiving_ticks", terminals, |one| one.receiving.ticks(now))?;
+    column(out, "terminal_ended_ticks", terminals, |one| one.ended.unwrap_or(NOT_YET))?;
     column(out, "terminal_bytes_sent", terminals, |one| one.bytes_sent)?;
     column(out, "terminal_bytes_received", terminals, |one| one.bytes_received)
 }

@@ -116,6 +116,11 @@ def servers(programs: Programs) -> Ints:
 
 def _possible(programs: Programs) -> None:
     """Refuse operations that two-sided sends and receives cannot do."""
+    if programs.needs is not None:
+        raise MeasureError(
+            "in this trace operations wait for several others; what is measured is one after the other\n"
+            "  = take a trace in which each operation requires the one before"
+        )
     reads = np.flatnonzero(programs.kind == READ)
     if len(reads):
         row = int(reads[0])

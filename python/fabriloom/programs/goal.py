@@ -1,15 +1,15 @@
 """Traces in GOAL, the language of LogGOPSim.
 
-GOAL describes a graph: the operations of a rank, with ``requires`` between them. A program is a list, so a
-rank is accepted only if its graph is a list too: every operation after a receive or a calculation requires
-it.
+GOAL describes a graph per rank: its operations, with ``requires`` (after the end of another) and
+``irequires`` (after its beginning) between them. If all graphs are lists, the programs are lists; otherwise
+they are graphs.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,11 +28,11 @@ _RANKS = re.compile(r"num_ranks\s+(\d{1,9})")
 _RANK = re.compile(r"rank\s+(\d{1,9})\s*\{?")
 _CALC = re.compile(r"calc\s+(\d{1,18})(?P<rest>.*)")
 _SEND = re.compile(r"send\s+(\d{1,12})b\s+to\s+(\d{1,9})(?P<rest>.*)")
-_RECEIVE = re.compile(r"recv\s+(\d{1,12})b\s+from\s+(\d{1,10}|any)(?P<rest>.*)")
-_REST = re.compile(r"(?:\s+(?:tag\s+(?P<tag>\d{1,10})|cpu\s+(?P<cpu>\d{1,9})|nic\s+\d{1,9}))*\s*")
+_RECEIVE = re.compile(r"recv\s+(\d{1,12})b\s+from\s+(\d{1,10}|-1|any)(?P<rest>.*)")
+_REST = re.compile(r"(?:\s+(?:tag\s+(?P<tag>\d{1,10}|-1|any)|cpu\s+(?P<cpu>\d{1,9})|nic\s+\d{1,9}))*\s*")
 _NEEDS = re.compile(r"(\w+)\s+(requires|irequires)\s+(\w+)")
 _LABELLED = re.compile(r"(?:(\w+)\s*:\s*)?(.*)")
-_ANY_RANK = ("any", "4294967295")
+_WILD = ("any", "-1", "4294967295")
 _PS_PER_NS = 1000
 _NO_GOAL = "a trace begins with num_ranks and how many"
 
@@ -49,6 +49,8 @@ class _Operation:
     amount: int = 0
     before: set[int] = field(default_factory=set)
     """The operations that this one waits for."""
+    begun: set[int] = field(default_factory=set)
+    """Those that it waits for only to begin."""
 
 
 @dataclass
@@ -132,11 +134,12 @@ class _Reader:
         rank.cpu = more["cpu"] or "0"
         if calc:
             return _Operation(number, WAIT, amount=int(calc[1]) * _PS_PER_NS)
-        size, tag = int(match[1]), int(more["tag"] or 0)
-        if size > MOST_BYTES or tag > MOST_TAG:
-            what = f"{size} bytes" if size > MOST_BYTES else f"the tag {tag}"
+        size, wild = int(match[1]), receive is not None and more["tag"] in _WILD
+        tag = ANY if wild else int(more["tag"] or 0) if more["tag"] not in _WILD else MOST_TAG + 1
+        if size > MOST_BYTES or (tag > MOST_TAG and not wild):
+            what = f"{size} bytes" if size > MOST_BYTES else f"the tag {more['tag']}"
             self.fail(number, f"{what} is more than a message can have", "the most is 2^31")
-        peer = ANY if match[2] in _ANY_RANK and receive else int(match[2])
+        peer = ANY if match[2] in _WILD and receive else int(match[2])
         if peer != ANY and (peer >= self.count or peer == self._rank):
             self.fail(number, f"rank {peer} is no other one of {self.count}", "ranks count from 0")
         return _Operation(number, SEND if send else RECEIVE, peer, max(1, size) if send else 0, tag)
@@ -149,16 +152,16 @@ class _Reader:
                     number, f'there is no operation "{label}" in this rank', "labels stand before a colon"
                 )
         after, before = rank.labels[match[1]], rank.labels[match[3]]
-        if match[2] == "irequires" and rank.operations[before].kind != SEND:
-            self.fail(number, "what begins with another operation runs beside it", _NO_LIST)
-        rank.operations[after].before.add(before)
+        (rank.operations[after].before if match[2] == "requires" else rank.operations[after].begun).add(
+            before
+        )
 
-    def ordered(self, rank: _Rank) -> list[_Operation]:
-        """Return the operations of a rank as a list. Raises an error if its graph is not one."""
-        waits = [len(one.before) for one in rank.operations]
+    def ordered(self, rank: _Rank) -> list[int]:
+        """Return the operations of a rank in an order that its graph allows. Raises an error for a cycle."""
+        waits = [len(one.before | one.begun) for one in rank.operations]
         after: dict[int, list[int]] = defaultdict(list)
         for number, one in enumerate(rank.operations):
-            for before in one.before:
+            for before in one.before | one.begun:
                 after[before].append(number)
         free = [number for number, count in enumerate(waits) if not count]
         found: list[int] = []
@@ -171,25 +174,24 @@ class _Reader:
         if len(found) < len(waits):
             line = rank.operations[next(n for n, count in enumerate(waits) if count)].line
             self.fail(line, "this operation waits for itself", "remove one of the requires that go round")
-        self._is_list(rank, found)
-        return [rank.operations[number] for number in found]
-
-    def _is_list(self, rank: _Rank, order: list[int]) -> None:
-        """Refuse a graph in which an operation may overlap a receive or a calculation."""
-        last, sent = -1, set[int]()
-        for number in order:
-            one = rank.operations[number]
-            waits = last < 0 or last in one.before or any(before in sent for before in one.before)
-            if not waits:
-                before = rank.operations[last].line
-                self.fail(one.line, f"nothing says that this comes after line {before}", _NO_LIST)
-            if one.kind == SEND:
-                sent.add(number)
-            else:
-                last, sent = number, set()
+        return found
 
 
-_NO_LIST = "a program is a list: only traces in which each operation waits for the one before can be run"
+def _is_list(rank: _Rank, order: list[int]) -> bool:
+    """Whether no operation of a rank can overlap a receive or a calculation."""
+    last, sent = -1, set[int]()
+    for number in order:
+        one = rank.operations[number]
+        if any(rank.operations[before].kind != SEND for before in one.begun):
+            return False
+        before = one.before | one.begun
+        if not (last < 0 or last in before or before & sent):
+            return False
+        if one.kind == SEND:
+            sent.add(number)
+        else:
+            last, sent = number, set()
+    return True
 
 
 def goal(roles: Roles, settings: Settings, draws: Draws) -> Programs:
@@ -199,11 +201,18 @@ def goal(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     if reader.count > roles.count:
         message = f"the trace is of {reader.count} ranks, the network has {roles.count} terminals"
         raise TrafficError(message, "path", "add terminals")
-    rows = Rows()
-    for rank in sorted(reader.ranks):
-        listed = reader.ordered(reader.ranks[rank])
-        values = [(one.kind, one.peer, one.size_bytes, one.tag, one.amount) for one in listed]
-        kind, peer, size, tag, amount = np.array(values, np.int64).T
-        order = np.arange(len(values))
-        rows.add(rank, order, kind, peer=peer, size_bytes=size, tag=tag, amount=amount)
-    return rows.programs(roles.terminals.names)
+    ranks = {number: reader.ranks[number] for number in sorted(reader.ranks)}
+    orders = {number: reader.ordered(rank) for number, rank in ranks.items()}
+    listed = all(_is_list(rank, orders[number]) for number, rank in ranks.items())
+    rows, needs = Rows(), list[list[int]]()
+    for number, rank in ranks.items():
+        chosen = [rank.operations[at] for at in orders[number]] if listed else rank.operations
+        values = [(one.kind, one.peer, one.size_bytes, one.tag, one.amount) for one in chosen]
+        kind, peer, size, tag, amount = np.array(values, np.int64).reshape(-1, 5).T
+        rows.add(number, np.arange(len(values)), kind, peer=peer, size_bytes=size, tag=tag, amount=amount)
+        needs += [
+            sorted([*(2 * at for at in one.before), *(2 * at + 1 for at in one.begun - one.before)])
+            for one in chosen
+        ]
+    found = rows.programs(roles.terminals.names)
+    return found if listed else replace(found, needs=tuple(np.array(one, np.int64) for one in needs))

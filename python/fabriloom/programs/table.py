@@ -64,6 +64,9 @@ class Programs:
     events: Events = NO_EVENTS
     places: Sequence[str] = field(default=())
     """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
+    needs: Sequence[Ints] | None = None
+    """Per row what it waits for: operations, counted from the first of the program, times 2; plus 1 if only
+    for the beginning. None: each operation waits for the one before."""
 
     @property
     def rows(self) -> int:
@@ -100,7 +103,15 @@ class Programs:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, self.amount // tick_ps, self.amount)
         dummies = np.zeros(self.events.first, np.int64)
+        graph = {}
+        if self.needs is not None:
+            counts = np.array([0, *(len(one) for one in self.needs)])
+            graph = {
+                "op_needs_start": np.cumsum(counts).astype(np.uint32),
+                "op_needs": np.concatenate([np.zeros(0, np.int64), *self.needs]).astype(np.uint32),
+            }
         return {
+            **graph,
             "program_start": self.start.astype(np.uint32),
             "op_kind": self.kind.astype(np.uint8),
             "op_peer": self.peer.astype(np.uint32),

@@ -274,6 +274,12 @@ HOSTS = Table(
             lambda rows: rows.rate(rows.raw("terminal_bytes_received")),
         ),
         Column(
+            "ended_ns",
+            "ns",
+            "When its program ended; null if it has none, or has not ended.",
+            lambda rows: rows.ended_ns,
+        ),
+        Column(
             "blocked_ns",
             "ns",
             "Back-pressure: time that it waited for a free place for a message.",

@@ -215,6 +215,15 @@ class ProgramRun(Rows):
         return receiving if len(receiving) else np.full(self.graph.terminals, math.nan)
 
     @property
+    def ended_ns(self) -> Floats:
+        """Return, per terminal, when its program ended; NaN without an end, and for a measurement."""
+        ticks = self.raw("terminal_ended_ticks") if "terminal_ended_ticks" in self.native else None
+        if ticks is None or not len(ticks):
+            return np.full(self.graph.terminals, math.nan)
+        has_none = np.diff(self.programs.start) == 0
+        return np.where((ticks < 0) | has_none, math.nan, ticks * self.tick_ns)
+
+    @property
     def receiving_share(self) -> Floats:
         """Return the same as a fraction of the measuring window."""
         window_ns, known = self.window_ns, self.receiving_ns

@@ -9,6 +9,11 @@ pub fn class_of(from: u32, to: u32, classes: usize) -> usize {
 }
 
 impl Fabric {
+    /// Returns the number of links.
+    pub fn links(&self) -> usize {
+        self.link_source.len()
+    }
+
     /// Whether the vertex is a terminal or a port of one.
     pub fn is_terminal(&self, vertex: u32) -> bool {
         vertex >= self.switches

@@ -463,6 +463,10 @@ columns! {
         op_tag: u32,
         /// Per operation: a duration, a time or a count; for a receive its time-out, 0: none.
         op_ticks: u64,
+        /// Per operation and one more (or empty: each waits for the one before): start of its rows in `op_needs`.
+        op_needs_start: u32,
+        /// What it waits for: an operation, counted from the first of its program, times 2; plus 1: for its beginning.
+        op_needs: u32,
         /// Per event, whose number is the tag of its messages: when it is due.
         event_due_ticks: u64,
         /// Per event: number of its messages; 0 or [`NONE`]: it is never complete.
@@ -481,11 +485,6 @@ columns! {
 }
 
 impl Fabric {
-    /// Returns the number of links.
-    pub fn links(&self) -> usize {
-        self.link_source.len()
-    }
-
     /// Whether programs drive the terminals.
     pub fn has_programs(&self) -> bool {
         !self.program_start.is_empty()

@@ -19,6 +19,7 @@ const MOST_STEPS: u64 = 1 << 24;
 /// Returns the shapes of the columns of programs.
 pub(super) fn shapes(f: &Fabric) -> Shapes {
     let operations = f.op_kind.len();
+    let graphs = !f.op_needs_start.is_empty();
     let start = if f.program_start.is_empty() { 0 } else { f.terminals as usize + 1 };
     vec![
         ("program_start", f.program_start.len(), start),
@@ -26,6 +27,7 @@ pub(super) fn shapes(f: &Fabric) -> Shapes {
         ("op_bytes", f.op_bytes.len(), operations),
         ("op_tag", f.op_tag.len(), operations),
         ("op_ticks", f.op_ticks.len(), operations),
+        ("op_needs_start", f.op_needs_start.len(), if graphs { operations + 1 } else { 0 }),
         ("event_fragments", f.event_fragments.len(), f.event_due_ticks.len()),
         ("cost_send_ticks", f.cost_send_ticks.len(), f.cost_bytes.len()),
         ("cost_receive_ticks", f.cost_receive_ticks.len(), f.cost_bytes.len()),
@@ -49,6 +51,9 @@ pub(super) fn check(f: &Fabric) -> Checked {
     }
     ascending("program_start", &f.program_start, f.op_kind.len())?;
     known("op_kind", &f.op_kind, operation::LAST)?;
+    if !f.op_needs_start.is_empty() {
+        ascending("op_needs_start", &f.op_needs_start, f.op_needs.len())?;
+    }
     for terminal in 0..f.terminals {
         if f.source_arrival[terminal as usize] != arrival::SILENT {
             return fail("source_arrival", terminal as usize, 1, "silent where programs drive the terminals");
@@ -61,7 +66,8 @@ pub(super) fn check(f: &Fabric) -> Checked {
         let program = at(terminal)..at(terminal + 1);
         program.clone().try_for_each(|row| operation(f, terminal, row))?;
         asks(f, &program)?;
-        rounds(f, program)?;
+        rounds(f, program.clone())?;
+        graph(f, program)?;
     }
     answered(f)
 }
@@ -187,6 +193,24 @@ fn costs(f: &Fabric) -> Checked {
     for (name, column) in columns {
         if let Some(row) = column.iter().position(|&ticks| ticks > MOST_TICKS) {
             return fail(name, row, column[row], "at most 2^50 ticks");
+        }
+    }
+    Ok(())
+}
+
+/// Checks a program that is a graph: it has no repeats and no references to the message received last.
+fn graph(f: &Fabric, program: Range<usize>) -> Checked {
+    if f.op_needs_start.is_empty() {
+        return Ok(());
+    }
+    for row in program.clone() {
+        let named = by_message(f.op_peer[row]) || f.op_tag[row] >= TURN && f.op_tag[row] != ANY;
+        if named || !matches!(f.op_kind[row], operation::SEND | operation::RECEIVE | operation::WAIT) {
+            return fail("op_kind", row, f.op_kind[row], "a send, a receive or a wait in a graph");
+        }
+        let needs = f.op_needs_start[row] as usize..f.op_needs_start[row + 1] as usize;
+        if let Some(at) = needs.clone().find(|&at| f.op_needs[at] as usize >> 1 >= program.len()) {
+            return fail("op_needs", at, f.op_needs[at], "an operation of the same program");
         }
     }
     Ok(())

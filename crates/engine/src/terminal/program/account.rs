@@ -81,6 +81,8 @@ pub struct Done {
     pub blocked: Spent,
     /// Receiving a message: a part has arrived, but not all.
     pub receiving: Spent,
+    /// When its program ended.
+    pub ended: Option<Time>,
     /// Bytes of messages sent.
     pub bytes_sent: u64,
     /// Bytes of messages received.

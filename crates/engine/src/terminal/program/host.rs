@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::bus::Bus;
+use super::order::Order;
 use super::process::{Doing, Loop, barriers};
 use crate::fabric::{Fabric, operation};
 use crate::kernel::Time;
@@ -38,6 +39,8 @@ pub(super) struct Host {
     pub answer_by: Option<Time>,
     /// Number of barriers that it still has to reach; `u64::MAX`: endless.
     pub barriers: u64,
+    /// What the operations wait for, if the program is a graph.
+    pub order: Option<Box<Order>>,
     /// Whether its program ever receives.
     pub receives: bool,
     pub touched: bool,
@@ -88,6 +91,7 @@ impl Host {
             again: 0,
             answer_by: None,
             barriers: barriers(fabric, begin as usize..end as usize),
+            order: Order::new(fabric, begin as usize..end as usize),
             receives: kinds.contains(&operation::RECEIVE),
             touched: false,
             unsent: 0,

@@ -12,6 +12,7 @@
 //!
 //! | rule of the page | here |
 //! |---|---|
+//! | programs that are graphs | [`order`]: `run_in_order`, `make_ready`, `give_to_posted` |
 //! | programs: operations, barriers, repetitions | [`process`]: `run`, `begin`, `reach_barrier`, `repeat` |
 //! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
 //! | division into packets | [`message`]: `packets`, `length` |
@@ -33,6 +34,7 @@
 //! |---|---|---|
 //! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel` |
 //! | [`process`] | the program of a terminal, operation by operation | `Host`: `at`, `doing`, `loops`, `barriers`; `barrier` |
+//! | [`order`] | operations that wait for others, not for the one before | `Host`: `at`, `doing`, `order`; `Done::ended` |
 //! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`; `Interface`: `acks`, `resumes`; of a message what has arrived |
@@ -60,6 +62,7 @@ mod host;
 mod interface;
 mod leave;
 mod message;
+mod order;
 mod process;
 mod receive;
 mod resend;

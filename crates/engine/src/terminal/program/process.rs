@@ -29,6 +29,8 @@ pub(super) enum Doing {
     Barrier,
     /// Waits for the bytes of a message that it reads.
     Read { message: u32 },
+    /// Waits for a message of one of the receives that it has posted.
+    Join,
     /// Has ended.
     Ended,
 }
@@ -36,10 +38,10 @@ pub(super) enum Doing {
 /// A row of the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
-    kind: u8,
-    peer: u32,
+    pub kind: u8,
+    pub peer: u32,
     pub bytes: u32,
-    tag: u32,
+    pub tag: u32,
     ticks: u64,
 }
 
@@ -97,12 +99,15 @@ pub(super) fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 impl Programs {
     /// Runs a program as far as possible.
     pub(super) fn run(&mut self, terminal: u32) {
+        if let Some(mut order) = self.hosts[terminal as usize].order.take() {
+            self.run_in_order(terminal, &mut order);
+            self.hosts[terminal as usize].order = Some(order);
+            return;
+        }
         while self.hosts[terminal as usize].doing == Doing::Running && self.now <= self.last {
             let host = &self.hosts[terminal as usize];
             if host.at == host.end {
-                self.hosts[terminal as usize].doing = Doing::Ended;
-                self.drop_notes(terminal);
-                return;
+                return self.end_program(terminal);
             }
             let row = self.operations[host.at as usize];
             if self.begin(terminal, &row) {
@@ -112,7 +117,7 @@ impl Programs {
     }
 
     /// Begins the current operation; returns whether the next operation is now current.
-    fn begin(&mut self, terminal: u32, row: &Operation) -> bool {
+    pub(super) fn begin(&mut self, terminal: u32, row: &Operation) -> bool {
         match row.kind {
             operation::SEND | operation::READ => self.begin_message(terminal, row),
             operation::RECEIVE => self.begin_receive(terminal, row),
@@ -142,7 +147,7 @@ impl Programs {
     }
 
     /// Waits, and then begins the next operation.
-    fn wait(&mut self, terminal: u32, ticks: Time) -> bool {
+    pub(super) fn wait(&mut self, terminal: u32, ticks: Time) -> bool {
         if ticks > 0 {
             self.hosts[terminal as usize].doing = Doing::Timer;
             self.schedule(terminal, timer::PROGRAM, ticks);

@@ -33,7 +33,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     #[inline]
-    fn fits(self, source: u32, tag: u32) -> bool {
+    pub fn fits(self, source: u32, tag: u32) -> bool {
         (self.source == ANY || self.source == source) && (self.tag == ANY || self.tag == tag)
     }
 }
@@ -299,6 +299,10 @@ impl Programs {
         if host.doing == Doing::Ended || !host.receives {
             return;
         }
+        if self.give_to_posted(terminal, (source, tag, bytes)) {
+            return;
+        }
+        let host = &mut self.hosts[terminal as usize];
         let note = self.notes.add(Note { source, tag, bytes, next: NO });
         host.inbox.push(&mut self.notes, note);
         if let Doing::Receive { wanted } = host.doing
