@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, termina
 from .distributions import distributions_of
 from .interfaces import interfaces_of
 from .newest import Newest
+from .own_sizes import buffers_of, lanes_of, narrowed, with_most_lanes
 from .schedule import check_schedule
 from .ticks import MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
@@ -71,6 +72,12 @@ class LinkParts:
             raise scenario.located(error, "technology") from error
         check_rates(scenario, graph, self.technology)
         self.graph = graph = with_lengths(scenario, graph, self.technology)
+        self.buffers = buffers_of(scenario, graph, self.technology)
+        """Per link: characters of its input buffer."""
+        usual_lanes = self.technology.lanes
+        self.technology = with_most_lanes(scenario, graph, self.technology)
+        self.link_lanes = lanes_of(graph, usual_lanes, self.technology.lanes)
+        """Per link: its lanes; None if all have as many."""
         self._check_credit(scenario)
         self.interfaces = interfaces_of(scenario, graph, self.technology)
         """The interface chips of terminals."""
@@ -171,7 +178,8 @@ class LinkParts:
             numbers = f"lane {own[0]}" if len(own) == 1 else f"lanes {', '.join(map(str, own))}"
             message = f"the traffic class of {numbers}: {error}"
             raise RoutingError(message, error.parameter, error.named) from error
-        return routing.together(self.graph, [routing.on_lanes(one, own, lanes) for one in divided], lanes)
+        together = routing.together(self.graph, [routing.on_lanes(one, own, lanes) for one in divided], lanes)
+        return narrowed(together, self.graph, self.link_lanes, lanes)
 
     def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
         """Raise ScenarioError if two initiators of a schedule may use one link in the same slot."""
@@ -224,7 +232,8 @@ class LinkParts:
         packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
         longest = max(longest, self.technology.payload_chars(packet))
         try:
-            self.technology.check_whole_packets(longest, self.via)
+            least = replace(self.technology, input_buffer_chars=int(self.buffers.min(initial=1 << 30)))
+            (least if len(self.buffers) else self.technology).check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
@@ -288,7 +297,8 @@ class LinkParts:
         """Return the columns that do not depend on the load of opposite directions."""
         if (found := self._known_columns.get(tick_ps)) is not None:
             return found
-        links, switches = _links(self.graph, self.technology), self._switches(self.technology, tick_ps)
+        links = _links(self.graph, self.technology, self.buffers)
+        switches = self._switches(self.technology, tick_ps)
         return self._known_columns.keep(tick_ps, {**links, **switches, **self._distributed()})
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
@@ -427,14 +437,14 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
     }
 
 
-def _links(graph: Graph, tech: Technology) -> Arrays:
+def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays:
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     to_terminal = target >= graph.switches
     return {
         "link_source": u32(source),
         "link_target": u32(target),
         "link_output_buffer": fill(graph.links, tech.output_buffer_chars),
-        "link_input_buffer": fill(graph.links, tech.input_buffer_chars),
+        "link_input_buffer": u32(buffers),
         "link_quantum": fill(graph.links, tech.credit_quantum_chars),
         "link_reverse": u32(np.where(graph.link_reverse < 0, NONE, graph.link_reverse)),
         "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),

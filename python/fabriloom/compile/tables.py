@@ -13,6 +13,7 @@ from ..scenario import Scenario
 from ..scenario.sections.routing import AfterFault
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
+from .own_sizes import narrowed
 
 if TYPE_CHECKING:
     from .links import LinkParts
@@ -100,7 +101,8 @@ def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozen
             else:
                 found = routing.around(graph, gone, after.kind, **parameters) if gone.any() else table
             tables.append(routing.divide(graph, found, lanes, parts.lane_choice))
-        parts.after[dead] = routing.together(parts.graph, tables, lanes)
+        together = routing.together(parts.graph, tables, lanes)
+        parts.after[dead] = narrowed(together, parts.graph, parts.link_lanes, lanes)
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
     return parts.after[dead]

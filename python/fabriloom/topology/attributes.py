@@ -19,6 +19,8 @@ from .port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
 from .raw import (
     LARGEST_RATE_BITS_PER_S,
     LONGEST_DELAY_PS,
+    MOST_BUFFER,
+    MOST_LANES,
     PORTS,
     SMALLEST_RATE_BITS_PER_S,
     RawGraph,
@@ -28,7 +30,9 @@ from .raw import (
 
 Values = Mapping[str, Any]
 
-OF_VERTICES = ("kind", "x", "y", "address")
+SIZES = ("buffer", "buffer_chars", "buffer_bytes", "lanes")
+"""Of links, and of switches for the links that lead to them."""
+OF_VERTICES = ("kind", "x", "y", "address", *SIZES)
 OF_LINKS = (
     "name",
     "reverse_name",
@@ -39,7 +43,8 @@ OF_LINKS = (
     "rate_bits_per_s",
     "length_m",
     "delay",
-    "delay_ns",
+    "delay_ps",
+    *SIZES,
     "source_port",
     "target_port",
     "address",
@@ -105,7 +110,8 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str =
     if address is not None and kind != "terminal":
         raw.fail("a logical address is of a terminal; a switch has none", where, "address")
     label = _text(raw, values, "node_name", where)
-    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell, label))
+    sizes = {key: value for key, value in _sizes(raw, values, where).items() if value is not None}
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell, label, sizes))
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
@@ -116,6 +122,7 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
         "rate_bits_per_s": _rate(raw, values, where),
         "length_m": _length(raw, values, where),
         "delay_ps": _delay(raw, values, where),
+        **_sizes(raw, values, where),
         **{key: _whole(raw, values, key, FIRST_PORT, LAST_PORT, where) for key in PORTS},
     }
     link = RawLink(
@@ -256,12 +263,11 @@ def _length(raw: RawGraph, values: Values, where: str) -> float | None:
 
 
 def _delay(raw: RawGraph, values: Values, where: str) -> float | None:
-    """Return the time of a signal on the cable in ps: ``delay`` has a unit, ``delay_ns`` has none."""
-    found = _quantity(raw, values, ("delay", "delay_ns"), units.parse_time_ps, where)
+    """Return the time of a signal on the cable in ps: ``delay`` has a unit, ``delay_ps`` has none."""
+    found = _quantity(raw, values, ("delay", "delay_ps"), units.parse_time_ps, where)
     if found is None:
         return None
     key, delay_ps = found
-    delay_ps *= 1000 if key == "delay_ns" else 1
     if not 0 <= delay_ps <= LONGEST_DELAY_PS:
         most = units.format_time_ps(LONGEST_DELAY_PS)
         shown = _shown(_given(values, key))
@@ -270,6 +276,25 @@ def _delay(raw: RawGraph, values: Values, where: str) -> float | None:
         if _given(values, name) is not None:
             raw.fail(f"{name} and {key} both give the delay of the cable; keep one", where, key)
     return float(round(delay_ps))
+
+
+def _sizes(raw: RawGraph, values: Values, where: str) -> dict[str, float | None]:
+    """Return lanes and buffer: ``buffer`` is a size such as "64 B", or a number of flits or characters."""
+    lanes = _whole(raw, values, "lanes", 1, MOST_LANES, where)
+    given = {key: _given(values, key) for key in ("buffer", "buffer_chars", "buffer_bytes")}
+    keys = [key for key, value in given.items() if value is not None]
+    if len(keys) > 1:
+        raw.fail(f"{keys[0]} and {keys[1]} say the same; keep one", where, keys[1])
+    if not keys:
+        return {"lanes": lanes}
+    key, text = keys[0], given[keys[0]]
+    if key == "buffer" and isinstance(text, str) and not text.replace(".", "", 1).isdecimal():
+        try:
+            return {"lanes": lanes, "buffer_bytes": units.parse_bytes(text, positive=True)}
+        except units.UnitError as error:
+            raw.fail(f"buffer: {error.message}; {error.hint}", where, key)
+    found = _whole(raw, values, key, 1, MOST_BUFFER, where)
+    return {"lanes": lanes, "buffer_bytes" if key == "buffer_bytes" else "buffer_chars": found}
 
 
 def _quantity(

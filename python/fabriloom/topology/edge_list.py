@@ -9,7 +9,10 @@ others are optional:
 ``cable``            in lines of kind link: the same text in the two directions of a cable
 ``rate``             such as "100 Mbit/s", or whole bits per second in a column ``rate_bits_per_s``
 ``length``           such as "2 m", or metres in a column ``length_m``
-``delay``            such as "10 ns", instead of a length; or nanoseconds in a column ``delay_ns``
+``delay``            such as "10 ns", instead of a length; or picoseconds in a column ``delay_ps``
+``buffer``           input buffer at the end of a link, "64 B" or whole flits; in lines of kind switch of all
+                     its inputs
+``lanes``            of a link; in lines of kind switch of all its inputs
 ``source_port``,     port of the switch at either end, 1 to 31, as a SpaceWire router counts them
 ``target_port``
 ``x``, ``y``         in lines of kind switch
@@ -51,7 +54,7 @@ OF_LINKS = tuple(name for name in attributes.OF_LINKS if name not in ("index", "
 COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
 WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y", "address")
 KINDS = ("cable", "link", "switch", "terminal")
-_NUMBERS = ("rate", "length", "delay", "delay_ns", *ATTRIBUTES, "x", "y")
+_NUMBERS = ("rate", "length", "delay", "buffer", *ATTRIBUTES, "x", "y")
 FAMILY_MARK = "# fabriloom "
 
 
@@ -131,7 +134,9 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     if kind == "switch" and row["target"]:
         raw.fail("a line of kind switch has no target; for a cable leave the kind out", where, "target")
     joins = kind in ("cable", "link") or bool(row["target"])
-    senseless = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
+    own = attributes.SIZES if kind == "switch" else ()
+    links = [name for name in OF_LINKS if name not in own]
+    senseless = ("x", "y") if kind in ("cable", "link") else () if joins else links
     for name in senseless:
         if row.get(name):
             raw.fail(
@@ -140,7 +145,9 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
                 name,
             )
     if kind in ("switch", "terminal"):
-        own = [*attributes.OF_VERTICES, *raw.foreign.names(foreign.OF_NODES)]
+        others = attributes.SIZES if kind == "terminal" else ()
+        own = [name for name in attributes.OF_VERTICES if name not in others]
+        own += raw.foreign.names(foreign.OF_NODES)
         attributes.add_vertex(raw, row["source"], {key: row.get(key) for key in own}, where)
 
 

@@ -12,14 +12,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..printable import escaped, refused_in
-from . import doubtful, port_addresses
+from . import doubtful, port_addresses, sizes
 from .foreign import Foreign
 from .graph import MAX_TERMINALS, Graph, GraphError
 from .joined import MOST_PORTS
 from .several import with_ports
 
 PORTS = ("source_port", "target_port")
-ATTRIBUTES = ("rate_bits_per_s", "length_m", "delay_ps", *PORTS)
+ATTRIBUTES = ("rate_bits_per_s", "length_m", "delay_ps", "buffer_chars", "buffer_bytes", "lanes", *PORTS)
 """Numbers that a file may give per link."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
@@ -27,6 +27,8 @@ LARGEST_RATE_BITS_PER_S = 10**12
 """Range of link rates; beyond it, character times cannot be represented."""
 LONGEST_DELAY_PS = 5 * 10**9
 """The longest delay of a cable: 1000 km at 5 ns/m."""
+MOST_LANES, MOST_BUFFER = 16, 1 << 24
+"""Most lanes of a link, and the largest buffer in characters or bytes."""
 
 
 _PARTS_SHOWN = 4
@@ -48,6 +50,8 @@ class RawVertex:
     """Column of a table in which its name stands."""
     label: str | None = None
     """The name that it gets in the end, if the file calls it otherwise."""
+    numbers: dict[str, float] = field(default_factory=dict)
+    """Buffer and lanes of the links that lead to it, where those have no others."""
 
 
 @dataclass
@@ -149,6 +153,7 @@ class RawGraph:
         if all(link.index is not None for link in self.links):
             self.links.sort(key=lambda link: link.index or 0.0)
         self._hang_terminals(terminals_per_switch)
+        sizes.give(self)
         self._check_ends()
         switches = [vertex for vertex in self.vertices.values() if not vertex.terminal]
         terminals = [vertex for vertex in self.vertices.values() if vertex.terminal]

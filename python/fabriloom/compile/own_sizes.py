@@ -1,0 +1,73 @@
+"""Buffers and lanes that a graph file gives to single links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..routing import RouteTable, RoutingError
+from ..scenario import Scenario
+from ..technology import Technology, TechnologyError
+from ..topology import Graph
+from ..topology.graph import Ints
+
+
+def buffers_of(scenario: Scenario, graph: Graph, tech: Technology) -> Ints:
+    """Return the input buffer of each link, in characters. Raises ScenarioError for one that is too small."""
+    found = np.full(graph.links, tech.input_buffer_chars, np.int64)
+    given = {"buffer_chars": 1, "buffer_bytes": tech.character_bytes}
+    for name, per_char in given.items():
+        values = graph.attributes.get(name, np.zeros(0))
+        rows = np.flatnonzero(~np.isnan(values))
+        odd = rows[values[rows] % per_char != 0]
+        if len(odd):
+            message = f"the buffer of {graph.link_names[odd[0]]} is {values[odd[0]]:g} B"
+            hint = f"give it whole flits of {per_char} B"
+            raise scenario.error(f"{message}, no whole number of flits", ("topology",), hint)
+        found[rows] = values[rows].astype(np.int64) // per_char
+    for chars in np.unique(found).tolist():
+        try:
+            replace(tech, input_buffer_chars=chars)
+        except TechnologyError as error:
+            name = graph.link_names[int(np.argmax(found == chars))]
+            raise scenario.error(f"{name}: {error.message}", ("topology",), error.hint) from error
+    return found
+
+
+def with_most_lanes(scenario: Scenario, graph: Graph, tech: Technology) -> Technology:
+    """Return the technology with as many lanes as the link that has most. Raises ScenarioError."""
+    given = graph.attributes.get("lanes", np.zeros(0))
+    if np.isnan(given).all():
+        return tech
+    if not tech.in_flits:
+        message = f"links of {scenario.technology.preset} have one lane, so the file can give them no other"
+        raise scenario.error(message, ("topology",), "leave the lanes out, or choose generic")
+    return replace(tech, lanes=max(tech.lanes, int(np.nanmax(given))))
+
+
+def lanes_of(graph: Graph, usual: int, most: int) -> Ints | None:
+    """Return the lanes of each link, None if all have ``most``; those of terminals always have."""
+    given = graph.attributes.get("lanes")
+    if given is None:
+        return None
+    found = np.where(np.isnan(given), usual, given).astype(np.int64)
+    found[(graph.link_source >= graph.switches) | (graph.link_target >= graph.switches)] = most
+    return found
+
+
+def narrowed(table: RouteTable, graph: Graph, lanes: Ints | None, most: int) -> RouteTable:
+    """Return the table of lanes without those that its links do not have. Raises RoutingError for a group
+    that is left without any.
+    """
+    if lanes is None:
+        return table
+    entries = np.asarray(table.group_links, np.int64)
+    kept = entries % most < lanes[entries // most]
+    counts = np.add.reduceat(kept, table.group_start[:-1].astype(np.int64)) if len(entries) else np.zeros(0)
+    if (counts == 0).any():
+        link = int(entries[int(table.group_start[int(np.argmin(counts))])]) // most
+        message = f"{graph.link_names[link]} has {lanes[link]} of {most} lanes, and packets need others"
+        raise RoutingError(message, "lane_choice")
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+    return replace(table, group_start=start, group_links=table.group_links[kept])
