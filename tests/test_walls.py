@@ -54,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "simulate": DESCRIBING | {"scenario", "compile", "bounds", "results"},
     "bounds": DESCRIBING | {"scenario", "compile", "results"},
     "studies": RUNNING | {"output", "pictures"},
+    "imports": {"units", "reading", "topology"},
     "design": RUNNING | {"studies"},
     "report": {"units", "results", "published"},
     "fit": RUNNING,
@@ -63,7 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": RUNNING | {"studies", "published", "report", "output", "fit"},
     "cli": RUNNING
     | {"bounds", "studies", "published", "report", "page", "experiments", "fit", "measure", "children"}
-    | {"output", "printable", "design", "interrupts"},
+    | {"output", "printable", "design", "interrupts", "imports"},
     "pictures": RUNNING | {"report", "output"},
     "__init__": RUNNING | {"bounds", "studies", "pictures"},
     "__main__": {"cli"},

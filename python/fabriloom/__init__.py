@@ -54,6 +54,7 @@ _HOMES = {
     "compare": ".studies",
     "curve": ".studies",
     "draw": ".pictures",
+    "imports": ".imports",
     "load": ".scenario",
     "repeat": ".studies",
     "routing": ".routing",

@@ -11,6 +11,8 @@ from typing import Any
 from fabriloom import routing, topology
 from fabriloom.compile import compile
 from fabriloom.fit import FitError, imports
+from fabriloom.imports import read as read_fabric
+from fabriloom.reading import ReadError
 from fabriloom.routing import RoutingError
 from fabriloom.routing.own_paths import own_paths
 from fabriloom.routing.own_ports import own_ports
@@ -19,6 +21,8 @@ from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 
+from ..imports.test_infiniband import LFTS, SUBNET
+from ..imports.test_others import ANYNET, HPCC
 from .mutations import changed_fields, changed_json, damaged
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,6 +71,19 @@ def _program(path: Path) -> object:
 def _goal(path: Path) -> object:
     program = {"kind": "goal", "path": path.name}
     return compile(Scenario.from_dict({**SMALL, "program": program}, path.parent))
+
+
+_SUBNET, _LFTS, _ANYNET, _HPCC = (text.encode() for text in (SUBNET, LFTS, ANYNET, HPCC))
+
+
+def _fabric(kind: str) -> Callable[[Path], object]:
+    return lambda path: read_fabric(kind, path)
+
+
+def _tables(path: Path) -> object:
+    subnet = path.with_name("subnet.out")
+    subnet.write_text(SUBNET)
+    return read_fabric("ibnetdiscover", subnet, path)
 
 
 def _preset(path: Path) -> object:
@@ -193,6 +210,10 @@ READERS: dict[str, Reader] = {
     "preset.toml": Reader(".toml", [_PRESET], _preset, _SCENARIO),
     "osu.txt": Reader(".txt", [_OSU, _NETGAUGE], imports.read, (FitError,)),
     "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
+    "ibnetdiscover.out": Reader(".out", [_SUBNET], _fabric("ibnetdiscover"), (ReadError,)),
+    "lfts.out": Reader(".out", [_LFTS], _tables, (ReadError,)),
+    "anynet.txt": Reader(".txt", [_ANYNET], _fabric("anynet"), (ReadError,)),
+    "hpcc.txt": Reader(".txt", [_HPCC], _fabric("hpcc"), (ReadError,)),
     "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
 }
 """By their names; all but the tables in Parquet, whose reader is a process of its own."""

@@ -9,6 +9,7 @@ import typer
 
 from .. import experiments
 from . import exits, options
+from .bring import bring
 from .options import (
     Csv,
     CurvePoints,
@@ -387,6 +388,9 @@ def draw(
     from . import work
 
     return work.draw(_load(file, settings, None), output, force)
+
+
+Commands.command("import")(bring)
 
 
 @Commands.command()

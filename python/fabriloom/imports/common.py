@@ -1,0 +1,140 @@
+"""What all readers of fabrics share: lines with their places, and what comes out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from .. import reading
+from ..reading import ReadError
+from ..topology import Graph, GraphError, edge_list
+from ..topology.raw import RawGraph, RawLink, RawVertex, components
+
+_MOST_BYTES = 1 << 30
+Route = tuple[str, str, Sequence[str]]
+"""Switch, terminal or switch, and the names of the links, in order of preference."""
+
+
+class Lines:
+    """A file line by line; every error points at its line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            content = reading.content(path, _MOST_BYTES, "1 GB", "take a part of it")
+            self.text = reading.text_of(content, str(path))
+        except ReadError as error:
+            message = error.message if error.place else f"{path}: {error.message}"
+            raise ReadError(message, error.hint, error.place) from None
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        yield from enumerate(self.text.splitlines(), 1)
+
+    def error(self, line: int, message: str, hint: str, part: str = "") -> ReadError:
+        """Return the error at a line, or at the first place of ``part`` in it."""
+        place = reading.line_of(self.text, line, str(self.path))
+        at = place[4].find(part) if part else -1
+        if at >= 0:
+            place = (place[0], line, at + 1, len(part), place[4])
+        return ReadError(message, hint, place)
+
+    def fail(self, line: int, message: str, hint: str, part: str = "") -> NoReturn:
+        """Raise it."""
+        raise self.error(line, message, hint, part)
+
+
+@dataclass
+class Imported:
+    """A fabric: its graph, its routes if there are any, and the rest of a scenario for it."""
+
+    kind: str
+    graph: Graph
+    routes: list[Route] = field(default_factory=list)
+    sections: str = ""
+    """Sections of a scenario besides topology and routing, as TOML."""
+    remarks: tuple[str, ...] = ()
+
+    def files(self, name: str) -> dict[str, str]:
+        """Return the texts of the files of a scenario with this name, by file name."""
+        found = {"network.csv": edge_list.write(self.graph)}
+        text = f'name = {json.dumps(name, ensure_ascii=False)}\n\n[topology]\nkind = "file"\npath = "network.csv"\n'
+        if self.routes:
+            found["routes.csv"] = _csv(self.routes)
+            text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
+        return {"scenario.toml": f"{text}\n{self.sections}", **found}
+
+
+def _csv(routes: Sequence[Route]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("switch", "terminal", "links"))
+    writer.writerows((switch, target, " ".join(links)) for switch, target, links in routes)
+    return out.getvalue()
+
+
+class Fabric:
+    """A graph in the making; ``lines``: the file in which vertices and links have their lines."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.raw = RawGraph(str(lines.path))
+        self.line_of: dict[str, int] = {}
+
+    def add(self, name: str, terminal: bool, line: int) -> None:
+        """Add a switch or terminal."""
+        if name in self.line_of:
+            message = f'"{name[:60]}" is there already (line {self.line_of[name]})'
+            self.lines.fail(line, message, "give each a name of its own", name)
+        self.line_of[name] = line
+        try:
+            self.raw.add_vertex(RawVertex(name, terminal, f"line {line}"))
+        except GraphError as error:
+            raise self.lines.error(line, str(error).split(": ")[-1], "rename it") from None
+
+    def cable(
+        self, one: str, other: str, line: int, names: tuple[str, str], numbers: tuple[dict[str, float], ...]
+    ) -> None:
+        """Add a cable; names and numbers of the way there and of the way back."""
+        self.raw.cables += 1
+        cable = (self.raw.cables,)
+        for (a, b), name, own in zip(((one, other), (other, one)), names, numbers, strict=True):
+            self.raw.links.append(RawLink(a, b, name, cable, f"line {line}", dict(own)))
+
+    def graph(self) -> Graph:
+        """Return the graph. Raises ReadError at a line."""
+        self._check_whole()
+        try:
+            return self.raw.to_graph()
+        except GraphError as error:
+            line = next((int(word) for word in _words_after_line(str(error))), 1)
+            message = str(error).removeprefix(f"{self.raw.origin}: ").removeprefix(f"line {line}: ")
+            raise self.lines.error(line, message, "") from None
+
+    def _check_whole(self) -> None:
+        import numpy as np
+
+        number = {name: at for at, name in enumerate(self.raw.vertices)}
+        ends = [[number[getattr(link, end)] for link in self.raw.links] for end in ("source", "target")]
+        label = components(len(number), *(np.array(end, np.int64) for end in ends))
+        if not label.any():
+            return
+        part, count = np.unique(label, return_counts=True)
+        least = int(part[np.argmin(count)])
+        names = [name for name, at in number.items() if label[at] == least]
+        message = f'the fabric falls into {len(part)} parts: "{names[0][:60]}"'
+        message += f" and {len(names) - 1} more are" if len(names) > 1 else " is"
+        line = self.line_of[names[0]]
+        raise self.lines.error(
+            line, f"{message} joined to nothing else", "add the missing cables, or remove this"
+        )
+
+
+def _words_after_line(text: str) -> list[str]:
+    words = text.replace(":", " ").replace(",", " ").split()
+    return [after for word, after in itertools.pairwise(words) if word == "line" and after.isdecimal()]

@@ -1,0 +1,291 @@
+"""InfiniBand subnets: ``ibnetdiscover``, with the forwarding tables of ``dump_lfts`` or a ``.fdbs`` file.
+
+Each port of a channel adapter is a terminal, because a LID belongs to a port. Links are named by both ends
+with the numbers of their ports, ``leaf1:3>spine2:17``. The description of a node is its name if no other node
+has it, otherwise its GUID follows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..reading import ReadError
+from ..topology import Graph
+from .common import Fabric, Imported, Lines, Route
+
+LANE_GBIT_PER_S = {
+    "SDR": 2.0,
+    "DDR": 4.0,
+    "QDR": 8.0,
+    "FDR10": 10.0,
+    "FDR": 54.5 / 4,
+    "EDR": 25.0,
+    "HDR": 50.0,
+    "NDR": 100.0,
+    "XDR": 200.0,
+}
+"""Data rate of a lane after its code, as in ``common_verbs_port.c`` of Open MPI; NDR and XDR by doubling."""
+_NODE = re.compile(r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([^"]+)"\s*(?:#\s*"([^"]*)"(.*))?')
+_PORT = re.compile(
+    r'\[(\d{1,4})\](?:\[ext \d+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d{1,4})\](?:\[ext \d+\])?'
+    r"(?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?"
+)
+_BEFORE = re.compile(r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|DRPort)\b.*|#.*|")
+_WIDTH = re.compile(r"\b(\d{1,2})x\s*([A-Z]+(?:10)?)\b")
+_LID = re.compile(r"\blid (\d{1,5})\b")
+_LMC = re.compile(r"\blmc (\d)\b")
+_TABLE = re.compile(r"Unicast lids\b.*\bguid 0x([0-9a-fA-F]{1,16})\b.*")
+_FDBS = re.compile(r".*Switch 0x([0-9a-fA-F]{1,16})\b.*")
+_ENTRY = re.compile(r"0x([0-9a-fA-F]{1,8})\s*:?\s*(\d{1,4}|UNREACHABLE)\b.*")
+_OTHER = re.compile(r"(?:LID\s*:.*|Lid\s+Out\b.*|Port\s+Info\b.*|\d+ (?:valid )?lids dumped.*|#.*|)")
+
+
+@dataclass
+class _Node:
+    """A switch or a channel adapter."""
+
+    guid: str
+    is_switch: bool
+    description: str
+    line: int
+    ports: dict[int, _Port] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Port:
+    """A port with a cable: where it leads, its LID and the rate of the link."""
+
+    line: int
+    peer: str
+    peer_port: int
+    lids: range
+    rate_bits_per_s: int | None
+
+
+def ibnetdiscover(files: Sequence[Path]) -> Imported:
+    """Read a subnet, and its forwarding tables if a file has them."""
+    read = [Lines(file) for file in files]
+    tables = [one for one in read if re.search(r"^Unicast lids|dump_ucast_routes", one.text, re.MULTILINE)]
+    found = [one for one in read if one not in tables]
+    if len(found) != 1:
+        message = f"{len(found)} files of ibnetdiscover among {len(read)}"
+        raise ReadError(message, "name one, and the files of dump_lfts beside it")
+    subnet = _Subnet(found[0])
+    graph = subnet.graph()
+    routes = [route for one in tables for route in subnet.routes(one)]
+    sections = '[technology]\npreset = "infiniband-4x-edr"\n\n[traffic]\npattern = "uniform"\nload = 0.5\n'
+    return Imported("ibnetdiscover", graph, routes, sections, graph.remarks)
+
+
+class _Subnet:
+    """The nodes of a subnet by GUID."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.nodes: dict[str, _Node] = {}
+        self.lid_line: dict[int, int] = {}
+        self.end: dict[tuple[str, int], str] = {}
+        """The name of the vertex at each port."""
+        self.terminal: dict[int, str] = {}
+        """Terminals by the first LID of their ports."""
+        self._read()
+        self._check_both_ends()
+        self._name()
+
+    def _read(self) -> None:
+        node: _Node | None = None
+        for number, whole in self.lines:
+            line = whole.strip()
+            if match := _NODE.fullmatch(line):
+                node = self._node(number, match)
+            elif match := _PORT.fullmatch(line):
+                if node is None:
+                    self.lines.fail(
+                        number, "a port without a node", "is the file cut short at its beginning?"
+                    )
+                self._port(number, node, match)
+            elif not _BEFORE.fullmatch(line):
+                hint = 'nodes are lines such as Switch 36 "S-…" # "name", ports such as [1] "H-…"[1] # "name"'
+                self.lines.fail(number, f'"{line[:60]}" is no line of ibnetdiscover', hint)
+        if not self.nodes:
+            self.lines.fail(
+                1, "there is no switch and no adapter in this file", "save what ibnetdiscover prints"
+            )
+
+    def _node(self, number: int, match: re.Match[str]) -> _Node:
+        key = match[2]
+        if key in self.nodes:
+            message = f'"{key[:40]}" is there already (line {self.nodes[key].line})'
+            self.lines.fail(number, message, "keep one of the two blocks", key)
+        is_switch = match[1] == "Switch"
+        self.nodes[key] = _Node(key, is_switch, (match[3] or "").strip(), number)
+        if is_switch and (lid := _LID.search(match[4] or "")) and int(lid[1]):
+            self._take_lid(int(lid[1]), number)
+        return self.nodes[key]
+
+    def _port(self, number: int, node: _Node, match: re.Match[str]) -> None:
+        own, comment = int(match[1]), match[5] or ""
+        if own in node.ports:
+            message = f"port {own} has a cable already (line {node.ports[own].line})"
+            self.lines.fail(number, message, "keep one of the two lines", f"[{own}]")
+        width, lid, lmc = _WIDTH.search(comment), _LID.search(comment), _LMC.search(comment)
+        lids = range(0)
+        if not node.is_switch and lid and int(lid[1]):
+            lids = range(int(lid[1]), int(lid[1]) + (1 << int(lmc[1] if lmc else 0)))
+            for one in lids:
+                self._take_lid(one, number)
+        node.ports[own] = _Port(number, match[3], int(match[4]), lids, self._rate(number, width))
+
+    def _rate(self, number: int, width: re.Match[str] | None) -> int | None:
+        if width is None:
+            return None
+        if width[2] not in LANE_GBIT_PER_S or width[1] not in ("1", "2", "4", "8", "12"):
+            known = ", ".join(LANE_GBIT_PER_S)
+            self.lines.fail(
+                number, f"{width[0]} is no width and rate", f"widths are 1x to 12x, rates {known}", width[0]
+            )
+        return int(float(width[1]) * LANE_GBIT_PER_S[width[2]] * 1e9)
+
+    def _take_lid(self, lid: int, number: int) -> None:
+        before = self.lid_line.setdefault(lid, number)
+        if before != number:
+            message = f"the LID {lid} is given twice (also in line {before})"
+            self.lines.fail(
+                number, message, "a LID belongs to one port: let the subnet manager sweep again", f"lid {lid}"
+            )
+
+    def _check_both_ends(self) -> None:
+        for node in self.nodes.values():
+            for number, port in node.ports.items():
+                other = self.nodes.get(port.peer)
+                if other is None:
+                    message = f'"{port.peer[:40]}" has no block of its own'
+                    self.lines.fail(port.line, message, "is the file cut short?", port.peer)
+                back = other.ports.get(port.peer_port)
+                if back is None or (back.peer, back.peer_port) != (node.guid, number):
+                    there = "has no cable" if back is None else f"leads elsewhere (line {back.line})"
+                    message = f"port {port.peer_port} at the other end {there}"
+                    self.lines.fail(
+                        port.line, message, "each cable stands in the blocks of both its ends", port.peer
+                    )
+
+    def _name(self) -> None:
+        count = Counter(node.description for node in self.nodes.values())
+        for node in self.nodes.values():
+            alone = node.description and count[node.description] == 1
+            name = node.description if alone else f"{node.description} {node.guid}".strip()
+            for number in node.ports:
+                several = not node.is_switch and len(node.ports) > 1
+                self.end[node.guid, number] = f"{name} port {number}" if several else name
+
+    def graph(self) -> Graph:
+        """Return the graph. Raises ReadError."""
+        fabric = Fabric(self.lines)
+        for node in self.nodes.values():
+            for name in dict.fromkeys(self.end[node.guid, number] for number in node.ports):
+                fabric.add(name, not node.is_switch, node.line)
+            for number, port in node.ports.items():
+                if port.lids:
+                    self.terminal[port.lids[0]] = self.end[node.guid, number]
+        seen: set[tuple[str, int]] = set()
+        for node in self.nodes.values():
+            for number, port in node.ports.items():
+                if (node.guid, number) in seen:
+                    continue
+                seen |= {(node.guid, number), (port.peer, port.peer_port)}
+                ends = self.end[node.guid, number], self.end[port.peer, port.peer_port]
+                names = self.link(node.guid, number), self.link(port.peer, port.peer_port)
+                rate = (
+                    {} if port.rate_bits_per_s is None else {"rate_bits_per_s": float(port.rate_bits_per_s)}
+                )
+                fabric.cable(*ends, port.line, names, (rate, rate))
+        return fabric.graph()
+
+    def link(self, guid: str, number: int) -> str:
+        """Return the name of the link that leaves by a port."""
+        port = self.nodes[guid].ports[number]
+        ends = ((guid, number), (port.peer, port.peer_port))
+        return ">".join(f"{re.sub('[ /]', '_', self.end[end])}:{end[1]}" for end in ends)
+
+    def routes(self, lines: Lines) -> list[Route]:
+        """Return the forwarding tables of a file. Raises ReadError."""
+        by_guid = {int(key[2:], 16): key for key in self.nodes if re.fullmatch(r"S-[0-9a-fA-F]{1,16}", key)}
+        switch, found = "", dict[tuple[str, int], tuple[int, int]]()
+        for number, whole in lines:
+            line = whole.strip()
+            if head := _TABLE.fullmatch(line) or _FDBS.fullmatch(line):
+                switch = by_guid.get(int(head[1], 16), "")
+                if not switch:
+                    hint = "name the files of one subnet, made at the same time"
+                    lines.fail(
+                        number, f"there is no switch 0x{head[1]} in {self.lines.path.name}", hint, head[1]
+                    )
+            elif entry := _ENTRY.fullmatch(line):
+                if entry[2] != "UNREACHABLE":
+                    self._entry(lines, number, switch, entry, found)
+            elif not _OTHER.fullmatch(line):
+                lines.fail(
+                    number, f'"{line[:60]}" is no line of a forwarding table', "entries are 0x0002 001"
+                )
+        self._check_paths(lines, found)
+        return [
+            (self.end[key, port], self.terminal[lid], [self.link(key, port)])
+            for (key, lid), (port, _) in found.items()
+            if self.nodes[self.nodes[key].ports[port].peer].is_switch
+        ]
+
+    def _entry(
+        self,
+        lines: Lines,
+        number: int,
+        switch: str,
+        entry: re.Match[str],
+        found: dict[tuple[str, int], tuple[int, int]],
+    ) -> None:
+        lid, port = int(entry[1], 16), int(entry[2])
+        if not switch:
+            lines.fail(number, "an entry of no switch", "is the file cut short at its beginning?")
+        if lid not in self.terminal:
+            return  # the LID of a switch, of a port that is down, or a further one of the same port
+        if (switch, lid) in found:
+            message = f"LID {lid} is there already for this switch (line {found[switch, lid][1]})"
+            lines.fail(number, message, "keep one of the two", entry[1])
+        if port not in self.nodes[switch].ports:
+            name = self.nodes[switch].description or switch
+            lines.fail(number, f'port {port} of "{name}" has no cable', "read the tables again", entry[2])
+        found[switch, lid] = (port, number)
+
+    def _check_paths(self, lines: Lines, found: dict[tuple[str, int], tuple[int, int]]) -> None:
+        """Refuse tables by which a packet goes round, or arrives at a switch without an entry for it."""
+        lids = dict.fromkeys(lid for _, lid in found)
+        for lid in lids:
+            good: set[str] = set()
+            for start in (key for key, one in found if one == lid):
+                path: list[str] = []
+                at = start
+                while self.nodes[at].is_switch and at not in good:
+                    line = found[path[-1], lid][1] if path else 1
+                    if at in path:
+                        names = [self.nodes[one].description or one for one in path[path.index(at) :]]
+                        message = f'packets for "{self.terminal[lid]}" (LID {lid}) go round: '
+                        lines.fail(line, message + " > ".join([*names, names[0]]), "let them lead to the end")
+                    if (at, lid) not in found:
+                        name = self.nodes[at].description or at
+                        message = f'packets for LID {lid} come to "{name}", which has no entry for it'
+                        lines.fail(line, message, "read the tables of all switches")
+                    path.append(at)
+                    at = self.nodes[at].ports[found[at, lid][0]].peer
+                last = self.nodes[path[-1]].ports[found[path[-1], lid][0]] if path else None
+                if (
+                    last
+                    and not self.nodes[at].is_switch
+                    and self.end[at, last.peer_port] != self.terminal[lid]
+                ):
+                    line = found[path[-1], lid][1]
+                    message = f'LID {lid} belongs to "{self.terminal[lid]}", this leads to'
+                    lines.fail(line, f'{message} "{self.end[at, last.peer_port]}"', "read the tables again")
+                good |= set(path)

@@ -1,0 +1,156 @@
+"""InfiniBand subnets: switches, adapters, cables, rates and forwarding tables, right and wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fabriloom import imports
+from fabriloom.compile import compile
+from fabriloom.reading import ReadError
+from fabriloom.scenario import load
+
+SUBNET = """#
+# Topology file: generated on Tue Nov 24 10:00:00 2026
+#
+vendid=0x2c9
+devid=0xc738
+sysimgguid=0xa10
+switchguid=0xa10(a10)
+Switch\t36 "S-0000000000000a10"\t\t# "MF0;leaf one/U1" enhanced port 0 lid 1 lmc 0
+[1]\t"H-0000000000000b00"[1](b01) \t\t# "n0 HCA-1" lid 3 4xEDR
+[2]\t"H-0000000000000c00"[1](c01) \t\t# "n1 HCA-1" lid 5 4xEDR
+[35]\t"S-0000000000000a20"[35]\t\t# "two" lid 2 4xHDR
+[36]\t"S-0000000000000a20"[36]\t\t# "two" lid 2 4xHDR
+
+switchguid=0xa20(a20)
+Switch\t36 "S-0000000000000a20"\t\t# "two" enhanced port 0 lid 2 lmc 0
+[35]\t"S-0000000000000a10"[35]\t\t# "MF0;leaf one/U1" lid 1 4xHDR
+[36]\t"S-0000000000000a10"[36]\t\t# "MF0;leaf one/U1" lid 1 4xHDR
+[1]\t"H-0000000000000d00"[1](d01) \t\t# "n2 HCA-1" lid 7 4xEDR
+
+caguid=0xb00
+Ca\t1 "H-0000000000000b00"\t\t# "n0 HCA-1"
+[1](b01) \t"S-0000000000000a10"[1]\t\t# lid 3 lmc 1 "MF0;leaf one/U1" lid 1 4xEDR
+
+caguid=0xc00
+Ca\t1 "H-0000000000000c00"\t\t# "n1 HCA-1"
+[1](c01) \t"S-0000000000000a10"[2]\t\t# lid 5 lmc 1 "MF0;leaf one/U1" lid 1 4xEDR
+
+caguid=0xd00
+Ca\t1 "H-0000000000000d00"\t\t# "n2 HCA-1"
+[1](d01) \t"S-0000000000000a20"[1]\t\t# lid 7 lmc 0 "two" lid 2 4xEDR
+"""
+LFTS = """Unicast lids [0x0-0x7] of switch Lid 1 guid 0x0000000000000a10 ('MF0;leaf one/U1'):
+  Lid  Out   Destination
+       Port     Info
+0x0001 000 : (Switch portguid 0xa10: 'MF0;leaf one/U1')
+0x0003 001 : (Channel Adapter portguid 0xb01: 'n0 HCA-1')
+0x0004 001 : (Channel Adapter portguid 0xb01: 'n0 HCA-1')
+0x0005 002 : (Channel Adapter portguid 0xc01: 'n1 HCA-1')
+0x0007 036 : (Channel Adapter portguid 0xd01: 'n2 HCA-1')
+5 valid lids dumped
+Unicast lids [0x0-0x7] of switch Lid 2 guid 0x0000000000000a20 ('two'):
+0x0003 035 # Channel Adapter portguid 0xb01: 'n0 HCA-1'
+0x0005 036 # Channel Adapter portguid 0xc01: 'n1 HCA-1'
+0x0007 001 # Channel Adapter portguid 0xd01: 'n2 HCA-1'
+3 lids dumped
+"""
+FDBS = """osm_ucast_mgr_dump_ucast_routes: Switch 0x0000000000000a10
+LID    : Port : Hops : Optimal
+0x0003 : 001  : 00   : yes
+0x0005 : 002  : 00   : yes
+0x0007 : 036  : 01   : yes
+0x0009 : UNREACHABLE
+osm_ucast_mgr_dump_ucast_routes: Switch 0x0000000000000a20
+LID    : Port : Hops : Optimal
+0x0003 : 035  : 01   : yes
+0x0005 : 036  : 01   : yes
+0x0007 : 001  : 00   : yes
+"""
+
+
+def read(folder: Path, subnet: str = SUBNET, tables: str = LFTS) -> imports.Imported:
+    (folder / "ibnetdiscover.out").write_text(subnet)
+    (folder / "lfts.out").write_text(tables)
+    return imports.read("ibnetdiscover", folder / "lfts.out", folder / "ibnetdiscover.out")
+
+
+@pytest.mark.parametrize("tables", [LFTS, FDBS])
+def test_a_subnet_with_its_tables(tables: str, tmp_path: Path) -> None:
+    found = read(tmp_path, tables=tables)
+    graph = found.graph
+    assert graph.switch_names == ["MF0;leaf one/U1", "two"]
+    assert graph.terminal_names == ["n0 HCA-1", "n1 HCA-1", "n2 HCA-1"]
+    assert (graph.links, graph.link_names[0]) == (10, "MF0;leaf_one_U1:1>n0_HCA-1:1")
+    rates = dict(zip(graph.link_names, graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+    assert rates["two:36>MF0;leaf_one_U1:36"] == 2e11
+    assert rates["two:1>n2_HCA-1:1"] == 1e11
+    assert found.routes == [
+        ("MF0;leaf one/U1", "n2 HCA-1", ["MF0;leaf_one_U1:36>two:36"]),
+        ("two", "n0 HCA-1", ["two:35>MF0;leaf_one_U1:35"]),
+        ("two", "n1 HCA-1", ["two:36>MF0;leaf_one_U1:36"]),
+    ]
+    for name, text in found.files("subnet").items():
+        (tmp_path / name).write_text(text)
+    compiled = compile(load(tmp_path / "scenario.toml"))
+    assert compiled.cycle is None
+    assert compiled.graph.link_names == graph.link_names
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "line", "part"),
+    [
+        (("lid 7 lmc 0", "lid 6 lmc 0"), "the LID 6 is given twice (also in line 26)", 30, "lid 6"),
+        (('[2]\t"H-0000000000000c00"', '[1]\t"H-0000000000000c00"'), "port 1 has a cable already", 10, "[1]"),
+        (
+            ('"S-0000000000000a20"[36]\t\t# "two"', '"S-0000000000000a20"[7]\t\t# "two"'),
+            "has no cable",
+            12,
+            "S-",
+        ),
+        (("4xHDR", "4xHRD"), "4xHRD is no width and rate", 11, "4xHRD"),
+        (("vendid", "vendor"), "is no line of ibnetdiscover", 4, "vendor"),
+        (('Ca\t1 "H-0000000000000d00"', 'Ca\t1 "H-0000000000000e00"'), "has no block of its own", 18, "H-"),
+    ],
+)
+def test_a_wrong_subnet_is_pointed_at(
+    change: tuple[str, str], message: str, line: int, part: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ReadError) as caught:
+        read(tmp_path, SUBNET.replace(*change, 1))
+    assert message in caught.value.message
+    assert caught.value.place is not None
+    _, number, column, _, text = caught.value.place
+    assert number == line
+    assert text[column - 1 :].startswith(part)
+
+
+def test_a_subnet_in_two_parts(tmp_path: Path) -> None:
+    lines = [line for line in SUBNET.splitlines() if "[35]" not in line and "[36]" not in line]
+    with pytest.raises(ReadError, match='falls into 2 parts: "two" and 1 more are joined') as caught:
+        read(tmp_path, "\n".join(lines))
+    assert caught.value.place is not None
+    assert '"two"' in caught.value.place[4]
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "line"),
+    [
+        (("0x0007 001 #", "0x0007 035 #"), "LID 7) go round: MF0;leaf one/U1 > two > MF0;leaf one/U1", 13),
+        (("0x0007 001 #", "# no entry"), 'packets for LID 7 come to "two", which has no entry for it', 8),
+        (("0x0007 001 #", "0x0007 009 #"), 'port 9 of "two" has no cable', 13),
+        (("0x0003 035 #", "0x0005 035 #"), "LID 5 is there already for this switch (line 11)", 12),
+        (("0x0005 002 :", "0x0005 001 :"), 'LID 5 belongs to "n1 HCA-1", this leads to "n0 HCA-1"', 7),
+        (("guid 0x0000000000000a20", "guid 0x0000000000000a30"), "there is no switch 0x0000000000000a30", 10),
+        (("3 lids dumped", "three lids"), "is no line of a forwarding table", 14),
+    ],
+)
+def test_wrong_tables_are_pointed_at(
+    change: tuple[str, str], message: str, line: int, tmp_path: Path
+) -> None:
+    with pytest.raises(ReadError) as caught:
+        read(tmp_path, tables=LFTS.replace(*change, 1))
+    assert message in caught.value.message
+    assert caught.value.place is not None
+    assert caught.value.place[1] == line
