@@ -368,10 +368,15 @@ fn hops(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     out.set_item("hop_source", ids(|hop| hop.source))?;
     out.set_item("hop_target", ids(|hop| hop.target))?;
     out.set_item("hop_link", ids(|hop| hop.link))?;
+    out.set_item("hop_created_ticks", times(|hop| hop.created))?;
     out.set_item("hop_started_ticks", times(|hop| hop.started))?;
     out.set_item("hop_begin_ticks", times(|hop| hop.begin))?;
     out.set_item("hop_end_ticks", times(|hop| hop.end))?;
     out.set_item("hop_kind", rows().map(|hop| hop.kind).collect::<Vec<u8>>().into_pyarray(py))?;
+    let waiting = run.waiting();
+    let (terminals, created): (Vec<u32>, Vec<Time>) = waiting.into_iter().unzip();
+    out.set_item("wait_terminal", terminals.into_pyarray(py))?;
+    out.set_item("wait_created_ticks", created.into_pyarray(py))?;
     out.set_item("hops_dropped", done.dropped)
 }
 

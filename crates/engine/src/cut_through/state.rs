@@ -198,7 +198,7 @@ impl Network {
     /// Keeps the path of a packet that starts on a link now.
     #[cold]
     pub(super) fn keep_hop(&mut self, link: u32, packet: u32, begin: Time, end: Time) {
-        let Packet { source, target, started, .. } = self.packets[packet];
-        self.hops.record(Hop { source, started, target, link, begin, end, kind: hop_kind::PACKET });
+        let Packet { source, target, created, started, .. } = self.packets[packet];
+        self.hops.record(Hop { source, created, started, target, link, begin, end, kind: hop_kind::PACKET });
     }
 }

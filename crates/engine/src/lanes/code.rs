@@ -207,6 +207,7 @@ impl Network {
         codes.add(arrival, CodeEvent::Arrive { link, code });
         self.hops.record(Hop {
             source: self.fabric.code_port[code.source as usize],
+            created: code.made,
             started: code.made,
             target: u32::from(code.number),
             link,

@@ -427,9 +427,10 @@ impl Network {
         if !std::mem::replace(&mut at.lost, true) {
             let mark = at.mark;
             if self.hops.limit > 0 {
-                let (now, &mut Packet { source, target, started, .. }) = (self.agenda.now, at);
+                let (now, &mut Packet { source, target, created, started, .. }) = (self.agenda.now, at);
                 self.hops.record(Hop {
                     source,
+                    created,
                     started,
                     target,
                     link,

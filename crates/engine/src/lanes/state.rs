@@ -199,8 +199,8 @@ impl Network {
 
     /// Returns a packet's stay on a link.
     pub(super) fn hop(&self, link: u32, sent: &Outgoing, end: Time) -> Hop {
-        let Packet { source, target, started, .. } = self.packets[sent.packet];
-        Hop { source, started, target, link, begin: sent.begin, end, kind: hop_kind::PACKET }
+        let Packet { source, target, created, started, .. } = self.packets[sent.packet];
+        Hop { source, created, started, target, link, begin: sent.begin, end, kind: hop_kind::PACKET }
     }
 
     /// Returns the packets that are on links, with end -1.

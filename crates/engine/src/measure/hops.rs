@@ -8,6 +8,8 @@ use crate::kernel::Time;
 pub struct Hop {
     /// Sending terminal; [`NONE`] for an echo whose packet is forgotten.
     pub source: u32,
+    /// When its source created it; for an echo 0.
+    pub created: Time,
     /// When the packet started on its source's wire.
     pub started: Time,
     /// The destination terminal; for a bus transfer, the link of the destination port.
@@ -77,7 +79,16 @@ mod tests {
 
     #[test]
     fn the_newest_are_kept() {
-        let hop = |begin| Hop { source: 0, started: 0, target: 1, link: 2, begin, end: begin + 1, kind: 0 };
+        let hop = |begin| Hop {
+            source: 0,
+            created: 0,
+            started: 0,
+            target: 1,
+            link: 2,
+            begin,
+            end: begin + 1,
+            kind: 0,
+        };
         let mut hops = Hops { limit: 5, ..Hops::default() };
         (0..12).for_each(|begin| hops.record(hop(begin)));
         assert_eq!(hops.rows.iter().map(|hop| hop.begin).collect::<Vec<_>>(), [9, 10, 11]);
@@ -86,7 +97,16 @@ mod tests {
 
     #[test]
     fn what_is_on_a_link_at_the_moment_asked_for_is_kept() {
-        let hop = |begin| Hop { source: 0, started: 0, target: 1, link: 2, begin, end: begin + 3, kind: 0 };
+        let hop = |begin| Hop {
+            source: 0,
+            created: 0,
+            started: 0,
+            target: 1,
+            link: 2,
+            begin,
+            end: begin + 3,
+            kind: 0,
+        };
         let mut hops = Hops { limit: 50, since: 6, ..Hops::default() };
         (0..9).for_each(|begin| hops.record(hop(begin)));
         assert_eq!(hops.rows.iter().map(|hop| hop.begin).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8]);

@@ -1,7 +1,7 @@
 //! Switches: transfers of packets from port to port over buses.
 
 use super::links::MOST_COUNT;
-use super::parts::Entry;
+use super::parts::{Entry, Transaction};
 use super::state::{NEVER, OUT, REQUEST, RESPONSE, Rings};
 use super::stations::{Port, Switch};
 use super::tick::{BUS, WORK};
@@ -160,12 +160,11 @@ impl Rings {
     #[cold]
     fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
         let Entry { transaction, target, is, .. } = self.entries[held];
-        let (source, started) =
-            (self.transactions[transaction].source, self.transactions[transaction].started);
+        let &Transaction { source, created, started, .. } = &self.transactions[transaction];
         let kind = if is.response() { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
         let of = &self.switches[self.stations[station as usize].switch_here as usize];
         let target = self.ports[(of.first + u32::from(target)) as usize].station;
-        self.hops.record(Hop { source, started, target, link: station, begin: self.now, end, kind });
+        self.hops.record(Hop { source, created, started, target, link: station, begin: self.now, end, kind });
     }
 
     /// Ends a transfer.

@@ -356,14 +356,14 @@ impl Rings {
             _ => hop_kind::PACKET,
         };
         // The transaction of an echo may have ended.
-        let (source, started) = if kind.is_packet() {
+        let (source, created, started) = if kind.is_packet() {
             let transaction = &self.transactions[self.entries[entry].transaction];
-            (transaction.source, transaction.started)
+            (transaction.source, transaction.created, transaction.started)
         } else {
-            (NONE, 0)
+            (NONE, 0, 0)
         };
         let kind = if again { sort | hop_kind::AGAIN } else { sort };
-        self.hops.record(Hop { source, started, target: dest, link, begin: self.now, end, kind });
+        self.hops.record(Hop { source, created, started, target: dest, link, begin: self.now, end, kind });
     }
 
     /// Records that a packet was sent and not accepted: immediately if packets must stay in order, otherwise when it is

@@ -370,6 +370,12 @@ impl Simulation {
         (done, if done.limit > 0 { network.standing() } else { Vec::new() })
     }
 
+    /// Returns terminal and creation of each packet that waits at its source, if paths are kept; none with programs.
+    pub fn waiting(&self) -> Vec<(u32, Time)> {
+        let network = self.any();
+        if network.hops().limit > 0 { self.run.waiting(network.fabric()) } else { Vec::new() }
+    }
+
     /// Returns the counts of every link since measuring began.
     pub fn link_counts(&self) -> Vec<LinkCounts> {
         self.any().counts()

@@ -29,9 +29,9 @@ impl Network {
     }
 
     fn hop(&self, link: u32, packet: u32, begin: Time, end: Time) -> Hop {
-        let PacketState { source, target, .. } = self.packets[packet];
+        let PacketState { source, target, created, .. } = self.packets[packet];
         let started = self.start_of(packet);
-        Hop { source, started, target, link, begin, end, kind: hop_kind::PACKET }
+        Hop { source, created, started, target, link, begin, end, kind: hop_kind::PACKET }
     }
 
     /// Returns when a packet started on its source's wire, even while its end has not left there.

@@ -166,11 +166,29 @@ impl Ports {
 
     /// Returns the packets that sources have created and ports have not taken; for closed sources also later ones.
     fn waiting(&self) -> impl Iterator<Item = Packet> {
-        self.terminals.iter().flat_map(|at| {
+        self.by_terminal().map(|(_, packet)| packet)
+    }
+
+    fn by_terminal(&self) -> impl Iterator<Item = (u32, Packet)> {
+        (0..).zip(&self.terminals).flat_map(|(terminal, at)| {
             let held = at.held.iter().map(|(packet, _)| *packet);
             let queued = at.ports.iter().flat_map(|port| port.queue.iter().copied());
-            at.queues.iter().flatten().copied().chain(queued).chain(held)
+            at.queues
+                .iter()
+                .flatten()
+                .copied()
+                .chain(queued)
+                .chain(held)
+                .map(move |packet| (terminal, packet))
         })
+    }
+
+    /// Returns terminal and creation of each packet that waits up to and including `now`; computed on copies as well.
+    pub fn waiting_since(&self, sources: &Sources, fabric: &Fabric, now: Time) -> Vec<(u32, Time)> {
+        let (mut ports, mut sources) = (self.clone(), sources.clone());
+        ports.catch_up(fabric, &mut sources, now);
+        let held = ports.by_terminal().map(|(terminal, packet)| (terminal, packet.created));
+        sources.waiting(fabric, now).into_iter().chain(held.filter(|&(_, created)| created <= now)).collect()
     }
 
     /// Returns packets created, refused and waiting up to now; computed on copies, because counting arrivals draws from

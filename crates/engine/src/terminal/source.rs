@@ -180,6 +180,25 @@ impl Sources {
         totals
     }
 
+    /// Returns terminal and creation of each packet that waits at an open source up to and including `now`, in order.
+    /// Like [`Sources::totals`], call it on a copy.
+    pub fn waiting(&mut self, fabric: &Fabric, now: Time) -> Vec<(u32, Time)> {
+        let (until, mut found) = (now.min(self.last), Vec::new());
+        for terminal in (0..self.sources.len()).filter(|&terminal| Self::is_open(fabric, terminal)) {
+            let limited = fabric.source_queue[terminal] != 0;
+            if limited {
+                self.pull(fabric, terminal, until, places(fabric, terminal));
+            }
+            let source = &mut self.sources[terminal];
+            found.extend(source.waiting.iter().map(|packet| (terminal as u32, packet.created)));
+            while !limited && let Some(packet) = source.ahead.filter(|packet| packet.created <= until) {
+                found.push((terminal as u32, packet.created));
+                source.ahead = source.drawing.arrival(fabric, terminal);
+            }
+        }
+        found
+    }
+
     fn count_waiting(&mut self, fabric: &Fabric, terminal: usize, now: Time) {
         let source = &mut self.sources[terminal];
         while source.ahead.is_some_and(|packet| packet.created <= now) {
