@@ -35,6 +35,12 @@ QUIET = (
 VIEW = "laboratory.player.views()[0]"
 
 
+def show(tab: Tab, what: str) -> None:
+    """Show packets or the use of links."""
+    tab.click(f"#view label:has([value={what}])")
+    tab.until(f"document.body.dataset.view === {what!r}")
+
+
 def coloured(tab: Tab, *rgb: int) -> int:
     """Pixels of the canvas that have a colour."""
     red, green, blue = rgb

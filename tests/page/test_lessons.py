@@ -74,7 +74,10 @@ def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
     tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Deadlock on a torus'")
     tab.click("#to-deadlock")
     tab.until(f"{QUIET} && {VIEW}.recording?.data.cycle.length >= 4")
-    tab.click("#to-deadlock")
+    assert tab.js("[laboratory.player.playing, laboratory.player.now === laboratory.player.until]") == [
+        False,
+        True,
+    ]
     assert "deadlocked" in tab.text("#replay-said")
     assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
 

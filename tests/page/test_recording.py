@@ -205,3 +205,29 @@ def test_time_codes_are_recorded_on_every_link_of_their_way() -> None:
     assert sent["s>t.1"] == 0
     assert all(later > first for first, later in zip(begins["t.1>s"], begins["s>t.0"], strict=True))
     assert max(shown["kind"]) == 0
+
+
+def test_queues_are_those_of_the_creation_times() -> None:
+    """As many as the engine counts in the end; none where links are idle, and none for programs."""
+    idle = recording(results("clos", load=0.02), 0)["queues"]
+    waits = [len(created) for created, _ in idle.values()]
+    assert sum(waits) < 30, "packets of Poisson sources meet now and then"
+    found = results("clos", load=1.0)
+    shown = recording(found, 0, most=1 << 20)
+    native = found.native
+    waiting = sum(len(created) - len(started) for created, started in shown["queues"].values())
+    in_flight = len(
+        {
+            (source, start)
+            for source, start, end in zip(
+                native["hop_source"], native["hop_started_ticks"], native["hop_end_ticks"], strict=True
+            )
+            if end < 0
+        }
+    )
+    packets = found.summary["packets"]
+    assert waiting == len(native["wait_terminal"]) > 20
+    assert waiting <= packets["in_flight"] <= waiting + in_flight + 16
+    for created, started in shown["queues"].values():
+        assert created == sorted(created)
+        assert all(begin > made for made, begin in zip(created, started, strict=False))

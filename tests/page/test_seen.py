@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
+from fabriloom.report import axes
+from fabriloom.report.page import Series
+
 from .browser import Tab
-from .laboratory import DONE, QUIET, SMALL, VIEW, drop
+from .laboratory import DONE, QUIET, SMALL, VIEW, drop, show
 from .test_lessons import lesson
 
 TORUS = ("teaching-torus-deadlock.toml", "Deadlock on a torus")
 ADAPTIVE = ("teaching-adaptive.toml", "Adaptive against deterministic")
 HEAD = ("teaching-head-of-line.toml", "Head-of-line blocking")
-COLD = "laboratory.cards[0].fabric.colours[0]"
+COLD = "reaching.shade(0)"
 MAGENTA = "#e0007a"
 STROKES = "[...document.querySelectorAll('.fabric path[data-links]')]"
 
@@ -20,21 +25,19 @@ def test_a_curve_leaves_the_fabric_as_it_is_and_colours_it(tab: Tab) -> None:
     tab.until(DONE)
     assert tab.js("document.body.dataset.view") == "packets"
     assert tab.js(f"laboratory.player.step(1), {VIEW}.shown.length") > 0
-    tab.js(
-        "(() => { const v = document.querySelector('#view'); v.value = 'use';"
-        " v.dispatchEvent(new Event('change')); })()"
-    )
+    show(tab, "use")
     assert tab.js(f"{STROKES}.some(one => one.getAttribute('stroke') !== {COLD})")
     assert "at a load of 100 %" in tab.text("#ramp")
 
 
-def test_packets_are_seen_when_they_are_played_after_a_run(tab: Tab) -> None:
+def test_one_switch_shows_packets_again_after_a_run(tab: Tab) -> None:
     tab.click("#run")
     tab.until(DONE)
     assert tab.js("document.body.dataset.view") == "use"
+    assert not tab.js("document.querySelector('#play').checkVisibility()")
+    show(tab, "packets")
     tab.click("#play")
     tab.until(f"getComputedStyle({VIEW}.canvas).visibility === 'visible' && {VIEW}.shown.length")
-    assert tab.js("document.querySelector('#view').value") == "packets"
 
 
 def test_a_run_that_deadlocks_shows_the_circle_and_does_not_begin_with_a_rate(tab: Tab) -> None:
@@ -49,7 +52,7 @@ def test_a_run_that_deadlocks_shows_the_circle_and_does_not_begin_with_a_rate(ta
         drawn = f"{STROKES}.filter(one => one.dataset.links.split(' ').includes('{link}'))"
         assert set(tab.js(f"{drawn}.map(one => one.getAttribute('stroke'))")) == {MAGENTA}
     assert tab.text("#measured").startswith("It deadlocked")
-    tab.click("#play")
+    show(tab, "packets")
     tab.until(f"{STROKES}.every(one => one.getAttribute('stroke') !== '{MAGENTA}')")
 
 
@@ -62,8 +65,8 @@ def test_names_are_readable_or_left_out(tab: Tab) -> None:
     )
     for wide in (400, 1280):
         tab.size(wide, 900)
-        tab.until(f"innerWidth === {wide} && ({sizes}).every(size => size > 6.4)", 5)
-        assert tab.js(f"({sizes}).length") > 0
+        tab.until(f"innerWidth === {wide} && ({sizes}).every(size => size > 8.4)", 5)
+    assert tab.js(f"({sizes}).length") > 0
 
 
 def test_a_lesson_and_its_replay_are_seen_without_scrolling(tab: Tab) -> None:
@@ -121,3 +124,19 @@ def test_what_many_packets_do_is_seen_before_where_they_go(tab: Tab) -> None:
     drop(tab, "mine.toml", SMALL)
     tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
     assert tab.js("laboratory.player.by") == "destination"
+
+
+def test_the_page_ends_its_axes_as_reports_do(tab: Tab) -> None:
+    for solid, dashed in (
+        ((27, 31, 48), (27, 40, 4e5)),
+        ((27, 31, 48), (27, 31, 90)),
+        ((1, 5, 90), (1, 60, 4e6)),
+    ):
+        series = [
+            Series("", [[x, y, None, None, ""] for x, y in enumerate(ys)], style)
+            for ys, style in ((solid, "line"), (dashed, "dashed"))
+        ]
+        log = axes.is_log(series)
+        lines = [json.dumps([{"points": list(enumerate(ys))}]) for ys in (solid, dashed)]
+        assert tab.js(f"plots.spans({lines[0]})") == log
+        assert tab.js(f"plots.top({lines[0]}, {lines[1]}, {json.dumps(log)})") == axes.top(series, log)

@@ -40,7 +40,7 @@ terminals = 4
 duration = "1 ms"
 precision = 0.0
 """
-LARGE = '[topology]\nkind = "grid"\nshape = [60, 60]\nterminals_per_switch = 2\n'
+LARGE = '[topology]\nkind = "grid"\nshape = [100, 100]\nterminals_per_switch = 2\n'
 LONG = SMALL.replace("1 ms", "100 s").replace("terminals = 4", "terminals = 30")
 
 
@@ -255,7 +255,7 @@ def test_a_mistake_is_shown_as_the_command_shows_it(server: int) -> None:
         (SMALL + "[technology]\npreset_file = \"/etc/passwd\"\n", "does not have this file"),
         (SMALL + "[routing]\nkind = \"table\"\npath = \"x.csv\"\n", "does not have this file"),
         (SMALL.replace("terminals = 4", "terminals = 20"), ""),
-        (LARGE, "7,200 terminals"),
+        (LARGE, "20,000 terminals"),
     ],
 )  # fmt: skip
 def test_what_the_page_does_not_take_is_said(server: int, text: str, words: str) -> None:
@@ -355,7 +355,7 @@ def test_a_run_is_told_while_it_goes_on_and_afterwards(server: int) -> None:
         listener.until("idle")
         late = Listener(server, name)
         assert late.until("state")["running"] is False
-        assert late.until("live")["accepted"] == end["accepted"]
+        assert late.until("live")["facts"] == end["facts"]
         late.close()
         status, headers, report = ask(server, "GET", f"/api/report?session={name}")
         assert (status, report[:15]) == (200, b"<!doctype html>")

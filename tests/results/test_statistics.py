@@ -46,10 +46,20 @@ def test_merging_loses_nothing_and_leaves_long_batches(count: int) -> None:
 
 def test_ratio_with_equal_batches_is_the_textbook_interval() -> None:
     """With denominators of 1 it is mean ± t s / sqrt(n); the numbers are worked out by hand."""
-    values = np.array([10.0, 12.0, 11.0, 13.0, 9.0])
-    found = ratio(values, np.ones(5))
+    values = np.array([10.0, 12.0, 11.0, 13.0, 9.0] * 2)
+    found = ratio(values, np.ones(10))
     assert found.mean == pytest.approx(11.0)
-    assert found.ci95 == pytest.approx(2.7764 * math.sqrt(2.5 / 5), rel=1e-4)
+    assert found.ci95 == pytest.approx(2.2622 * math.sqrt(20 / 9 / 10), rel=1e-4)
+
+
+def test_a_handful_of_values_has_no_interval() -> None:
+    """Also among many empty batches: five equal packets would be known to ± 0."""
+    latencies, packets = np.zeros(60), np.zeros(60)
+    latencies[::13], packets[::13] = 250.0, 1.0
+    assert ratio(latencies, packets).mean == 250.0
+    assert math.isnan(ratio(latencies, packets).ci95)
+    assert math.isnan(ratio(np.full(9, 4.0), np.ones(9)).ci95)
+    assert ratio(np.full(10, 4.0), np.ones(10)).ci95 == 0.0
 
 
 def test_interval_holds_the_truth_as_often_as_it_says() -> None:

@@ -10,6 +10,7 @@ import pytest
 from fabriloom import Scenario, simulate
 from fabriloom.compile import compile as compiled_of
 from fabriloom.page.live import Live
+from fabriloom.report.page import number, plus_minus
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -42,11 +43,14 @@ def test_the_page_says_what_the_report_says() -> None:
     scenario = fabriloom.load(SCENARIOS / "hot-spot.toml", ["run.duration=1 ms", "run.warmup=200 us"])
     results = simulate.run(scenario)
     picture, summary = Live(compiled_of(scenario)).end(results), results.summary
-    assert picture["p99_us"] == summary["latency_ns"]["p99"] / 1e3
-    assert picture["latency_us"] == summary["latency_ns"]["mean"] / 1e3
+    facts, latency = {name: value for name, value, _ in picture["facts"]}, summary["latency_ns"]
+    mean = plus_minus(latency["mean"] / 1e3, latency["mean_ci95"] / 1e3)
+    accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
+    assert facts["Mean latency"] == f"{mean} µs"
+    assert facts["99 % within"] == f"{number(latency['p99'] / 1e3)} µs"
+    assert facts["Accepted"] == f"{accepted} MB/s"
+    assert facts["Offered"] == f"{number(summary['offered_mbytes_per_s'])} MB/s"
     assert picture["packets"] == summary["packets"]["measured"] < summary["packets"]["delivered"]
-    assert picture["accepted"] == summary["accepted_mbytes_per_s"]
-    assert picture["offered"] == summary["offered_mbytes_per_s"]
 
 
 def test_loads_of_rings_add_up() -> None:

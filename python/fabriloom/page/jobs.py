@@ -12,7 +12,6 @@ from .. import studies
 from ..compile import compile, graph_of
 from ..output import encoded, file
 from ..report import for_comparison, for_curve, for_run
-from ..report.drawing_style import COLOURS
 from ..results import Results
 from ..scenario import Scenario
 from ..simulate import Progress, run
@@ -55,7 +54,7 @@ class Clock:
 
 def do_look(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     """Describe one or two fabrics."""
-    emit({"type": "look", "sides": look(job["first"], job.get("beside")), "colours": COLOURS})
+    emit({"type": "look", "sides": look(job["first"], job.get("beside"))})
 
 
 def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
@@ -154,7 +153,10 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         limits.check_size(graph_of(scenario))
         if not scenario.needs_load and not scenario.traffic.is_rated():
             raise Refusal("This traffic sets its own times, so there is no load to raise.")
-        curves[name] = _curve(side, len(scenarios), scenario, emit, clock, Path(job["report"]).parent)
+        curve = curves[name] = _curve(side, len(scenarios), scenario, emit, clock, Path(job["report"]).parent)
+        said = " ".join(f"{text}." for text in curve.verdicts.values() if text)
+        if curve.points:
+            emit({"type": "verdict", "side": side, "text": said})
     if clock.cancelled or not any(curve.points for curve in curves.values()):
         emit({"type": "done", "why": clock.why(), "report": False})
         return
@@ -174,6 +176,7 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kep
             {
                 "type": "point",
                 "side": side,
+                "number": LOADS.index(point.settings[load_of(scenario)]),
                 "load": point.settings[load_of(scenario)],
                 "offered": summary["offered_mbytes_per_s"],
                 "accepted": summary["accepted_mbytes_per_s"],

@@ -15,8 +15,8 @@ REQUEST_S = 10.0
 """A request must be complete within this time."""
 LOG_MESSAGES, LOG_S = 20, 60.0
 """Most messages of the server's libraries that are shown in this many seconds."""
-TERMINALS = 4096
-LINKS = 40_000
+TERMINALS = 16_384
+LINKS = 120_000
 RUN_S = 120.0
 """A run that takes longer is ended, with partial results."""
 STUDY_S = 900.0
@@ -37,7 +37,7 @@ RUNNING = 2
 """Most parallel runs, over all tabs."""
 LISTENERS = 8
 """Most streams of one session: a duplicated tab shares the session."""
-DRAWN_LINKS = 20_000
+DRAWN_LINKS = 120_000
 """Most links of a fabric that is drawn and coloured."""
 TOLD_LINKS = 4096
 """Most links of a fabric whose links show all quantities of a report."""

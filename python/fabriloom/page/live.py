@@ -11,8 +11,10 @@ import numpy as np
 
 from ..compile import Compiled
 from ..report.fabric import own_numbers
+from ..report.page import number, plus_minus
 from ..results import Results, tables
 from ..results.ends import BAD, STUCK
+from ..results.figures import in_percent
 from ..results.kinds import KINDS
 from ..results.summary import latency, throughput
 from ..simulate import Progress
@@ -33,6 +35,7 @@ class Live:
         self._graph, self._kind = compiled.graph, KINDS[compiled.graph.kind]
         self._warmup_ps = compiled.scenario.run.warmup_ps
         self._senders = np.flatnonzero(compiled.arrays["source_arrival"]).tolist()
+        self._capacity = _capacity(compiled, len(self._senders))
         self._warm: dict[str, list[Any]] = {"t_ms": [], "accepted": [], "latency": []}
         self._next = 0.0
         self._began = time.monotonic()
@@ -46,7 +49,8 @@ class Live:
             progress.so_far(), progress.simulated_ps // progress.tick_ps, progress.tick_ps
         )
         took = time.monotonic() - now
-        self._next = now + max(_EVERY_S, _PART * took)
+        # Also the page has to take what it is sent, a number per link.
+        self._next = now + max(_EVERY_S, _PART * took, self._graph.links * 1e-5)
         rate = progress.events / max(now - self._began, 1e-3)
         return {**picture, "share": progress.share, "events_per_s": rate}
 
@@ -54,22 +58,20 @@ class Live:
         """Return the last picture of a run."""
         summary = results.summary
         native = results.native
+        picture = self._picture(native, int(native["end_time_ticks"]), results.tick_ps)
         return {
-            **self._picture(native, int(native["end_time_ticks"]), results.tick_ps),
+            **picture,
+            "facts": _facts(picture, summary, self._capacity, summary["end"]["reason"] in STUCK),
             "share": 1.0,
             "warming": False,
             "end": summary["end"],
             "verdict": summary["verdict"],
             "bad": summary["end"]["reason"] in BAD,
-            "stuck": summary["end"]["reason"] in STUCK,
             "cycle": np.asarray(native["deadlock_links"]).tolist(),
             "warnings": summary["warnings"],
-            "wall_s": summary["engine"]["wall_s"],
-            "ci95": summary["accepted_mbytes_per_s_ci95"],
             "sources": _sources(results, self._senders),
             "columns": _columns(results),
             "limit": _limit(results),
-            "events": summary.get("events"),
         }
 
     def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int) -> dict[str, Any]:
@@ -87,22 +89,20 @@ class Live:
         else:
             before = sum(moment <= start * tick_ns / 1e6 for moment in self._warm["t_ms"])
             series = {name: [*self._warm[name][:before], *values] for name, values in series.items()}
-        return {
+        picture = {
             "simulated_ms": now_ticks * tick_ns / 1e6,
             "warming": warming,
             "measured_from_ms": start * tick_ns / 1e6,
             "before": before,
             "series": series,
-            "accepted": rates["accepted_mbytes_per_s"],
-            "offered": rates["offered_mbytes_per_s"],
-            "latency_us": _micro(delay["mean"]),
-            "p99_us": _micro(delay["p99"]),
             "packets": int(native["measured_packets"]),
             "tail": _tail(native, tick_ns),
             "busy": _busy(native, window),
             "carried": self._carried(native, window * tick_ns),
             "bus": float(tables.bus_utilisation(native, self._graph, window).max(initial=0.0)),
         }
+        measured = {**rates, "latency_ns": delay, "packets": {"measured": picture["packets"]}}
+        return {**picture, "facts": _facts(picture, measured, self._capacity)}
 
     def _carried(self, native: Mapping[str, Any], window_ns: float) -> list[int]:
         """Return, per link, the kB/s of everything on it; empty if its utilisation says the same."""
@@ -110,6 +110,47 @@ class Live:
         if carried is None or len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
             return []
         return np.round(1000 * carried(native, window_ns)).astype(int).tolist()
+
+
+def _capacity(compiled: Compiled, senders: int) -> float | None:
+    """Return the MB/s of payload that the links of all senders carry, in packets of mean length: load 1."""
+    if compiled.programs is not None or compiled.graph.several is not None:
+        return None
+    return senders * compiled.technology.payload_bytes_per_s(round(compiled.mean_packet_bytes)) / 1e6
+
+
+def _facts(
+    picture: Mapping[str, Any], summary: Mapping[str, Any], capacity: float | None, stuck: bool = False
+) -> list[list[str]]:
+    """Return the key numbers: name, value with its 95 % interval, and a note."""
+    delay, accepted = summary["latency_ns"], summary["accepted_mbytes_per_s"]
+    share = "" if accepted is None or not capacity else in_percent(accepted / capacity)
+    of = f"{share} of its senders' links" if share else ""
+    mean = plus_minus(_micro(delay["mean"]), _micro(delay["mean_ci95"]))
+    offered, carried = number(summary["offered_mbytes_per_s"]), picture["carried"]
+    rate = plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"])
+    facts = [
+        ["Accepted before it stopped" if stuck else "Accepted", f"{rate} MB/s", of],
+        ["Offered", f"{offered} MB/s", ""],
+        ["Mean latency", f"{mean} µs", ""],
+        ["99 % within", f"{number(_micro(delay['p99']))} µs", ""],
+        ["Packets measured", f"{summary['packets']['measured']:,}", ""],
+        ["Simulated", f"{number(picture['simulated_ms'])} ms", ""],
+    ]
+    if carried:
+        facts.append(["Busiest link", f"{number(max(carried) / 1000)} MB/s", ""])
+    if picture["bus"]:
+        facts.append(["Busiest bus", in_percent(picture["bus"]), ""])
+    built = summary.get("events") or {}
+    if built.get("complete"):
+        wanted = built["attempted_per_s"]
+        asked = f"of {number(wanted / 1000)} kHz attempted; {built['complete']} complete" if wanted else ""
+        facts += [
+            ["Events built", f"{number(built['achieved_per_s'] / 1000)} kHz", asked],
+            ["An event takes", f"{number(_micro(built['latency_ns']['mean']))} µs", ""],
+            ["99 % of them within", f"{number(_micro(built['latency_ns']['p99']))} µs", ""],
+        ]
+    return facts
 
 
 def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:

@@ -11,6 +11,7 @@ from ..compile import compile, graph_of
 from ..report.drawing import fabric_svg
 from ..report.drawing_ports import has_ports
 from ..report.drawing_style import counted
+from ..report.large import is_large, parts_of
 from ..scenario import Scenario
 from ..scenario.preset_files import FILE_KEYS
 from . import limits
@@ -48,6 +49,7 @@ def describe(one: Chosen) -> dict[str, Any]:
         "facts": facts(graph),
         "links": [str(name) for name in graph.link_names] if graph.links <= limits.DRAWN_LINKS else [],
         "svg": drawing(graph),
+        "parts": parts_of(graph) if is_large(graph) and graph.links <= limits.DRAWN_LINKS else None,
         "controls": controls(scenario),
         "warnings": compiled.warnings,
         "text": toml_text(_with_places(one.written, scenario)),
@@ -74,8 +76,8 @@ def facts(graph: Graph) -> str:
 
 
 def drawing(graph: Graph) -> str | None:
-    """Draw the fabric without loads; None if it is too large."""
-    if graph.links > limits.DRAWN_LINKS:
+    """Draw the fabric without loads; None if it is too large for strokes."""
+    if is_large(graph):
         return None
     return fabric_svg(graph, np.zeros(graph.links), "link in use", alone=True)
 

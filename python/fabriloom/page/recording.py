@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..compile import Compiled, compile
 from ..compile.faults import NEVER_TICKS
 from ..results import Results
-from ..results.limit import arrivals
 from ..results.tables import column
 from ..scenario import Scenario
 from ..simulate import Progress, run
@@ -26,6 +25,8 @@ _NOBODY = 2**32 - 1
 _BUS, _LOST, _CODE = 8, 16, 32
 _MOST_CODES = 20_000
 _MOST_OUTAGES = 2000
+_MOST_QUEUES, _MOST_WAITING = 64, 200_000
+"""Sources with queues that can be drawn, and packets in them that are worth sending to the page."""
 _EVERY_S = 0.2
 
 Told = Callable[[float], None]
@@ -58,18 +59,11 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
 
 
 def _around(compiled: Compiled) -> dict[str, Any]:
-    """Return the time to fill an input buffer, and the mean intervals of sources with open loops."""
-    tech, arrays = compiled.technology, compiled.arrays
+    """Return the time to fill an input buffer."""
+    tech = compiled.technology
     of_links = compiled.graph.rings is None
     buffer_ps = tech.input_buffer_chars * tech.character_ps() if isinstance(tech, Technology) else 0
-    free = compiled.programs is None and arrivals(compiled.scenario.resolve()) in ("constant", "poisson")
-    sends = np.flatnonzero(arrays["source_arrival"]).tolist() if free else []
-    intervals_ns = np.asarray(arrays["source_interval_grains"]) * tech.grain_ps / 1e3
-    names = compiled.graph.terminal_names
-    return {
-        "buffer_ns": float(buffer_ps) / 1e3 if of_links else 0.0,
-        "intervals_ns": {names[source]: float(intervals_ns[source]) for source in sends},
-    }
+    return {"buffer_ns": float(buffer_ps) / 1e3 if of_links else 0.0}
 
 
 def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
@@ -103,7 +97,8 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
     native, graph = results.native, results.graph
     rows = {name: column(native, f"hop_{name}") for name in ("source", "target", "link", "kind")}
     rows |= {
-        name: column(native, f"hop_{name}_ticks").astype(np.int64) for name in ("started", "begin", "end")
+        name: column(native, f"hop_{name}_ticks").astype(np.int64)
+        for name in ("created", "started", "begin", "end")
     }
     losses, codes, moved = (
         {name: values[which] for name, values in rows.items()}
@@ -129,6 +124,7 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
     names = [graph.terminal_names[terminal] for terminal in owner] + _distributions(results)
     return {
         **shown,
+        "queues": _queues(moved, names, results, first, last),
         "packet": packet.tolist(),
         "link": rows["link"].tolist(),
         "kind": (rows["kind"] & 7).tolist(),
@@ -142,6 +138,38 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
         ],
         "rings": graph.rings is not None,
     }
+
+
+def _queues(
+    moved: Mapping[str, NDArray[Any]], names: list[str], results: Results, first: int, last: int
+) -> dict[str, list[list[float]]]:
+    """Return, per source, when packets were created and when they started, in ns from the first shown moment.
+
+    These are packets that wait at their source at some shown moment; those that wait at the end never start.
+    Nothing is returned for programs and for more sources or packets than can be shown.
+    """
+    native, terminals = results.native, results.graph.terminal_names
+    if results.program is not None:
+        return {}
+    sent = np.stack([moved[name].astype(np.int64) for name in ("source", "created", "started")])
+    packets = np.unique(sent[:, moved["kind"] & 15 == 0], axis=1)
+    waited = (packets[1] < packets[2]) & (packets[1] <= last) & (packets[2] > first)
+    waits = zip(
+        *(column(native, f"wait_{name}").tolist() for name in ("terminal", "created_ticks")), strict=True
+    )
+    found: dict[str, list[list[float]]] = {}
+    tick_ns, rows = results.tick_ps / 1000, packets[:, waited].T.tolist()
+    for name, created, started in [
+        *((names[source], *times) for source, *times in rows),
+        *((terminals[terminal], created, None) for terminal, created in waits if created <= last),
+    ]:
+        own = found.setdefault(name, [[], []])
+        own[0].append(round((created - first) * tick_ns, 1))
+        if started is not None and started <= last:
+            own[1].append(round((started - first) * tick_ns, 1))
+    if len(found) > _MOST_QUEUES or sum(len(own[0]) for own in found.values()) > _MOST_WAITING:
+        return {}
+    return {name: [sorted(own[0]), sorted(own[1])] for name, own in found.items()}
 
 
 def _distributions(results: Results) -> list[str]:

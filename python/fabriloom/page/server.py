@@ -29,14 +29,17 @@ from .sessions import Message, Session, Sessions
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _SCRIPTS = (
-    *("page", "controls", "card", "fabric", "names", "film", "zoom", "geometry"),
-    *("marks", "recording", "packets", "player", "charts", "state"),
+    *("page", "store", "choosing", "running", "hearing", "viewing", "state"),
+    *("controls", "card", "charts", "fabric", "names", "zoom", "geometry"),
+    *("player", "packets", "recording", "marks", "film"),
 )
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
 _OF_REPORTS = {
     "charts.min.js": "vendor/charts.min.js",
+    "lines.min.js": "vendor/lines.min.js",
+    "large.js": "large.js",
     "reach.js": "reach.js",
-    "cursor.js": "cursor.js",
+    "plots.js": "plots.js",
     "style.css": "style.css",
 }
 _KEY_BYTES = 18

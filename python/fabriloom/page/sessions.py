@@ -22,7 +22,7 @@ ALONE_S = 20.0
 _FORGET_S = 3600.0
 _QUEUE = 400
 _KEPT_FILES = 64
-_MEASURED = ("live", "point")
+_MEASURED = ("live", "point", "verdict")
 """Messages of a run or a curve with measured values."""
 
 Message = dict[str, Any]

@@ -192,8 +192,6 @@ def _notes(plan: Plan) -> list[str]:
         notes[0] += " Numbers behind names are logical addresses."
     if plan.merged:
         notes[0] += " Parallel links are drawn as one, with their mean."
-    if plan.stubs:
-        notes[0] += " Strokes that end at the border continue at the opposite border."
     if most and not plan.outside and not plan.dots:
         notes[0] += f" Up to {counted(most, 'terminal')} at a switch, not drawn"
         notes[0] += "." if plan.scale is None else "; boxes have the mean colour of their terminals' links."

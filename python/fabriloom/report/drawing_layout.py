@@ -58,6 +58,59 @@ def _placed(graph: Graph) -> Points:
     return _upright(_apart(_relaxed(start, steps)))
 
 
+PIVOTS = 40
+
+
+def pivoted(graph: Graph) -> Points:
+    """Return places of the switches of a large graph that show its structure: distances to some switches far
+    from each other, projected to a plane (U. Brandes, C. Pich: Eigensolver methods for progressive
+    multidimensional scaling, 2006). Switches that coincide are spread around their place.
+    """
+    start, near = _neighbours(graph)
+    far = np.full(graph.switches, np.inf)
+    rows, pivot = [], 0
+    for _ in range(min(PIVOTS, graph.switches)):
+        rows.append(_distances(start, near, pivot))
+        far = np.minimum(far, rows[-1])
+        pivot = int(far.argmax())
+    square = np.array(rows, np.float64).T ** 2
+    centred = square.mean(axis=0) + square.mean(axis=1)[:, None] - square - square.mean()
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    plane = centred @ vectors[:, :-3:-1]
+    plane /= max(float(np.ptp(plane, axis=0).max()), 1e-9)
+    keys, group = np.unique(np.round(plane, 4), axis=0, return_inverse=True)
+    order = np.argsort(group.ravel(), kind="stable")
+    turn = np.empty(graph.switches)
+    turn[order] = np.arange(graph.switches) - np.searchsorted(group.ravel()[order], group.ravel()[order])
+    angle = turn * 2.399963
+    step = 0.4 / np.sqrt(max(len(keys), graph.switches))
+    return plane + step * np.sqrt(turn)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def _neighbours(graph: Graph) -> tuple[Points, Points]:
+    """Return the neighbours of all switches, one after another, and where those of each begin."""
+    links = graph.switch_links
+    source = np.concatenate([graph.link_source[links], graph.link_target[links]])
+    target = np.concatenate([graph.link_target[links], graph.link_source[links]])
+    order = np.argsort(source, kind="stable")
+    start = np.searchsorted(source[order], np.arange(graph.switches + 1))
+    return start, target[order]
+
+
+def _distances(start: Points, near: Points, first: int) -> Points:
+    """Return the number of cables from one switch to every other."""
+    steps = np.full(len(start) - 1, -1)
+    frontier, distance = np.array([first]), 0
+    while frontier.size:
+        steps[frontier] = distance
+        distance += 1
+        counts = start[frontier + 1] - start[frontier]
+        at = np.repeat(start[frontier + 1] - np.cumsum(counts), counts) + np.arange(counts.sum())
+        found = np.unique(near[at])
+        frontier = found[steps[found] < 0]
+    return np.where(steps < 0, distance, steps)
+
+
 def _steps(graph: Graph) -> Points:
     """Return the number of cables on a shortest path between every two switches, ignoring directions."""
     links = graph.switch_links

@@ -24,29 +24,17 @@ def draw_switch_links(plan: Plan) -> None:
     pairs = np.array(list(bundles), np.int64).reshape(-1, 2)
     bows = _bows(plan, pairs)
     for (a, b), bow, inside in zip(pairs.tolist(), bows.tolist(), bundles.values(), strict=True):
-        outward = _wrap(plan, a, b)
-        if outward is None:
-            _bundle(plan, inside, plan.places[a], plan.places[b], bow, a)
-        else:
-            plan.stubs = True
-            left, right = plan.places[a] - outward, plan.places[b] + outward
-            plan.corners += [(float(end[0]), float(end[1])) for end in (left, right)]
-            _bundle(plan, inside, plan.places[a], left, 0.0, a)
-            _bundle(plan, inside, right, plan.places[b], 0.0, a)
+        loop = _wraps(plan, a, b)
+        _bundle(plan, inside, plan.places[a], plan.places[b], 0.0 if loop else bow, a, loop)
 
 
-def _wrap(plan: Plan, a: int, b: int) -> Points | None:
-    """Return the direction in which a wrap-around cable leaves the picture at b, None for others."""
+def _wraps(plan: Plan, a: int, b: int) -> bool:
+    """Return whether a cable leads around a torus: it is drawn as a loop beside its row."""
     layout = plan.graph.layout
     shape = layout.get("shape", [])
     if not layout.get("wrap") or len(shape) < 2:
-        return None
-    steps = layout["coordinates"][b] - layout["coordinates"][a]
-    dimension = int(np.abs(steps).argmax())
-    if abs(int(steps[dimension])) < 2:
-        return None
-    step = (plan.places[b] - plan.places[a]) / int(steps[dimension])
-    return step * (0.5 * plan.pitch / max(float(np.hypot(*step)), 1e-9)) * np.sign(steps[dimension])
+        return False
+    return bool(np.abs(layout["coordinates"][b] - layout["coordinates"][a]).max() > 1)
 
 
 def _bows(plan: Plan, pairs: NDArray[np.int64]) -> Points:
@@ -67,7 +55,9 @@ def _bows(plan: Plan, pairs: NDArray[np.int64]) -> Points:
     return bows
 
 
-def _bundle(plan: Plan, links: list[int], start: Points, end: Points, bow: float, first: int) -> None:
+def _bundle(
+    plan: Plan, links: list[int], start: Points, end: Points, bow: float, first: int, loop: bool
+) -> None:
     """Draw parallel links between two points; ``first`` is the switch at the start."""
     graph = plan.graph
     forth = [link for link in links if graph.link_source[link] == first]
@@ -85,11 +75,18 @@ def _bundle(plan: Plan, links: list[int], start: Points, end: Points, bow: float
         gap = max(gap, 4.4 if plan.pitch > 40 else 2.4)
     for lane, (group, way) in enumerate(lanes):
         offset = (lane - (len(lanes) - 1) / 2) * gap
-        draw_stroke(plan, group, start, end, offset, bow, way)
+        draw_stroke(plan, group, start, end, offset, bow, way, loop)
 
 
 def draw_stroke(
-    plan: Plan, links: list[int], start: Points, end: Points, offset: float, bow: float, way: bool
+    plan: Plan,
+    links: list[int],
+    start: Points,
+    end: Points,
+    offset: float,
+    bow: float,
+    way: bool,
+    loop: bool = False,
 ) -> None:
     """Draw one stroke for links in the same direction, ``offset`` to the right of the path."""
     graph, scale = plan.graph, plan.scale
@@ -109,6 +106,8 @@ def draw_stroke(
         width = width * (1.5 if plan.pitch < 40 else 2.2)
     dots = [f"{number(x)} {number(y)}" for x, y in (one, middle, two)]
     path = f"M{dots[0]}Q{dots[1]} {dots[2]}"
+    if loop:
+        path, middle = _loop(plan, one, two, right * offset)
     text = title(_links_text(plan, links, known))
     which = marks(links, way)
     shape = f'<path d="{path}"{which} stroke="{colour}" stroke-width="{number(width)}">{text}</path>'
@@ -117,7 +116,7 @@ def draw_stroke(
         bulge = (one + two) / 4 + middle / 2
         plan.corners.append((float(bulge[0]), float(bulge[1])))
     if len(links) > 1 and plan.pitch > 40 and len(plan.strokes) < 200 and (way or scale is None):
-        _count(plan, len(links), start, end, right * bow * 0.5)
+        _count(plan, len(links), start, end, middle - (start + end) / 2 if loop else right * bow * 0.5)
     there, back = (one, middle, two), (two, middle, one)
     if not way:
         there, back = back, there
@@ -128,6 +127,21 @@ def draw_stroke(
             write_port(plan, reverse, back)
     if reverse < 0 and plan.arrows:
         _arrow(plan, there, links, colour, value)
+
+
+def _loop(plan: Plan, one: Points, two: Points, aside: Points) -> tuple[str, Points]:
+    """Return the path of a cable around a torus, out at one border and in at the other, and its middle."""
+    way = two - one
+    way = way / max(float(np.hypot(*way)), 1e-9) * plan.pitch
+    # Below a row and right of a column: the first terminal of a switch is on the other sides.
+    low = np.array([way[1], -way[0]]) * (1 if way[0] < -1e-6 or (abs(way[0]) <= 1e-6 and way[1] > 0) else -1)
+    # Half a row beside the switches: three quarters of what the two inner points are.
+    bends = one - 0.5 * way + 0.66 * low + aside, two + 0.5 * way + 0.66 * low + aside
+    middle = (one + two) / 2 + 0.5 * low + aside
+    for x, y in ((one + bends[0]) / 2, middle, (two + bends[1]) / 2):
+        plan.corners.append((float(x), float(y)))
+    dots = [f"{number(x)} {number(y)}" for x, y in (one, *bends, two)]
+    return f"M{dots[0]}C{dots[1]} {dots[2]} {dots[3]}", middle
 
 
 def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str:

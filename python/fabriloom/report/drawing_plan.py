@@ -60,7 +60,6 @@ class Plan:
     """Points that the picture must contain."""
     ink: float = 1.0
     """Factor of the stroke width, smaller if strokes would cover too much of the picture."""
-    stubs: bool = False
     rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """Per link: the rate in bits per second that a graph file gives, NaN for the technology's rate; empty if
     all rates are equal."""
@@ -155,7 +154,7 @@ def _ink(graph: Graph, places: Points, each_way: bool, merged: bool) -> float:
     strokes = int(np.where(merged | (count > MAX_PARALLEL), 2, count).sum())
     ways = places[pairs // graph.switches] - places[pairs % graph.switches]
     area = float(np.prod(np.maximum(np.ptp(places, axis=0), 1.0)))
-    # The median, because the few long wrap-around cables of a torus are drawn as stubs.
+    # The median, because the few long wrap-around cables of a torus count little.
     covered = float(np.median(np.hypot(*ways.T))) * strokes * 0.03 / area
     return float(np.clip(0.6 / max(covered, 1e-9), 0.45, 1.0))
 

@@ -66,10 +66,6 @@ def ramp(share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-COLOURS = tuple(ramp(step / 64) for step in range(65))
-"""The ramp in steps, for colouring in a browser."""
-
-
 def number(value: float) -> str:
     """Return a coordinate with one decimal, without trailing zeros."""
     text = f"{value:.1f}"
@@ -118,12 +114,12 @@ def legend(
         start = left + text_width(scale.label, 12) + 14
         bar, steps = min(220.0, max(120.0, width - (start - left) - 60)), 44
         for step in range(steps):
-            colour = ramp((step + 0.5) / steps)
+            share = (step + 0.5) / steps
             x = start + bar * step / steps
             cell = (
                 f'<rect x="{number(x)}" y="{number(y + 2)}" width="{number(bar / steps + 0.4)}" height="11"'
             )
-            parts.append(f'{cell} fill="{colour}"/>')
+            parts.append(f'{cell} fill="{ramp(share)}" data-share="{share:.3g}"/>')
         for share in (0, 0.5, 1):
             shown = "0" if share == 0 else scale.text(share * scale.top)
             mark = f' data-legend="{share:g}"'

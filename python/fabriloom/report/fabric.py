@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from ..topology.graph import Graph
 
-MOST_DRAWN_SWITCHES = 600
-MOST_DRAWN_STATIONS = 2400
-"""A drawing with more stations is an unreadable file of many megabytes; the table of links is more useful."""
+_MOST_TOLD = 20_000
+"""With more links only their utilisation is told: the tables have the rest."""
 
 
 def fabric(
@@ -27,28 +26,32 @@ def fabric(
     limit: Mapping[str, Any] | None = None,
     cycle: Sequence[str] = (),
 ) -> list[Drawing | Prose]:
-    """Return the network with its links coloured by utilisation, or a sentence if it is too large to draw.
+    """Return the network with its links coloured by utilisation, or a sentence if it has too many links.
 
     Links and terminals show their own numbers; with the table of links, more than the utilisation. The link
     that is the ``limit`` of a summary is marked, or the links of the ``cycle`` of a deadlock.
     """
     if graph is None or not len(utilisation):
         return []
-    stations = graph.links if graph.rings is not None else 0
-    if graph.switches > MOST_DRAWN_SWITCHES or stations > MOST_DRAWN_STATIONS:
-        size = f"{number(stations)} stations" if stations else f"{number(graph.switches)} switches"
-        return [
-            Prose("The fabric", f"Not drawn: of {size} nothing could be told apart. The tables say more.")
-        ]
     import polars as pl
 
+    from . import large
     from .drawing import fabric_svg
 
-    svg = fabric_svg(graph, np.asarray(utilisation))
+    if graph.links > large.MOST_LINKS:
+        size = f"{number(graph.links)} links"
+        return [
+            Prose("The fabric", f"Not drawn: {size} would make this file very large. The tables say more.")
+        ]
+    of_lines = large.is_large(graph)
+    svg = "" if of_lines else fabric_svg(graph, np.asarray(utilisation))
     note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
-    if table is None:
+    if table is None or graph.links > _MOST_TOLD:
         table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
     numbers = own_numbers(table)
+    if of_lines:
+        numbers["large"] = large.parts_of(graph)
+        note += " Ctrl and the wheel or + and − enlarge, dragging moves."
     held = (limit or {}).get("name")
     if cycle:
         numbers["limit"] = [numbers["names"].index(name) for name in cycle]
@@ -74,7 +77,7 @@ _OWN = {
 
 def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
     """Return the numbers of each link that a drawing shows, from the table of links."""
-    from .drawing_style import COLOURS, scale_of
+    from .drawing_style import scale_of
 
     columns = []
     for name, (label, factor, kind) in _OWN.items():
@@ -83,4 +86,4 @@ def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
             kept = [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
             top = scale_of(values, label).top
             columns.append({"label": label, "values": kept, "kind": kind, "top": top})
-    return {"names": table["link"].to_list(), "colours": COLOURS, "columns": columns}
+    return {"names": table["link"].to_list(), "columns": columns}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .drawing_style import ramp, scale_of
+from .drawing_style import INK, PAPER, ramp, scale_of
 from .page import Drawing, HeatMap, number
 
 _CELL_W, _CELL_H, _LEFT, _TOP, _LETTER = 92, 34, 30, 46, 7.2
@@ -94,6 +94,7 @@ def _cell(x: float, y: float, value: float, top: float) -> str:
     if not np.isfinite(value):
         return f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.3"/>'
     share = min(1.0, value / top)
-    ink = "#fff" if share > 0.55 else "#1b1b1b"
-    label = f'<text x="{x + _CELL_W / 2:.1f}" y="{y + 22:.1f}" text-anchor="middle" fill="{ink}">'
-    return f'<rect {box} fill="{ramp(share)}"/>{label}{number(value)}</text>'
+    ink = PAPER if share > 0.45 else INK
+    place = f'x="{x + _CELL_W / 2:.1f}" y="{y + 22:.1f}" text-anchor="middle"'
+    label = f'<text {place} fill="{ink}" pointer-events="none">'
+    return f'<rect {box} fill="{ramp(share)}" data-share="{share:.3g}"/>{label}{number(value)}</text>'

@@ -36,6 +36,8 @@ class Axis:
 
     label: str
     log: bool = False
+    top: float | None = None
+    """Where it ends; None: where its points end."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Drawing:
-    """The fabric as SVG text made by ``drawing.fabric_svg``, or a heat map; every name is escaped."""
+    """The fabric as SVG text made by ``drawing.fabric_svg``, or a heat map; every name is escaped. A fabric
+    too large for that has no text, but its parts under ``large`` in ``links``: see ``large.parts_of``."""
 
     title: str
     svg: str
@@ -105,7 +108,7 @@ class Drawing:
     links: Mapping[str, Any] | None = None
     """Values of links and terminals, and what can be coloured.
 
-    ``names`` of the links; ``colours`` from cold to warm; ``limit``, the number of the limiting link, if
+    ``names`` of the links; ``limit``, the number of the limiting link, if
     there is one; and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or
     ``mean``) and the ``top`` of its scale."""
     heat_map: HeatMap | None = None
@@ -225,7 +228,10 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    scripts = [_file(name) for name in ("vendor/charts.min.js", "reach.js", "cursor.js", "report.js")]
+    drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
+    large = ("vendor/lines.min.js", "large.js") if any("large" in (links or {}) for links in drawn) else ()
+    names = ("vendor/charts.min.js", "reach.js", "plots.js", *large, "report.js")
+    scripts = [_file(name) for name in names]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
     maps = [
@@ -233,7 +239,6 @@ def render(page: Page) -> str:
         for section in page.sections
         if isinstance(section, Drawing) and section.heat_map
     ]
-    drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     return environment.from_string(_file("template.html.j2")).render(
         page=page,
         sections=sections,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Annotated, Any
@@ -96,6 +97,8 @@ def figure(chart: Chart | HeatMap) -> Figure:
     axes.set_yscale("log" if chart.y.log else "linear")
     if not chart.y.log:
         axes.set_ylim(bottom=0)
+    if chart.y.top is not None:
+        axes.set_ylim(top=chart.y.top)
     if not chart.x.log:
         axes.set_xlim(left=0)
     for axis, log in ((axes.xaxis, chart.x.log), (axes.yaxis, chart.y.log)):
@@ -139,7 +142,8 @@ def _map_figure(heat_map: HeatMap) -> Figure:
 
 def _draw(axes: Axes, series: Series, number: int) -> None:
     colour, mark = _COLOURS[number % len(_COLOURS)], _MARKS[number % len(_MARKS)]
-    x, y = ([point[place] for point in series.points] for place in (0, 1))
+    known = [[math.nan if at is None else at for at in point[:2]] for point in series.points]
+    x, y = [at for at, _ in known], [at for _, at in known]
     if series.style == "published":
         axes.plot(x, y, "D", color="black", fillstyle="none", markersize=8, zorder=4, label=series.name)
     elif series.style == "step":

@@ -3,7 +3,38 @@
 const reaching = (() => {
   // Strokes are thin: a click beside one counts for the nearest.
   const AROUND = [[0, 0], ...[3, 6].flatMap((r) => [[-r, 0], [r, 0], [0, -r], [0, r], [-r, -r], [r, r], [-r, r], [r, -r]])];
-  const HALO = "#0a7cff", LIMIT = "#e0007a", PAGE = 10;
+  const HALO = "#0a7cff", PAGE = 10;
+
+  // The colours of the page, from its style sheet: they are read again when it turns light or dark, or is printed.
+  const STEPS_OF_RAMP = 64, known = new Map(), turned = [];
+  const ink = (name) => {
+    if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return known.get(name);
+  };
+  const ramp = () => {
+    const stops = ink("--ramp").split(",").map((stop) => [1, 3, 5].map((at) => parseInt(stop.trim().slice(at, at + 2), 16)));
+    return Array.from({ length: STEPS_OF_RAMP + 1 }, (_, step) => {
+      const place = step / STEPS_OF_RAMP * (stops.length - 1), low = Math.min(Math.floor(place), stops.length - 2);
+      return "#" + stops[low].map((one, at) => Math.round(one + (stops[low + 1][at] - one) * (place - low)).toString(16).padStart(2, "0")).join("");
+    });
+  };
+  // The colour of a share, 0 to 1, of the warmest.
+  const shade = (share) => {
+    if (!known.has("ramp")) known.set("ramp", ramp());
+    return known.get("ramp")[Math.round(Math.min(Math.max(share, 0), 1) * STEPS_OF_RAMP)];
+  };
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", () => {
+    known.clear();
+    turned.forEach((act) => act());
+  });
+  // Colours a shape by a share. The name in a box, or the number in a cell, is as readable on the warm end.
+  const tint = (shape, paint, share) => {
+    const name = shape.tagName === "rect" ? shape.nextElementSibling : null;
+    shape.setAttribute(paint, shade(share));
+    if (name?.getAttribute("pointer-events") === "none") name.setAttribute("fill", share > 0.45 ? "#ffffff" : "#1c2428");
+  };
+  // Legends and heat maps.
+  const tone = (place) => place.querySelectorAll("[data-share]").forEach((cell) => tint(cell, "fill", Number(cell.dataset.share)));
   const KINDS = ["path", "rect", "circle"];
 
   const linksOf = (shape) => shape.dataset.links.split(" ").map(Number);
@@ -58,7 +89,7 @@ const reaching = (() => {
         const strokes = drawn.filter((one) => !one.dot);
         return strokes.length ? strokes : drawn;
       });
-      marks = [...new Set(shapes.map((one) => one.shape))].map((shape) => { const mark = haloOf("limit", LIMIT); mark(shape); return mark; });
+      marks = [...new Set(shapes.map((one) => one.shape))].map((shape) => { const mark = haloOf("limit", ink("--cycle")); mark(shape); return mark; });
     };
   };
 
@@ -139,5 +170,5 @@ const reaching = (() => {
     tip.style.top = Math.max(4, y - box.y + (y - box.y + tip.offsetHeight + 24 > box.height ? -tip.offsetHeight - 12 : 14)) + "px";
   };
 
-  return { linksOf, drawnIn, reach, limitIn, put };
+  return { linksOf, drawnIn, reach, limitIn, put, ink, shade, tint, tone, turned };
 })();

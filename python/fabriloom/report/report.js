@@ -1,58 +1,14 @@
 "use strict";
 (() => {
   const charts = JSON.parse(document.getElementById("charts").textContent);
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const { ink: style } = reaching, { figures } = plots;
   const palette = () => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => style("--c" + n));
 
-  // Formats a number with at most four figures, without an exponent between a thousandth and ten million.
-  const figures = (value) => {
-    if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    const size = Math.abs(value);
-    if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2).replace("e+", "e");
-    return String(Number(value.toPrecision(4)));
-  };
-  const decade = (value) => {
-    const power = Math.round(Math.log10(value));
-    if (power >= -2 && power <= 4) return String(Number(value.toPrecision(2)));
-    const raised = String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
-    return "10" + raised;
-  };
-  // A vertical logarithmic axis begins at a power of ten, a horizontal one just below the data.
-  const lowest = (described, vertical, range) => {
-    if (!described.log) return Math.min(0, range.min);
-    return vertical ? 10 ** Math.floor(Math.log10(range.min)) : Number((range.min * 0.95).toPrecision(2));
-  };
   const text = (value) => {
     const element = document.createElement("span");
     element.textContent = value;
     return element.innerHTML;
   };
-
-  const interval = (name, colour, data) => ({
-    type: "custom", name, silent: true, z: 1, data, tooltip: { show: false }, encode: { x: 0, y: [2, 3] },
-    renderItem: (_, api) => {
-      const low = api.coord([api.value(0), api.value(2)]), high = api.coord([api.value(0), api.value(3)]);
-      const line = { stroke: colour, lineWidth: 1.3, opacity: 0.85 };
-      const shape = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: line });
-      return { type: "group", children: [
-        shape(low[0], low[1], high[0], high[1]),
-        shape(low[0] - 4, low[1], low[0] + 4, low[1]), shape(high[0] - 4, high[1], high[0] + 4, high[1]),
-      ] };
-    },
-  });
-
-  const axis = (described, vertical) => ({
-    type: described.log ? "log" : "value", name: described.label, nameLocation: "middle",
-    nameGap: vertical ? 52 : 32, scale: described.log,
-    nameTextStyle: { color: style("--soft"), fontSize: 13 },
-    axisLabel: { color: style("--soft"), formatter: described.log ? decade : figures, hideOverlap: true },
-    axisLine: { show: true, lineStyle: { color: style("--rule") } },
-    axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
-    splitLine: { lineStyle: { color: style("--grid") } },
-    ...(vertical ? {} : { axisPointer: cursors.pointer(style, figures) }),
-    min: (range) => lowest(described, vertical, range),
-    max: described.log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null,
-  });
 
   const publishedBefore = (chart, number) => chart.series.slice(0, number).filter((one) => one.style === "published").length;
   // A dashed line has the colour of the solid one beside it.
@@ -66,14 +22,16 @@
     const colour = published ? style("--ink") : palette()[colourOf(chart, one, number)], hollow = new Set(one.hollow);
     const filled = { itemStyle: { color: style("--card"), borderColor: colour, borderWidth: 1.8 } };
     const all = one.points.map((value, at) => (hollow.has(at) ? { value, ...filled } : { value }));
-    const usable = all.filter(({ value: [x, y] }) => y !== null && (!chart.x.log || x > 0) && (!chart.y.log || y > 0));
-    const drawn = { name: one.name, data: usable, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3, type: lines ? "line" : "scatter" };
+    // A point that was not measured, or that has no place, is a gap in its line.
+    const there = ({ value: [x, y] }) => y !== null && (!chart.x.log || x > 0) && (!chart.y.log || y > 0);
+    const usable = all.filter(there), shown = lines ? all.map((point) => (there(point) ? point : { value: [point.value[0], null] })) : usable;
+    const drawn = { name: one.name, data: shown, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3, type: lines ? "line" : "scatter" };
     if (one.style === "step") Object.assign(drawn, { step: "end", showSymbol: false, lineStyle: { width: 1.8 } });
     if (one.style === "line" || one.style === "dashed") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2, type: one.style === "dashed" ? [6, 4] : "solid" }, showSymbol: usable.length <= 60 });
     if (one.style === "points") Object.assign(drawn, { symbolSize: 7 });
     if (published) Object.assign(drawn, { symbol: publishedBefore(chart, number) % 2 ? "triangle" : "diamond", symbolSize: 13, itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.8 } });
     const ranged = usable.map(({ value }) => value).filter((p) => p[2] !== null && p[2] !== undefined);
-    return ranged.length ? [drawn, interval(one.name, colour, ranged)] : [drawn];
+    return ranged.length ? [drawn, plots.intervals(one.name, colour, ranged)] : [drawn];
   });
 
   // The number of rows that the names of the curves take at this width; the chart begins below them.
@@ -108,7 +66,7 @@
       },
     },
     dataZoom: [{ type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
-    xAxis: axis(chart.x, false), yAxis: axis(chart.y, true), series: series(chart),
+    xAxis: plots.axis(chart.x, false), yAxis: plots.axis(chart.y, true), series: series(chart),
   });
 
   const drawn = charts.map((chart, number) => {
@@ -124,12 +82,11 @@
       name: one.chart.series.length > 1 ? name : "", points, step: style === "step", logX: one.chart.x.log, logY: one.chart.y.log,
     }));
     const beside = () => drawn.filter((other) => other !== one && alike(one.chart, other.chart)).map((other) => other.cursor);
-    one.cursor = cursors.watch(one.instance, one.place, { x: one.chart.x.label, figures, lines, beside });
+    one.cursor = plots.watch(one.instance, one.place, { x: one.chart.x.label, lines, beside });
   });
   const again = () => drawn.forEach(({ chart, instance, place }) => { instance.resize(); instance.setOption(option(chart, place.clientWidth), true); });
   addEventListener("resize", again);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  matchMedia("print").addEventListener("change", again);
+  reaching.turned.push(again);
   document.documentElement.dataset.charts = String(drawn.length);
 
   // A click on a column head sorts by this column; a second click reverses the order.
@@ -202,19 +159,34 @@
     const more = links.length > MOST_ROWS ? [made("p", { className: "note", textContent: "And " + (links.length - MOST_ROWS) + " more." })] : [];
     return [made("b", { textContent: shape.ariaLabel }), made("table", {}, made("thead", {}, head), made("tbody", {}, ...rows)), ...more];
   };
-  const fabric = (place, { names, colours, columns, limit }) => {
+  // A fabric too large for strokes: the same colours, tips and tables, drawn by WebGL.
+  const fabricOfLines = (place, { names, columns, limit, large: parts }) => {
+    const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output"), hint = [...said.childNodes];
+    const as = (link) => ({ tagName: "path", ariaLabel: names[link], dataset: { links: String(link) } }), tip = tipOf(place, columns);
+    const drawn = new large.Large(place, parts, {
+      point: (link, x, y) => tip(link < 0 ? null : as(link), x, y),
+      open: (link) => said.replaceChildren(...tableOf(as(link), names, columns)), close: () => said.replaceChildren(...hint),
+    });
+    const colour = () => { const column = columns[Number(choice?.value ?? 0)]; drawn.paint(column.values.map((value) => (value ?? 0) / column.top)); legend(column); };
+    const bar = made("p", { className: "note" }), legend = ({ label, top, ...column }) => bar.replaceChildren(made("i", { className: "ramp" }), ` ${label}, 0 to ${shown({ ...column }, top)}`);
+    place.after(bar);
+    columns.forEach((column, at) => choice?.add(new Option(column.label, at)));
+    choice?.addEventListener("change", colour);
+    if (limit !== undefined) drawn.mark([limit].flat());
+    colour();
+  };
+  const fabric = (place, { names, columns, limit }) => {
     const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output");
     const hint = [...said.childNodes], told = columns.filter((column, at) => !at || column.values.some((value) => value));
     const shapes = reaching.drawnIn(place);
-    if (limit !== undefined) reaching.limitIn(place)(limit);
+    const mark = reaching.limitIn(place);
     const warmth = (column, links, dot) => {
       const values = links.map((link) => column.values[link] ?? 0), sum = values.reduce((a, b) => a + b, 0);
       return dot ? Math.max(...values) : sum / values.length;
     };
     const colour = (column) => {
       shapes.forEach(({ shape, links, dot, paint }) => {
-        const share = Math.min(Math.max(warmth(column, links, dot) / column.top, 0), 1);
-        shape.setAttribute(paint, colours[Math.round(share * (colours.length - 1))]);
+        reaching.tint(shape, paint, warmth(column, links, dot) / column.top);
       });
       const words = { label: column.label, 0: "0", 0.5: shown(column, column.top / 2), 1: shown(column, column.top) };
       place.querySelectorAll("[data-legend]").forEach((text) => { text.textContent = words[text.dataset.legend]; });
@@ -222,6 +194,9 @@
     const now = () => columns[Number(choice?.value ?? 0)];
     told.forEach((column) => choice?.add(new Option(column.label, columns.indexOf(column))));
     choice?.addEventListener("change", () => colour(now()));
+    const paint = () => { reaching.tone(place); colour(now()); if (limit !== undefined) mark(limit); };
+    reaching.turned.push(paint);
+    paint();
     reaching.reach(place, {
       warmth: (links) => warmth(now(), links, links.length === 2), point: tipOf(place, told),
       open: (shape) => said.replaceChildren(...tableOf(shape, names, told)),
@@ -229,5 +204,9 @@
     });
   };
   const fabrics = JSON.parse(document.getElementById("fabrics").textContent);
-  document.querySelectorAll(".fabric").forEach((place, number) => { if (fabrics[number]) fabric(place, fabrics[number]); });
+  document.querySelectorAll(".fabric").forEach((place, number) => {
+    if (fabrics[number]) { (fabrics[number].large ? fabricOfLines : fabric)(place, fabrics[number]); return; }
+    reaching.turned.push(() => reaching.tone(place));
+    reaching.tone(place);
+  });
 })();

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..results.figures import in_percent
 from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, losses, said, without, worst_first
 from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
-from .fabric import MOST_DRAWN_SWITCHES
+from .large import is_large
 from .page import Cell, Drawing, Table, Text
 from .page import number as typeset
 
@@ -50,7 +50,7 @@ def _left_out(count: int) -> str:
 
 def _where(blocking: Blocking, graph: Graph | None, others: str) -> list[Drawing]:
     """Return the network with the links on which a flow waits."""
-    if graph is None or graph.switches > MOST_DRAWN_SWITCHES:
+    if graph is None or is_large(graph):
         return []
     from .drawing import fabric_svg
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..results.ends import STUCK
 from ..results.figures import settings_text, value_text
 from ..results.html import with_micro_sign
+from . import axes
 from .page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
 if TYPE_CHECKING:
@@ -167,25 +168,22 @@ def latency_against_throughput(
             if p.get("reading", "") == reading
         ]
         series.append(Series(f"published, {reading}" if reading else "published", marks, "published"))
-    heights = [point[1] for one in series for point in one.points if point[1]]
-    log = bool(heights) and max(heights) > MOST_ON_A_LINE * min(heights)
-    title = "Latency against throughput"
-    return Chart(title, Axis(ACCEPTED), Axis(LATENCY, log), series, f"{note} {_how_drawn(series)}")
-
-
-MOST_ON_A_LINE = 30
-"""If latencies differ by more than this factor, the axis is logarithmic, so that short ones stay visible."""
+    log = axes.is_log(series)
+    high = Axis(LATENCY, log, axes.top(series, log))
+    said = f"{note} {_how_drawn(series, high)}"
+    return Chart("Latency against throughput", Axis(ACCEPTED), high, series, said)
 
 
 def _with_wait(name: str) -> str:
     return "with the wait at the source" if name == ALONE else f"{name}, including the wait at the source"
 
 
-def _how_drawn(series: Sequence[Series]) -> str:
+def _how_drawn(series: Sequence[Series], high: Axis) -> str:
     """Return what strokes and marks mean, for those that occur."""
     dashed = any(one.style == "dashed" for one in series)
     words = "Bars are 95 % intervals."
-    words += " Dashed: total latency, from the creation of a packet." if dashed else ""
+    words += " Dashed: total latency, from the creation of a packet" if dashed else ""
+    words += "; it leaves the chart where packets wait long." if high.top else "." if dashed else ""
     hollow = any(one.hollow for one in series)
     words += " Hollow: past saturation, a longer run would show larger latencies." if hollow else ""
     return words

@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 FEWEST_BATCHES = 20
 """Batches are merged while at least this many remain."""
 
+FEWEST_VALUES = 10
+"""Fewer merged batches with anything in them give no interval: a handful of equal packets would say ± 0."""
+
 TAIL_STEPS = 400
 """Approximate maximum number of steps of a thinned tail."""
 
@@ -82,7 +85,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Estimate:
     mean = float(numerator.sum()) / below
     top, bottom = merge(numerator.astype(np.float64)), merge(denominator.astype(np.float64))
     count = len(top)
-    if count < 2:
+    if np.count_nonzero(top) < FEWEST_VALUES:
         return Estimate(mean, math.nan, count)
     residuals = top - mean * bottom
     spread = math.sqrt(float((residuals**2).sum()) / (count - 1) * count)

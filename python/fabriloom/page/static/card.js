@@ -1,7 +1,8 @@
+/* global plots */
 // One fabric: its drawing with packets, and its measured values.
 import { Fabric } from "./fabric.js";
 import { Packets } from "./packets.js";
-import { download, element, figures } from "./state.js";
+import { download, element } from "./state.js";
 
 export class Card {
   // `row` holds the drawings and `below` the measured values; the replay is between them.
@@ -32,11 +33,11 @@ export class Card {
     below.append(this.measured);
   }
 
-  look(side, colours, measured) {
+  look(side, measured) {
     this.side = side;
     this.title.textContent = this.again.textContent = this.named(this.number);
     this.sizes.textContent = side.facts;
-    if (this.fabric.draw(side.svg, side.links, colours)) this.packets.clear();
+    if (this.fabric.draw(side.svg, side.links, side.parts)) this.packets.clear();
     if (!measured) this.clear();
   }
 
@@ -53,30 +54,17 @@ export class Card {
   warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("p", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
 
   show(live) {
-    const micro = (value) => `${figures(value)} µs`, rate = (value) => `${figures(value)} MB/s`;
-    const built = live.events?.complete ? live.events : null;
     this.verdict.textContent = live.verdict ? `${live.verdict}.` : "";
-    const rows = [
-      [live.stuck ? "Accepted before it stopped" : "Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
-      ["99 % within", micro(live.p99_us)], ["Packets measured", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
-    ];
-    if (live.carried.length) rows.push(["Busiest link", rate(Math.max(...live.carried) / 1000)]);
-    if (live.bus) rows.push(["Busiest bus", `${figures(100 * live.bus, 3)} %`]);
-    if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
-    this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
+    this.numbers.replaceChildren(...live.facts.map(([what, value, note]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }),
+      ...(note ? [element("dd", { className: "note", textContent: note })] : []))));
     this.fabric.busy = live.busy;
     this.fabric.carried = live.carried;
     this.fabric.columns = live.columns ?? [];
     if (!live.end) return;
     this.warn(live.warnings);
-    const mark = live.bad ? "chip bad" : "chip";
-    const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
+    const reason = element("span", { className: live.bad ? "chip bad" : "chip", textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     this.fabric.limits(live.cycle.length ? -1 : live.limit);
-    if (built) {
-      const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
-      this.ended.append(element("p", { textContent: `${built.complete} events complete; ${figures(built.achieved_per_s / 1000)} kHz built${wanted}.` }));
-    }
     if (live.sources.length) this.ended.append(this.shares(live.sources));
   }
 
@@ -89,7 +77,7 @@ export class Card {
   shares(sources) {
     const most = Math.max(...sources.map(([, rate]) => rate), 1e-9);
     const rows = sources.map(([name, rate]) => {
-      const cell = element("td", { className: "n", textContent: `${figures(rate)} MB/s` });
+      const cell = element("td", { className: "n", textContent: `${plots.figures(rate)} MB/s` });
       cell.style.setProperty("--share", rate / most);
       return element("tr", {}, element("td", { textContent: name }), cell);
     });

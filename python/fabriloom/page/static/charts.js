@@ -1,35 +1,19 @@
 // The charts: the bundle of the report, redrawn when new numbers arrive.
-/* global echarts, cursors */
-import { figures } from "./state.js";
+/* global echarts, plots, reaching */
 
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const { ink: style } = reaching, { figures } = plots;
 export const colour = (side) => style("--c" + side);
-
-const decade = (value) => {
-  const power = Math.round(Math.log10(value));
-  if (power >= -2 && power <= 4) return String(Number(value.toPrecision(2)));
-  return "10" + String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
-};
-
-const axis = (name, log, vertical, most) => ({
-  type: log ? "log" : "value", splitNumber: vertical || most ? 5 : 4, ...(vertical ? {} : { axisPointer: cursors.pointer(style, figures) }), name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
-  nameTextStyle: { color: style("--soft"), fontSize: 12 },
-  axisLabel: { color: style("--soft"), fontSize: 11, formatter: log ? decade : (v) => figures(v), hideOverlap: true },
-  axisLine: { show: true, lineStyle: { color: style("--rule") } },
-  axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
-  splitLine: { lineStyle: { color: style("--grid") } },
-  min: log ? (range) => (vertical ? 10 ** Math.floor(Math.log10(range.min)) : Number((range.min * 0.95).toPrecision(2))) : 0,
-  max: most ?? (log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null),
-});
 
 export class Chart {
   constructor(id, x, y, { logX = false, logY = false, most } = {}) {
     this.place = document.getElementById(id);
-    this.axes = { x, y, logX, logY, most };
+    this.axes = { x, y, logX, most };
+    // "auto": if the points need it.
+    this.logged = logY;
     this.lines = [];
     // Charts with the same x axis; their cursors move together.
     this.linked = [];
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.again());
+    reaching.turned.push(() => this.again());
     // A hidden chart has no width and would be drawn with a wrong one.
     new ResizeObserver(() => { if (this.place.clientWidth) this.chart?.resize(); }).observe(this.place);
   }
@@ -48,10 +32,10 @@ export class Chart {
       const place = [offsetX, offsetY];
       if (this.clicked && chart.containPixel("grid", place)) this.clicked(Math.max(0, chart.convertFromPixel("grid", place)[0]));
     });
-    const { x, logX, logY } = this.axes;
-    const lines = () => this.lines.map((line) => ({ name: this.lines.length > 1 ? line.name : "", points: line.points, step: line.step, logX, logY }));
+    const { x, logX } = this.axes;
+    const lines = () => this.lines.map((line) => ({ name: this.lines.length > 1 ? line.name : "", points: line.points, step: line.step, logX, logY: this.logY }));
     const beside = () => this.linked.filter((other) => other.chart && other.place.clientWidth).map((other) => other.cursor);
-    this.cursor = cursors.watch(chart, this.place, { x, figures, lines, beside });
+    this.cursor = plots.watch(chart, this.place, { x, lines, beside });
     chart.on("click", ({ data }) => { const point = data?.value?.[4]; if (this.picked && point) this.picked(point.load); });
     return chart;
   }
@@ -59,7 +43,7 @@ export class Chart {
   again() { if (this.chart) this.show(this.lines); }
 
   option() {
-    const { x, y, logX, logY, most } = this.axes;
+    const { x, y, logX, most } = this.axes, { logY } = this;
     return {
       animation: false, aria: { enabled: true }, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       grid: { left: 62, right: 16, top: this.lines.length > 1 ? 50 : 14, bottom: 46 },
@@ -69,12 +53,13 @@ export class Chart {
         textStyle: { color: style("--ink"), fontSize: 12 },
         formatter: (hit) => (({ value }) => `${x}: ${figures(value[0])}<br>${y}: ${figures(value[1])}`)(hit),
       },
-      xAxis: axis(x, logX, false, most), yAxis: axis(y, logY, true), series: this.lines.flatMap((line) => [this.series(line), ...this.spread(line)]),
+      xAxis: plots.axis({ label: x, log: logX, top: most, size: 12, gap: 26 }, false), yAxis: plots.axis({ label: y, log: logY, top: this.top, size: 12, gap: 46 }, true),
+      series: this.lines.flatMap((line) => [this.series(line), ...this.spread(line)]),
     };
   }
 
   series(line) {
-    const { logX, logY } = this.axes, paint = colour(line.side);
+    const { logX } = this.axes, { logY } = this, paint = colour(line.side);
     const points = line.points.map((value) => this.item(value, paint, logX, logY));
     const end = line.until ? { silent: true, symbol: "none", animation: false, label: { show: false }, data: [{ xAxis: line.until }], lineStyle: { color: paint, type: "dashed", opacity: 0.7 } } : undefined;
     return {
@@ -90,18 +75,13 @@ export class Chart {
     return { value: there ? value : [x, null], ...(hollow ? { itemStyle: { color: style("--card"), borderColor: paint, borderWidth: 1.8 } } : {}) };
   }
 
+  get solid() { return this.lines.filter((line) => !line.dashed); }
+  get logY() { return this.logged === "auto" ? plots.spans(this.solid) : this.logged; }
+  get top() { return plots.top(this.solid, this.lines.filter((line) => line.dashed), this.logY); }
+
   // The 95 % intervals of a line, as bars.
   spread(line) {
-    const data = line.points.filter(([, y, low]) => y !== null && low !== null && low !== undefined), paint = colour(line.side);
-    if (!data.length) return [];
-    const stroke = { stroke: paint, lineWidth: 1.2 };
-    return [{
-      type: "custom", name: line.name, silent: true, data, tooltip: { show: false }, encode: { x: 0, y: [2, 3] },
-      renderItem: (_, api) => {
-        const [x, low] = api.coord([api.value(0), api.value(2)]), high = api.coord([api.value(0), api.value(3)])[1];
-        const bar = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: stroke });
-        return { type: "group", children: [bar(x, low, x, high), bar(x - 3, low, x + 3, low), bar(x - 3, high, x + 3, high)] };
-      },
-    }];
+    const points = line.points.filter(([, y, low]) => y !== null && low !== null && low !== undefined);
+    return points.length ? [plots.intervals(line.name, colour(line.side), points)] : [];
   }
 }

@@ -1,11 +1,8 @@
 // The drawn fabric: links coloured by utilisation.
-/* global reaching */
+/* global large, plots, reaching */
 import { inPicture } from "./geometry.js";
 import { Names, fit } from "./names.js";
-import { figures } from "./state.js";
 import { Zoom } from "./zoom.js";
-
-const MARK = "#e0007a";
 
 export class Fabric {
   constructor(place, hover) {
@@ -17,22 +14,30 @@ export class Fabric {
     this.carried = [];
     this.columns = [];
     new ResizeObserver(() => this.resized()).observe(place);
+    reaching.turned.push(() => this.turn());
   }
 
-  // The SVG comes from our own server, which escapes every name in it.
-  draw(svg, links, colours) {
+  // The SVG comes from our own server, which escapes every name in it. A fabric too large for one has `parts`.
+  draw(svg, links, parts) {
     this.links = links;
-    this.colours = colours;
-    if (svg === this.drawn) return false;
-    this.drawn = svg;
+    const drawn = svg ?? parts?.ends ?? "none";
+    if (drawn === this.drawn) return false;
+    this.drawn = drawn;
     const picture = document.createElement("div");
-    picture.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
+    picture.innerHTML = svg ?? (parts ? "" : "<p class='note'>This fabric is too large to be drawn.</p>");
     picture.className = "picture";
+    this.place.classList.toggle("of-lines", Boolean(parts));
+    this.large = null;
     this.place.replaceChildren(picture);
     const drawing = picture.querySelector("svg");
     if (drawing) fit(drawing);
     this.names = drawing ? new Names(drawing) : null;
     this.zoom = drawing ? new Zoom(this.place, drawing, () => this.resized()) : null;
+    if (parts) this.large = this.zoom = new large.Large(this.place, parts, { point: (link, x, y) => this.tell(link < 0 ? [] : [link], x, y), open: () => {}, close: () => this.tell([]), moved: () => this.moved?.() });
+    // In the head above the drawing the buttons cover nothing.
+    const head = this.place.previousElementSibling;
+    head.querySelector(".zoom")?.remove();
+    if (this.zoom) head.append(Object.assign(this.zoom.bar, { className: "zoom" }));
     this.names?.fresh();
     this.place.append(this.hover);
     this.say(null);
@@ -41,6 +46,23 @@ export class Fabric {
     const say = (shape, x, y) => this.say(shape, x, y);
     reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: () => {}, close: () => this.say(null) });
     return true;
+  }
+
+  // From units of the drawing to pixels of the window.
+  matrix() {
+    if (!this.large) return this.place.querySelector("svg").getScreenCTM();
+    const box = this.place.getBoundingClientRect(), { a, e, f } = this.large.matrix();
+    return { a, b: 0, c: 0, d: a, e: box.x + e, f: box.y + f };
+  }
+
+  // The page has turned light or dark.
+  turn() {
+    if (this.large) { this.moved?.(); return; }
+    for (const one of this.shapes) one.step = -1;
+    this.paint(this.shown ?? []);
+    this.mark(this.marked ?? []);
+    this.limits(this.limit ?? -1);
+    this.moved?.();
   }
 
   resized() {
@@ -55,37 +77,46 @@ export class Fabric {
   }
 
   paint(busy) {
+    this.shown = busy;
+    if (this.large) { this.large.paint(busy.map((one) => one / 1000)); return; }
     for (const one of this.shapes) {
       if (one.width !== undefined) continue;
       let sum = 0, most = 0;
       for (const link of one.links) { const value = busy[link] ?? 0; sum += value; if (value > most) most = value; }
       const value = one.dot ? most : sum / one.links.length;
-      const warmest = this.colours.length - 1, step = Math.min(warmest, Math.round(value / 1000 * warmest));
+      const step = Math.round(value / 16);
       if (step === one.step) continue;
       one.step = step;
-      one.shape.setAttribute(one.paint, this.colours[step]);
+      reaching.tint(one.shape, one.paint, value / 1000);
     }
   }
 
   // The link that limits the network, which is marked; -1: none.
-  limits(link) { this.limiting?.(link); }
+  limits(link) {
+    this.limit = link;
+    if (this.large) this.large.mark([link]);
+    else this.limiting?.(link);
+  }
 
   // The links of a cycle of waiting packets.
   mark(cycle) {
-    const wanted = new Set(cycle);
+    const wanted = new Set(this.marked = cycle);
+    if (this.large && cycle.length) this.large.mark(cycle);
     for (const one of this.shapes) {
       if (one.shape.tagName !== "path" || !one.links.some((link) => wanted.has(link))) continue;
       one.width ??= one.shape.getAttribute("stroke-width");
-      one.shape.setAttribute("stroke", MARK);
+      one.shape.setAttribute("stroke", reaching.ink("--cycle"));
       one.shape.setAttribute("stroke-width", "9");
     }
   }
 
   unmark() {
+    this.marked = [];
+    this.large?.mark([]);
     for (const one of this.shapes) {
       if (one.width === undefined) continue;
       one.shape.setAttribute("stroke-width", one.width);
-      one.shape.setAttribute(one.paint, this.colours[0]);
+      reaching.tint(one.shape, one.paint, 0);
       one.step = 0;
       delete one.width;
     }
@@ -93,19 +124,21 @@ export class Fabric {
 
   // The positions of terminals: dots that have one link out and one link in.
   terminals() {
+    if (this.large) return [];
     const dots = this.shapes.filter((one) => one.dot && one.links.length === 2), at = inPicture(this.place);
     const where = (dot) => { const [x, y] = at(dot, Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))); return { x, y }; };
     return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], links, ...where(shape) }));
   }
 
   // The values of a shape, shown beside it; hides them if there is no shape.
-  say(shape, x, y) {
-    this.hover.hidden = !shape;
+  say(shape, x, y) { this.tell(shape ? reaching.linksOf(shape) : [], x, y); }
+
+  tell(links, x, y) {
+    this.hover.hidden = !links.length;
     this.hover.textContent = "";
-    if (!shape) return;
-    const links = reaching.linksOf(shape);
-    const rate = (link) => (this.carried.length ? ` with ${figures(this.carried[link] / 1000)} MB/s` : "");
-    const value = ({ values, kind }, link) => (kind === "share" ? `${figures(100 * values[link], 3)} %` : figures(values[link]));
+    if (!links.length) return;
+    const rate = (link) => (this.carried.length ? ` with ${plots.figures(this.carried[link] / 1000)} MB/s` : "");
+    const value = ({ values, kind }, link) => (kind === "share" ? `${plots.figures(100 * values[link], 3)} %` : plots.figures(values[link]));
     // During a run only the utilisation of a link is known; at the end, all values of the report.
     const share = (link) => (this.columns.length
       ? `${this.columns.filter(({ values }) => values[link] !== null).map((one) => `${one.label} ${value(one, link)}`).join(", ")}${rate(link)}`

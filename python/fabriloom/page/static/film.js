@@ -1,3 +1,4 @@
+/* global reaching */
 // Saves the visible fabrics as a picture, or their replay as a film: drawings with packets, side by side.
 
 const FRAMES_PER_S = 25, MOST_S = 60, GAP = 16, HEAD = 30, FOOT = 26, HEADER_BYTES = 500, PATIENCE_MS = 8000;
@@ -6,11 +7,21 @@ export const canFilm = () => Boolean(globalThis.MediaRecorder?.isTypeSupported("
 
 // A drawing as an image; rendered again only after it was zoomed or redrawn.
 class Backdrop {
+  // What the style sheet colours is coloured in the copy, which has none.
+  dress(svg, copy) {
+    const plain = "[fill], [stroke]", twins = copy.querySelectorAll(plain);
+    svg.querySelectorAll(plain).forEach((shape, at) => {
+      const { fill, stroke } = getComputedStyle(shape);
+      Object.assign(twins[at].style, { fill, stroke });
+    });
+  }
+
   async fresh(svg) {
-    const { width, height } = svg.getBoundingClientRect(), of = `${svg.getAttribute("viewBox")} ${width} ${height} ${svg.outerHTML.length}`;
+    const { width, height } = svg.getBoundingClientRect(), of = `${svg.getAttribute("viewBox")} ${width} ${height} ${svg.outerHTML.length} ${reaching.ink("--card")}`;
     if (of === this.of) return;
     this.of = of;
     const copy = svg.cloneNode(true), image = new Image();
+    this.dress(svg, copy);
     for (const [name, value] of Object.entries({ width, height, xmlns: "http://www.w3.org/2000/svg" })) copy.setAttribute(name, value);
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
     await image.decode();
@@ -25,7 +36,7 @@ export class Stage {
   }
 
   async prepare() {
-    await Promise.all(this.cards.map((card, at) => this.backdrops[at].fresh(card.fabric.place.querySelector("svg"))));
+    await Promise.all(this.cards.map((card, at) => card.fabric.large || this.backdrops[at].fresh(card.fabric.place.querySelector("svg"))));
     const boxes = this.cards.map((card) => card.fabric.place.getBoundingClientRect());
     const wide = boxes.reduce((sum, box) => sum + box.width, GAP * (boxes.length - 1)), high = HEAD + Math.max(...boxes.map((box) => box.height)) + FOOT;
     // Video encoders need even dimensions.
@@ -40,12 +51,13 @@ export class Stage {
     context.font = `600 15px ${style.fontFamily}`;
     let left = 0;
     this.cards.forEach((card, at) => {
-      const place = card.fabric.place, box = place.getBoundingClientRect(), drawn = place.querySelector("svg").getBoundingClientRect();
+      const place = card.fabric.place, box = place.getBoundingClientRect(), lines = card.fabric.large?.canvas, drawn = (lines ?? place.querySelector("svg")).getBoundingClientRect();
+      const backdrop = lines ?? this.backdrops[at].image;
       context.fillStyle = ink;
       context.fillText(card.title.textContent, left + 4, 20, box.width - 8);
       context.fillStyle = getComputedStyle(place).backgroundColor;
       context.fillRect(left, HEAD, box.width, box.height);
-      if (this.backdrops[at].image) context.drawImage(this.backdrops[at].image, left + drawn.x - box.x, HEAD + drawn.y - box.y, drawn.width, drawn.height);
+      if (backdrop) context.drawImage(backdrop, left + drawn.x - box.x, HEAD + drawn.y - box.y, drawn.width, drawn.height);
       if (card.packets.canvas.isConnected && card.packets.canvas.width) context.drawImage(card.packets.canvas, left, HEAD, box.width, box.height);
       left += box.width + GAP;
     });

@@ -112,6 +112,25 @@ export const waysOf = (place) => {
   return { ways, dots };
 };
 
+// The ways of a fabric of lines, made when they are first asked for: beside the middle line, on the right-hand side.
+export class Lines {
+  constructor(large) {
+    Object.assign(this, { large, known: new Map(), wide: 3 });
+  }
+
+  has(link) { return link >= 0 && link < this.large.links; }
+
+  get(link) {
+    if (!this.has(link)) return undefined;
+    if (!this.known.has(link)) {
+      const { places, ends } = this.large, [one, two] = [2 * ends[2 * link], 2 * ends[2 * link + 1]];
+      const dx = places[two] - places[one], dy = places[two + 1] - places[one + 1], long = Math.hypot(dx, dy) || 1, [x, y] = [-dy / long, dx / long];
+      this.known.set(link, Object.assign(straight({ x: places[one] + 2 * x, y: places[one + 1] + 2 * y }, { x: places[two] + 2 * x, y: places[two + 1] + 2 * y }), { bundle: [link] }));
+    }
+    return Object.assign(this.known.get(link), { wide: this.wide });
+  }
+}
+
 export const straight = (one, two) => {
   const way = new Way();
   way.add([[one.x, one.y], [two.x, two.y]]);

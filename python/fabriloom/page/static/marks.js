@@ -1,6 +1,8 @@
 // The marks of a drawing besides its packets: links that are down, lost packets, queues at sources.
 
-const DOWN = "#3b4145", LOST = "#b3005e", QUEUE = "#8256c9", CODE = "#1c2428", PAPER = "#fff";
+/* global reaching */
+
+const DOWN = "--down", LOST = "--lost", QUEUE = "--queue", CODE = "--code", PAPER = "--card";
 // Smallest size of numbers on the screen.
 const LEAST_PX = 9;
 // How long a loss is shown, in multiples of the time that a packet takes to pass.
@@ -9,14 +11,14 @@ const SEEN = 2;
 const text = (context, what, x, y, size = 9) => {
   context.font = `600 ${size}px system-ui, sans-serif`;
   context.lineWidth = 2.4;
-  context.strokeStyle = PAPER;
+  context.strokeStyle = reaching.ink(PAPER);
   context.strokeText(what, x, y);
   context.fillText(what, x, y);
 };
 
 const cross = (context, { x, y }, size, colour) => {
   for (const [wide, ink] of [[4.6, PAPER], [2.4, colour]]) {
-    context.strokeStyle = ink;
+    context.strokeStyle = reaching.ink(ink);
     context.lineWidth = wide;
     context.beginPath();
     for (const way of [-1, 1]) { context.moveTo(x - size, y - way * size); context.lineTo(x + size, y + way * size); }
@@ -34,7 +36,7 @@ const outages = (context, { ways, dots, recording }, down) => {
     const count = bundle.filter((link) => gone.has(link)).length, all = count === bundle.length, at = way.place(way.length / 2);
     if (all) {
       for (const [wide, ink, dash] of [[(way.wide ?? 3) + 1.6, PAPER, []], [2, DOWN, [3.5, 3]]]) {
-        Object.assign(context, { lineWidth: wide, strokeStyle: ink });
+        Object.assign(context, { lineWidth: wide, strokeStyle: reaching.ink(ink) });
         context.setLineDash(dash);
         context.beginPath();
         way.trace(context, 0, way.length);
@@ -45,7 +47,7 @@ const outages = (context, { ways, dots, recording }, down) => {
     if (crossed.some(({ x, y }) => Math.hypot(at.x - x, at.y - y) < 14)) continue;
     crossed.push(at);
     cross(context, at, 4, DOWN);
-    context.fillStyle = DOWN;
+    context.fillStyle = reaching.ink(DOWN);
     context.textAlign = "left";
     if (!all) text(context, `${count} of ${bundle.length} down`, at.x + 8, at.y + 3);
   }
@@ -54,7 +56,7 @@ const outages = (context, { ways, dots, recording }, down) => {
     const way = ways.get(link), end = way?.place(way.length), dot = recording.data.rings ? end : dots.get(link) ?? end;
     if (!dot) continue;
     context.lineWidth = 2.2;
-    context.strokeStyle = DOWN;
+    context.strokeStyle = reaching.ink(DOWN);
     context.strokeRect(dot.x - (dot.r ?? 4) - 3, dot.y - (dot.r ?? 4) - 3, 2 * (dot.r ?? 4) + 6, 2 * (dot.r ?? 4) + 6);
   }
 };
@@ -69,7 +71,7 @@ export const losses = (context, { ways, dots, recording }, now) => {
     if (at) cross(context, at, 5.5, LOST);
   }
   context.globalAlpha = 1;
-  context.fillStyle = LOST;
+  context.fillStyle = reaching.ink(LOST);
   for (const { link, from, until } of recording.spills) {
     if (now < from || now > until) continue;
     const way = ways.get(link), end = way ? way.place(way.length) : dots.get(link);
@@ -95,8 +97,8 @@ export const codes = (context, { ways, recording }, now) => {
     const way = ways.get(link), at = way?.place(way.length * Math.min(1, (now - begin) / (end - begin)));
     if (!at) continue;
     context.globalAlpha = now > end ? 1 - (now - end) / fades : 1;
-    context.fillStyle = CODE;
-    context.strokeStyle = PAPER;
+    context.fillStyle = reaching.ink(CODE);
+    context.strokeStyle = reaching.ink(PAPER);
     context.lineWidth = 1.2;
     context.beginPath();
     for (const [x, y] of [[0, -4.5], [4.5, 0], [0, 4.5], [-4.5, 0]]) context.lineTo(at.x + x, at.y + y);
@@ -118,16 +120,14 @@ export const failures = (context, packets, now) => {
 // Draws the number of waiting packets beside each source as a bar; if terminals are close together, upright and without
 // a number.
 export const queues = (context, { recording, place, fabric, ways, scale }, now) => {
-  const senders = Object.keys(recording.data.intervals_ns ?? {});
-  if (senders.length > 64) return;
   const { x: left, y: top, width, height } = fabric.zoom.whole, middle = { x: left + width / 2, y: top + height / 2 };
   const room = nearest(Object.values(place));
   context.globalAlpha = 1;
-  for (const source of senders) {
+  for (const source of recording.sources) {
     const count = recording.queue(source, now), at = place[source];
     if (!at || !(count > 1)) continue;
     const share = count / recording.longestQueue, long = Math.max(1, 20 * share);
-    context.fillStyle = QUEUE;
+    context.fillStyle = reaching.ink(QUEUE);
     if (room < 40 && at.links.some((link) => ways.has(link))) {
       // Beside the links, towards the switch; the name is on the other side.
       context.save();

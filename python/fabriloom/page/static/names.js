@@ -1,6 +1,6 @@
 // Enlarges the drawing to its place, and its names to a readable size.
 
-const MARGIN = 7, MOST_SHAPES = 3000, READABLE_PX = 8, LEAST_PX = 6.5, MOST_NAMES = 300;
+const MARGIN = 7, MOST_SHAPES = 3000, READABLE_PX = [12, 11, 10, 9], LEAST_PX = 8.5, MOST_NAMES = 300;
 
 // Removes the empty border of the drawing. With several planes each has its own picture, which keeps its border.
 export const fit = (svg) => {
@@ -21,15 +21,17 @@ const grown = ({ x, y, width, height }, anchor, times) => {
   return { x: x + before * width * (1 - times), y: y + height * (1 - times), width: width * times, height: height * times };
 };
 
-// Makes names of one size readable if there is room, and hides them if they would be too small to read; the tip has
+// Makes names of one size as large as there is room, up to a readable size, and hides them if they would be too small to read; the tip has
 // them.
 export class Names {
   constructor(svg) {
     this.svg = svg;
     this.sizes = new Map();
     for (const text of svg.querySelectorAll("text")) {
-      const size = Number(text.getAttribute("font-size")), box = text.getBBox();
-      this.sizes.set(size, [...(this.sizes.get(size) ?? []), { text, box, anchor: text.getAttribute("text-anchor") }]);
+      const size = Number(text.getAttribute("font-size")), box = text.getBBox(), around = text.previousElementSibling;
+      // The name in a box stays within it.
+      const most = around?.tagName === "rect" && text.hasAttribute("pointer-events") ? (around.width.baseVal.value - 2) / Math.max(box.width, 1) : Infinity;
+      this.sizes.set(size, [...(this.sizes.get(size) ?? []), { text, box, most, anchor: text.getAttribute("text-anchor") }]);
     }
   }
 
@@ -38,9 +40,9 @@ export class Names {
     if (!scale || scale === this.scale) return;
     this.scale = scale;
     for (const [size, names] of this.sizes) {
-      const times = Math.max(1, READABLE_PX / (size * scale));
-      const room = times === 1 || (names.length <= MOST_NAMES && !crowded(names.map(({ box, anchor }) => grown(box, anchor, times))));
-      const shown = room ? size * times : size, seen = shown * scale >= LEAST_PX;
+      const larger = READABLE_PX.map((px) => px / (size * scale)).filter((times) => times > 1);
+      const fits = (times) => names.every(({ most }) => times <= most) && !crowded(names.map(({ box, anchor }) => grown(box, anchor, times)));
+      const shown = size * ((names.length <= MOST_NAMES && larger.find(fits)) || 1), seen = shown * scale >= LEAST_PX;
       for (const { text } of names) {
         text.setAttribute("font-size", shown);
         text.setAttribute("visibility", seen ? "visible" : "hidden");

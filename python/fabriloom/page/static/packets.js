@@ -1,15 +1,17 @@
 // Packets on the drawn fabric: a canvas over the drawing, so that thousands of links cost nothing while packets move.
-import { straight, waysOf } from "./geometry.js";
+/* global reaching */
+import { Lines, straight, waysOf } from "./geometry.js";
 import { codes, failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
-const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
+const ARROW = 5.2;
 // With more packets than this, leave out details that the eye could not distinguish, so that a frame takes half the
 // time: dashes (blocked packets are thin), arrowheads, buffer gauges, and two of three colours.
 const DENSE = 900, DENSE_HUES = 16;
 // Number of ends with their own colour; more could not be distinguished, and packets of one colour are drawn in one
 // stroke.
-const HUES = Array.from({ length: 48 }, (_, number) => `hsl(${(number * 137.508) % 360} 72% 45%)`);
+const HUES = 48;
+const hue = (number) => `hsl(${(number * 137.508) % 360} 72% ${reaching.ink("--hue")})`;
 
 export class Packets {
   constructor(fabric) {
@@ -27,7 +29,7 @@ export class Packets {
     this.fabric.place.append(this.canvas);
     if (this.drawing !== this.fabric.drawn) {
       this.drawing = this.fabric.drawn;
-      Object.assign(this, waysOf(this.fabric.place));
+      Object.assign(this, this.fabric.large ? { ways: new Lines(this.fabric.large), dots: new Map() } : waysOf(this.fabric.place));
       this.across = new Map();
     }
     const ends = [...new Set((data.packets ?? []).flatMap(([from, to]) => [from, to]))];
@@ -52,7 +54,7 @@ export class Packets {
 
   // The position of the drawing in the canvas; queried when it changes, not for every frame.
   lie() {
-    const svg = this.fabric.place.querySelector("svg"), box = this.fabric.place.getBoundingClientRect(), to = svg.getScreenCTM(), dense = devicePixelRatio || 1;
+    const box = this.fabric.place.getBoundingClientRect(), to = this.fabric.matrix(), dense = devicePixelRatio || 1;
     const [wide, high] = [box.width, box.height].map((size) => Math.round(size * dense));
     return { wide, high, scale: to.a, dense, matrix: [to.a * dense, to.b * dense, to.c * dense, to.d * dense, (to.e - box.x) * dense, (to.f - box.y) * dense] };
   }
@@ -66,16 +68,18 @@ export class Packets {
     context.clearRect(0, 0, wide, high);
     context.setTransform(...matrix);
     this.scale = scale;
+    // Far away a packet is still seen.
+    if (this.fabric.large) this.ways.wide = Math.max(3, 1.8 / scale);
     return context;
   }
 
   colour(row, by) {
     const sort = row.kind & 3;
-    if (sort === 3) return BUSY;
-    if (sort === 2 || row.packet < 0) return ECHO;
-    if (by === "state") return this.blocked.has(row.packet) ? BLOCKED : row.kind & 4 ? "#c8642b" : "#0b8a9c";
+    if (sort === 3) return reaching.ink("--busy");
+    if (sort === 2 || row.packet < 0) return reaching.ink("--echo");
+    if (by === "state") return reaching.ink(this.blocked.has(row.packet) ? "--blocked" : row.kind & 4 ? "--again" : "--moving");
     const [from, to] = this.recording.ends(row.packet);
-    return HUES[this.numbers.get(by === "source" ? from : to) % (this.dense ? DENSE_HUES : HUES.length)];
+    return hue(this.numbers.get(by === "source" ? from : to) % (this.dense ? DENSE_HUES : HUES));
   }
 
   wayOf(row) {
@@ -182,7 +186,7 @@ export class Packets {
       rings.moveTo(wanted.x + 3.6, wanted.y);
       rings.arc(wanted.x, wanted.y, 3.6, 0, 7);
     }
-    Object.assign(context, { globalAlpha: 1, strokeStyle: BLOCKED, lineWidth: 2.6 });
+    Object.assign(context, { globalAlpha: 1, strokeStyle: reaching.ink("--blocked"), lineWidth: 2.6 });
     context.stroke(bars);
     context.lineWidth = 1.1;
     context.stroke(rings);
@@ -211,17 +215,17 @@ export class Packets {
       bar(fill > 0.98 ? full : part, 12 * fill);
     }
     context.globalAlpha = 1;
-    for (const [path, colour] of [[whole, "#fff"], [part, "#e09a2b"], [full, BLOCKED]]) {
-      context.fillStyle = colour;
+    for (const [path, colour] of [[whole, "--card"], [part, "--gauge"], [full, "--blocked"]]) {
+      context.fillStyle = reaching.ink(colour);
       context.fill(path);
     }
-    Object.assign(context, { strokeStyle: "#5c676d", lineWidth: 0.7 });
+    Object.assign(context, { strokeStyle: reaching.ink("--soft"), lineWidth: 0.7 });
     context.stroke(whole);
   }
 
   circle(context, cycle) {
     context.globalAlpha = 1;
-    context.strokeStyle = context.fillStyle = CYCLE;
+    context.strokeStyle = context.fillStyle = reaching.ink("--cycle");
     context.lineWidth = 6;
     for (const link of cycle) {
       const way = this.ways.get(link), dot = this.dots.get(link);
@@ -233,8 +237,8 @@ export class Packets {
 
   // The packet nearest to a position in the window.
   near(x, y) {
-    const to = this.fabric.place.querySelector("svg").getScreenCTM().inverse(), px = to.a * x + to.e, py = to.d * y + to.f;
-    let best = -1, least = 9;
+    const to = this.fabric.matrix(), px = (x - to.e) / to.a, py = (y - to.f) / to.d;
+    let best = -1, least = this.fabric.large ? 9 / to.a : 9;
     for (const row of this.shown) {
       const way = this.wayOf(row);
       if (row.packet < 0 || !way) continue;

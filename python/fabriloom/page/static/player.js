@@ -15,15 +15,15 @@ const made = (tag, properties = {}, ...children) => {
 const micro = (ns, digits = 2) => (ns < 1e7 ? `${(ns / 1e3).toFixed(digits)} µs` : `${(ns / 1e6).toFixed(4)} ms`);
 
 export class Player {
-  // `views`: the packets of each fabric; `further`: records the end of the run; `saved`: gets a picture or film of the
-  // drawing, with its file extension.
-  constructor(place, views, further, cards, saved) {
-    Object.assign(this, { place, views, further, cards, saved, now: 0, from: 0, until: 1, followed: -1, side: 0, playing: false, filter: "" });
+  // `legend`: the place of the legend; `views`: the packets of each fabric; `further`: records the end of the run;
+  // `saved`: gets a picture or film of the drawing, with its file extension.
+  constructor(place, legend, views, further, cards, saved) {
+    Object.assign(this, { place, legend, views, further, cards, saved, now: 0, from: 0, until: 1, followed: -1, side: 0, playing: false, filter: "" });
     this.controls();
   }
 
   controls() {
-    const button = (text, act, label, name) => made("button", { type: "button", textContent: text, onclick: act, ariaLabel: label, id: name });
+    const button = (text, act, label, name) => made("button", { type: "button", textContent: text, onclick: act, ariaLabel: label, id: name ?? "" });
     const choice = (label, options, chosen, act) => {
       const select = made("select", { onchange: () => act(select.value) }, ...options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen)));
       return made("label", {}, label, select);
@@ -43,7 +43,7 @@ export class Player {
     this.time = made("output");
     this.speed = 1;
     this.by = "destination";
-    this.colours = choice("Colour by ", COLOURS, "destination", (value) => { Object.assign(this, { by: value, byHand: true }); this.show(this.now); });
+    this.colours = choice("Colour by ", COLOURS, "destination", (value) => { Object.assign(this, { by: value, byHand: true }); this.explain(); this.show(this.now); });
     this.follow = made("select", { ariaLabel: "Packet that is followed" });
     this.follow.addEventListener("change", () => { const [side, packet] = this.follow.value.split(":").map(Number); this.choose(packet, side); });
     for (const event of ["pointerdown", "focus"]) this.follow.addEventListener(event, () => this.offer());
@@ -51,7 +51,6 @@ export class Player {
     this.only.setAttribute("list", "names");
     this.only.addEventListener("input", () => { this.filter = this.only.value.trim().toLowerCase(); this.show(this.now); });
     this.said = made("p", { className: "note moving", id: "replay-said" });
-    this.legend = made("p", { className: "key moving", id: "replay-key" });
     this.count = made("output", { id: "replay-count" });
     this.place.replaceChildren(
       made("div", { className: "row" }, this.play, button("◂", () => this.step(-1), "One step back"), button("▸", () => this.step(1), "One step on"),
@@ -61,7 +60,7 @@ export class Player {
       made("div", { className: "row moving" }, choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
         this.colours,
         made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow)),
-      this.legend, this.said, made("datalist", { id: "names" }),
+      this.said, made("datalist", { id: "names" }),
     );
     this.place.hidden = true;
   }
@@ -88,9 +87,16 @@ export class Player {
     // Too many destinations cannot be distinguished by colour.
     if (!this.byHand) this.colours.lastChild.value = this.by = Math.max(...this.views().map((view) => view.numbers?.size ?? 0)) > MANY_ENDS ? "state" : "destination";
     this.offer();
-    this.explain(all);
+    this.explain();
     this.show(this.from);
-    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.toggle();
+    if (!this.wanted && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.toggle();
+  }
+
+  // Called when the recordings of all fabrics have arrived, or none will.
+  complete() {
+    if (!this.wanted) return;
+    this.wanted = false;
+    if (this.recordings().length) this.show(this.until);
   }
 
   namesOf(all) {
@@ -100,21 +106,24 @@ export class Player {
 
   clear() {
     this.pause();
+    this.legend.replaceChildren();
     this.place.hidden = true;
     this.views().forEach((view) => view.clear());
   }
 
-  explain(all) {
+  explain() {
+    const all = this.recordings().map((view) => view.recording), legend = this.legend;
     const rings = all.some((one) => one.data.rings), mark = (className, text) => [made("span", { className: `mark ${className}` }), text];
+    const colours = this.by === "state" ? [mark("moves", "moves"), mark("stands", "blocked")] : [[`Colour: ${this.by}`]];
     const parts = rings
-      ? [mark("echo", "echo"), mark("busy", "busy echo: rejected, comes again"), ["thick: sent again"], ["across a switch: over its bus"]]
-      : [mark("blocked", "blocked: the bar is the head that waits, the thread leads to the output it waits for"), mark("buffer", "buffer behind a link, how full"), [""]];
-    if (all.some((one) => Object.keys(one.data.intervals_ns ?? {}).length)) parts.push(mark("queue", "packets waiting at their source, by the offered rate"));
+      ? [mark("echo", "echo"), mark("busy", "busy echo: comes again"), ["thick: sent again"], ["across a switch: over its bus"]]
+      : [mark("blocked", "bar: a head that waits; thread: for which output"), mark("buffer", "buffer behind a link, how full")];
+    if (all.some((one) => one.sources.length)) parts.push(mark("queue", "packets that wait at their source"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => !stuck))) parts.push(mark("down", "link that is down"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", `${rings ? "station" : "terminal"} that is stuck`));
     if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, discarded at the switch"));
     if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code or interrupt"));
-    this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
+    legend.replaceChildren(...[...colours, ...parts].map((part) => made("span", {}, ...part)));
   }
 
   // The actions of keys if no element that uses them has the focus.
@@ -208,7 +217,8 @@ export class Player {
 
   deadlock() {
     const side = this.recordings().findIndex(({ recording }) => recording.data.cycle.length);
-    if (side < 0) { this.further(); return; }
+    // The recording of the end shows the deadlock as soon as it has arrived.
+    if (side < 0) { this.wanted = true; this.further(); return; }
     this.pause();
     this.followed = -1;
     this.show(this.recordings()[side].recording.until);
@@ -223,7 +233,6 @@ export class Player {
   }
 
   show(time) {
-    this.seen?.();
     this.now = Math.min(this.until, Math.max(this.from, time));
     this.slider.value = Math.round(10000 * (this.now - this.from) / Math.max(1, this.until - this.from));
     this.time.textContent = micro(this.now, this.until - this.from < 1e5 ? 2 : 1);

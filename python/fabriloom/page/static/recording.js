@@ -32,7 +32,6 @@ export class Recording {
     this.stay = stays[Math.floor(stays.length / 2)] ?? Math.max(1, data.until_ns / 100);
     this.blockings = this.blocked();
     this.slowest = this.last();
-    this.starts = this.bySource();
     this.losses = [...this.lost.values()].sort((a, b) => a.time - b.time);
     this.spills = this.losses.flatMap((loss) => this.spill(loss));
   }
@@ -92,16 +91,6 @@ export class Recording {
     return { packet: slowest, took: longest };
   }
 
-  bySource() {
-    const starts = new Map();
-    for (const [from, , started] of this.data.packets ?? []) {
-      if (!starts.has(from)) starts.set(from, []);
-      starts.get(from).push(started);
-    }
-    for (const times of starts.values()) times.sort((a, b) => a - b);
-    return starts;
-  }
-
   // Rows of packets under way at a time. Rows are ordered by their begin, and none lasts longer than `longest`.
   at(now) {
     const low = upTo(this.begins, now), found = [];
@@ -143,17 +132,17 @@ export class Recording {
 
   nextBegin(now) { return this.begins[upTo(this.begins, now)]; }
 
-  // The number of packets that were created at a source and have not started, if all sources offer a constant rate from
-  // the beginning.
+  // The number of packets that were created at a source and have not started.
   queue(source, now) {
-    const interval = this.data.intervals_ns?.[source];
-    if (!interval || this.from > 0) return null;
-    return Math.max(0, Math.floor(now / interval) - upTo(this.starts.get(source) ?? [], now));
+    const [created, started] = this.data.queues?.[source] ?? [[], []];
+    return upTo(created, now - this.from) - upTo(started, now - this.from);
   }
 
-  // The longest queue at the end, which scales the bars of queues.
+  get sources() { return Object.keys(this.data.queues ?? {}); }
+
+  // The longest queue of the recording, which scales the bars of queues.
   get longestQueue() {
-    this.most ??= Math.max(8, ...Object.keys(this.data.intervals_ns ?? {}).map((source) => this.queue(source, this.until)));
+    this.most ??= Math.max(8, ...this.sources.flatMap((source) => this.data.queues[source][0].map((time) => this.queue(source, this.from + time))));
     return this.most;
   }
 

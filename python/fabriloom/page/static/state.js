@@ -46,14 +46,6 @@ export const download = (name, content) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
-// Formats a number with at most four figures, without an exponent between a thousandth and ten million.
-export const figures = (value, digits = 4) => {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2).replace("e+", "e");
-  return String(Number(value.toPrecision(digits)));
-};
-
 export const element = (tag, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);

@@ -9,10 +9,9 @@ export class Zoom {
     this.whole = { x, y, width, height };
     this.view = { ...this.whole };
     const button = (text, label, act) => Object.assign(document.createElement("button"), { type: "button", textContent: text, ariaLabel: label, title: label, onclick: act });
-    this.buttons = document.createElement("div");
-    this.buttons.className = "zoom";
-    this.buttons.append(button("+", "Enlarge the drawing", () => this.by(STEP)), button("−", "Make the drawing smaller", () => this.by(1 / STEP)), button("⤢", "The whole drawing", () => this.all()));
-    place.append(this.buttons);
+    this.bar = document.createElement("div");
+    this.bar.className = "zoom";
+    this.bar.append(button("+", "Enlarge the drawing", () => this.by(STEP)), button("−", "Make the drawing smaller", () => this.by(1 / STEP)), button("⤢", "The whole drawing", () => this.all()));
     place.onwheel = (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();

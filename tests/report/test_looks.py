@@ -1,0 +1,75 @@
+"""What is seen in the light and in the dark, and where the axes of charts end."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from itertools import pairwise
+
+import pytest
+from fabriloom.report import axes, drawing_style
+from fabriloom.report.page import Axis, Chart, Series
+from fabriloom.report.plot import figure
+
+STYLE = resources.files("fabriloom.report").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def ramps() -> list[list[str]]:
+    """Return the stops of the light and of the dark ramp."""
+    return [found.split(", ") for found in re.findall(r"--ramp: ([^;]+);", STYLE)]
+
+
+def test_the_ramp_of_the_style_sheet_is_that_of_the_drawing() -> None:
+    """The dark one gets lighter where the other gets darker, evenly enough to read an order from it."""
+    light, dark = ramps()
+    assert tuple(light) == drawing_style.RAMP
+    for stops, way in ((light, -1), (dark, 1)):
+        grey = [
+            sum(w * int(c[at : at + 2], 16) for w, at in ((0.2126, 1), (0.7152, 3), (0.0722, 5)))
+            for c in stops
+        ]
+        steps = [way * (after - before) for before, after in pairwise(grey)]
+        assert min(steps) > 6, grey
+
+
+def test_every_colour_of_a_drawing_has_one_for_the_dark() -> None:
+    for name in ("PAPER", "INK", "SOFT", "LINE", "BOX", "BOX_EDGE", "NO_VALUE"):
+        assert f'.fabric [fill="{getattr(drawing_style, name)}"]' in STYLE, name
+    assert "invert(" not in STYLE
+
+
+def curve(*total: float, network: tuple[float, ...] = (27.0, 31.0, 48.0)) -> list[Series]:
+    def points(ys: tuple[float, ...]) -> list[list[float | str | None]]:
+        return [[x, y, None, None, ""] for x, y in enumerate(ys)]
+
+    return [Series("", points(network), "line"), Series("with the wait", points(total), "dashed", of="")]
+
+
+@pytest.mark.parametrize(
+    ("total", "log", "top"),
+    [
+        ((27.0, 31.5, 60.0), False, None),
+        ((27.0, 40.0, 400_000.0), False, 100.0),
+        ((1.0, 40.0, 96.0), False, None),
+    ],
+)
+def test_the_wait_before_the_network_does_not_flatten_its_curve(
+    total: tuple[float, ...], log: bool, top: float | None
+) -> None:
+    series = curve(*total)
+    assert axes.is_log(series) == log
+    assert axes.top(series, log) == top
+
+
+def test_a_long_span_within_the_network_is_logarithmic_and_still_ends() -> None:
+    series = curve(1.0, 60.0, 4e6, network=(1.0, 5.0, 90.0))
+    assert axes.is_log(series)
+    assert axes.top(series, True) == 1000.0
+
+
+def test_figures_end_where_reports_do_and_have_gaps() -> None:
+    series = curve(27.0, 40.0, 400_000.0)
+    series[0].points[1][1] = None  # type: ignore[index]
+    drawn = figure(Chart("t", Axis("x"), Axis("y", top=100.0), series)).axes[0]
+    assert drawn.get_ylim() == (0, 100)
+    assert [y == y for y in drawn.lines[0].get_ydata()] == [True, False, True]
