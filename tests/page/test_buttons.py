@@ -41,6 +41,7 @@ BEFORE = {
     "One step on": "laboratory.player.show(laboratory.player.from)",
     "One step back": "laboratory.player.show(laboratory.player.until)",
     "Jump to the next packet that is blocked": "laboratory.player.show(laboratory.player.from)",
+    "Follow the packet that took longest": "laboratory.player.choose(-1, 0)",
 }
 """What is done before a button, so that it has something to do."""
 LABEL = "(one.ariaLabel || one.innerText).trim()"

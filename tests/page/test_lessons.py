@@ -82,6 +82,30 @@ def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
     assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
 
 
+def test_a_credit_loop_shows_its_circle_and_lanes_cure_it(tab: Tab) -> None:
+    lesson(tab, "teaching-credit-loop.toml", "A credit loop, and its cure by lanes")
+    tab.click("#to-deadlock")
+    tab.until(f"{QUIET} && {VIEW}.recording?.data.cycle.length >= 4")
+    assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
+    tab.click("#beside")
+    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
+    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
+    tab.click("#to-deadlock")
+    tab.until(f"{QUIET} && {both} && {VIEW}.recording.data.cycle.length >= 4")
+    assert tab.js("laboratory.player.views()[1].recording.data.cycle.length") == 0
+
+
+def test_incast_at_size_shows_the_crowd_before_a_builder(tab: Tab) -> None:
+    lesson(tab, "teaching-incast-40.toml", "Incast on 40 builders")
+    crowd = (
+        f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
+        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
+        " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
+        " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
+    )
+    assert tab.js(crowd) >= 20
+
+
 def test_a_cut_worm_shows_the_cable_that_is_down_and_what_is_spilled(tab: Tab) -> None:
     """Its front goes on, its rest falls out at the switch before the cable, and the other cable works."""
     lesson(tab, "teaching-cut-worm.toml", "A worm is cut")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 _MOST_TOLD = 20_000
-"""With more links only their utilisation is told: the tables have the rest."""
+"""With more links a drawing has only their utilisation: the tables have the rest."""
 
 
 def fabric(

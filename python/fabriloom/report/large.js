@@ -41,7 +41,7 @@ const large = (() => {
       this.bar = this.buttons();
       place.append(this.canvas, this.over, this.bar);
       this.gl = this.canvas.getContext("webgl", { antialias: true, preserveDrawingBuffer: true });
-      if (!this.gl) { place.append(Object.assign(document.createElement("p"), { className: "note", textContent: "This browser has no WebGL, which the drawing of so many links needs." })); return; }
+      if (!this.gl) { place.append(Object.assign(document.createElement("p"), { className: "note", textContent: "This browser has no WebGL, which the drawing of a large fabric needs." })); return; }
       this.fill();
       this.whole = this.bounds();
       this.view = { ...this.whole };

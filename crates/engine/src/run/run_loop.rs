@@ -479,21 +479,6 @@ impl Run {
         let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();
         self.sources.clone().totals(fabric, now, later.into_iter())
     }
-
-    /// Returns terminal and creation of each packet that waits at its source; none with programs.
-    pub(super) fn waiting(&self, fabric: &Fabric) -> Vec<(u32, Time)> {
-        match (&self.programs, &self.ports) {
-            (Some(_), _) => Vec::new(),
-            (None, Some(ports)) => ports.waiting_since(&self.sources, fabric, self.now),
-            (None, None) => {
-                let handed = (0..)
-                    .zip(&self.pending)
-                    .filter_map(|(terminal, packet)| Some((terminal, (*packet)?.created)));
-                let handed = handed.filter(|&(_, created)| created <= self.now);
-                handed.chain(self.sources.clone().waiting(fabric, self.now)).collect()
-            }
-        }
-    }
 }
 
 /// Returns the ticks in which sources create about as many packets as are refused at a time.

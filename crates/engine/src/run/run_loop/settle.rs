@@ -97,4 +97,19 @@ impl Run {
         let (totals, then) = (self.totals(fabric, now), &self.watch.offered);
         100 * (totals.refused - then.refused) > totals.offered - then.offered
     }
+
+    /// Returns terminal and creation of each packet that waits at its source; none with programs.
+    pub(in crate::run) fn waiting(&self, fabric: &Fabric) -> Vec<(u32, Time)> {
+        match (&self.programs, &self.ports) {
+            (Some(_), _) => Vec::new(),
+            (None, Some(ports)) => ports.waiting_since(&self.sources, fabric, self.now),
+            (None, None) => {
+                let handed = (0..)
+                    .zip(&self.pending)
+                    .filter_map(|(terminal, packet)| Some((terminal, (*packet)?.created)));
+                let handed = handed.filter(|&(_, created)| created <= self.now);
+                handed.chain(self.sources.clone().waiting(fabric, self.now)).collect()
+            }
+        }
+    }
 }
