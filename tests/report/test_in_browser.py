@@ -170,8 +170,8 @@ def test_the_link_that_limits_is_marked(shared: tuple[Tab, Path]) -> None:
 
 
 def test_all_links_of_a_deadlock_are_marked(shared: tuple[Tab, Path]) -> None:
-    """Those of terminals too, and of a link round the border of a torus both strokes."""
+    """Those of terminals too, and the one that leads around the torus."""
     tab = opened(shared, "dead")
     waiting = tab.js("document.querySelectorAll('section table')[0].tBodies[0].rows.length")
-    assert tab.js("document.querySelectorAll('.fabric path.limit').length") == waiting + 1
+    assert tab.js("document.querySelectorAll('.fabric path.limit').length") == waiting
     assert tab.text(".facts dt") == "Accepted before it stopped"

@@ -46,7 +46,7 @@ def box_of(plan: Plan, switch: int) -> str:
         fill, edge = plan.scale.colour(mean), INK
         ink = PAPER if plan.scale.share(mean) > 0.45 else INK
         text = f"{text}: {plan.scale.label} {plan.scale.text(mean)} on average"
-        which = marks(links)
+        which = marks(links) + plan.scale.mark(mean)
     parts = [
         f'<rect{which} x="{number(x - wide / 2)}" y="{number(y - high / 2)}" width="{number(wide)}"'
         f' height="{number(high)}" rx="{number(min(6.0, high / 5))}" fill="{fill}" stroke="{edge}"'
@@ -92,7 +92,8 @@ def _dot(plan: Plan, terminal: int, x: float, y: float, radius: float) -> str:
         which = marks([int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])])
         out = plan.value(int(graph.terminal_out_links[terminal]))
         into = plan.value(int(graph.terminal_in_links[terminal]))
-        colour = scale.colour(out if into != into or out > into else into)
+        busier = out if into != into or out > into else into
+        colour, which = scale.colour(busier), which + scale.mark(busier)
         name += f": {scale.label} {scale.text(out)} sending, {scale.text(into)} receiving"
     circle = f'<circle{which} cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{colour}"'
     edge = f' stroke="{SOFT}" stroke-width="0.5"' if radius > 1.5 else ""

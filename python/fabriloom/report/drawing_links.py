@@ -109,7 +109,7 @@ def draw_stroke(
     if loop:
         path, middle = _loop(plan, one, two, right * offset)
     text = title(_links_text(plan, links, known))
-    which = marks(links, way)
+    which = marks(links, way) + ("" if scale is None else scale.mark(value))
     shape = f'<path d="{path}"{which} stroke="{colour}" stroke-width="{number(width)}">{text}</path>'
     plan.strokes.append((-1.0 if value != value else value, shape))
     if bow:
@@ -184,5 +184,6 @@ def _arrow(
     side = np.array([-way[1], way[0]])
     corners = (at + 5 * way, at - 3 * way + 3.2 * side, at - 3 * way - 3.2 * side)
     points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
-    head = f'<polygon points="{points}"{marks(links)} fill="{colour}" stroke="none"/>'
+    which = marks(links) + ("" if plan.scale is None else plan.scale.mark(value))
+    head = f'<polygon points="{points}"{which} fill="{colour}" stroke="none"/>'
     plan.strokes.append((-1.0 if value != value else value, head))

@@ -409,7 +409,7 @@ def _draw_link(plan: RingPlan, link: int) -> None:
     dots = [f"{number(x)} {number(y)}" for x, y in np.array(points).tolist()]
     path = f"M{dots[0]}C{' '.join(dots[1:])}" if len(points) == 4 else f"M{'L'.join(dots)}"
     rank = -1.0 if value != value else value
-    which = marks([link])
+    which = marks([link]) + ("" if scale is None else scale.mark(value))
     shape = f'<path d="{path}"{which} stroke="{colour}" stroke-width="{number(wide)}">{title(text)}</path>'
     plan.strokes.append((rank, shape))
     plan.corners += [(float(x), float(y)) for x, y in points]
@@ -434,7 +434,8 @@ def _draw_terminal(plan: RingPlan, station: int) -> None:
     if plan.values is not None and plan.scale is not None:
         sent, got = float(plan.values[station]), float(plan.values[into])
         text += f": {plan.scale.label} {plan.scale.text(sent)} sending, {plan.scale.text(got)} receiving"
-        colour, which = plan.scale.colour(float(np.fmax(sent, got))), marks([station, into])
+        busier = float(np.fmax(sent, got))
+        colour, which = plan.scale.colour(busier), marks([station, into]) + plan.scale.mark(busier)
     plan.over.append(
         f'<circle{which} cx="{number(x)}" cy="{number(y)}" r="4" fill="{colour}" stroke="{SOFT}"'
         f' stroke-width="0.5">{title(text)}</circle>'

@@ -32,6 +32,10 @@ class Scale:
         """Return the colour of a value; grey for none."""
         return NO_VALUE if value != value else ramp(self.share(value))
 
+    def mark(self, value: float) -> str:
+        """Return the attribute by which a page colours a shape for the dark; nothing for no value."""
+        return "" if value != value else f' data-share="{self.share(value):.3g}"'
+
     def text(self, value: float) -> str:
         """Return a value as a text with its unit."""
         if value != value:

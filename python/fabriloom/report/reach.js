@@ -33,15 +33,17 @@ const reaching = (() => {
     shape.setAttribute(paint, shade(share));
     if (name?.getAttribute("pointer-events") === "none") name.setAttribute("fill", share > 0.45 ? "#ffffff" : "#1c2428");
   };
-  // Legends and heat maps.
-  const tone = (place) => place.querySelectorAll("[data-share]").forEach((cell) => tint(cell, "fill", Number(cell.dataset.share)));
+  // The attribute that has the colour of a shape.
+  const paintOf = (shape) => (shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke");
+  // Everything whose colour is that of a value: strokes, legends, heat maps.
+  const tone = (place) => place.querySelectorAll("[data-share]").forEach((shape) => tint(shape, paintOf(shape), Number(shape.dataset.share)));
   const KINDS = ["path", "rect", "circle"];
 
   const linksOf = (shape) => shape.dataset.links.split(" ").map(Number);
   // Every shape that represents links: its links, whether it is a terminal, and the attribute that has its colour.
   const drawnIn = (place) => [...place.querySelectorAll("[data-links]")].map((shape) => ({
     shape, links: linksOf(shape), dot: shape.tagName === "circle",
-    paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
+    paint: paintOf(shape),
   }));
   const under = (place, event) => {
     for (const [x, y] of AROUND) {
@@ -72,7 +74,7 @@ const reaching = (() => {
       halo = null;
       if (!shape) return;
       halo = shape.cloneNode();
-      for (const attribute of ["data-links", "tabindex", "role", "aria-label"]) halo.removeAttribute(attribute);
+      for (const attribute of ["data-links", "data-share", "tabindex", "role", "aria-label"]) halo.removeAttribute(attribute);
       const wide = shape.tagName === "path" ? Number(shape.getAttribute("stroke-width")) + 6 : 6;
       for (const [key, value] of Object.entries({ class: kind, fill: "none", stroke, "stroke-width": wide, "pointer-events": "none" })) halo.setAttribute(key, value);
       shape.before(halo);
