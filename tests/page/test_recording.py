@@ -207,27 +207,30 @@ def test_time_codes_are_recorded_on_every_link_of_their_way() -> None:
     assert max(shown["kind"]) == 0
 
 
-def test_queues_are_those_of_the_creation_times() -> None:
-    """As many as the engine counts in the end; none where links are idle, and none for programs."""
-    idle = recording(results("clos", load=0.02), 0)["queues"]
-    waits = [len(created) for created, _ in idle.values()]
-    assert sum(waits) < 30, "packets of Poisson sources meet now and then"
-    found = results("clos", load=1.0)
-    shown = recording(found, 0, most=1 << 20)
-    native = found.native
-    waiting = sum(len(created) - len(started) for created, started in shown["queues"].values())
-    in_flight = len(
-        {
-            (source, start)
-            for source, start, end in zip(
-                native["hop_source"], native["hop_started_ticks"], native["hop_end_ticks"], strict=True
-            )
-            if end < 0
-        }
-    )
-    packets = found.summary["packets"]
-    assert waiting == len(native["wait_terminal"]) > 20
-    assert waiting <= packets["in_flight"] <= waiting + in_flight + 16
-    for created, started in shown["queues"].values():
+ENGINES: dict[str, dict[str, Any]] = {
+    "worms": {},
+    "lanes": {"preset": "generic", "lanes": 2},
+    "cut through": {"preset": "infiniband-4x-edr"},
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_queues_are_those_of_the_creation_times(name: str) -> None:
+    """As many as the engine counts in the end; hardly any where links are idle."""
+    scenario = {
+        **FABRICS["clos"],
+        "technology": ENGINES[name],
+        "traffic": {"length": "64 B", "load": 1.0},
+        "run": {"duration": "200 us" if name == "worms" else "4 us", "warmup": "0 us", "precision": 0.0},
+    }
+    full = Scenario.from_dict(scenario)
+    found = run(full, hops=1 << 20)
+    queues = recording(found, 0, most=1 << 20)["queues"]
+    waiting = sum(len(created) - len(started) for created, started in queues.values())
+    assert waiting == len(found.native["wait_terminal"]) > 20
+    assert waiting <= found.summary["packets"]["in_flight"]
+    for created, started in queues.values():
         assert created == sorted(created)
         assert all(begin > made for made, begin in zip(created, started, strict=False))
+    idle = recording(run(full.with_settings({"traffic.load": 0.02}), hops=1 << 20), 0)["queues"]
+    assert sum(len(created) for created, _ in idle.values()) < 30
