@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import http.client
 import json
 import os
 import random
@@ -65,22 +68,47 @@ def test_a_local_cluster_gives_the_same_bytes_while_its_workers_die(
     assert content(place) == here
 
 
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
-    """A scheduler and a worker, each a process of its own; its address."""
+@pytest.fixture(params=["dask", "tls"])
+def scheduler(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """A scheduler and a worker, each a process of its own; how to reach it."""
+    scheme = {"dask": "tcp", "tls": "tls"}[request.param]
+    settings = key_in_files(tmp_path, monkeypatch) if scheme == "tls" else contextlib.nullcontext()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     dask = [str(Path(sys.executable).with_name("dask"))]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     words = ["scheduler", "--host", "127.0.0.1", "--port", address.partition(":")[2], "--no-dashboard"]
-    running = [subprocess.Popen([*dask, *words], **quiet)]
+    running = [subprocess.Popen([*dask, *words, "--protocol", scheme], **quiet)]
     more = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
-    running.append(subprocess.Popen([*dask, "worker", f"tcp://{address}", *more], **quiet))
-    yield address
+    running.append(subprocess.Popen([*dask, "worker", f"{scheme}://{address}", *more], **quiet))
+    with settings:
+        yield f"{request.param}://{address}"
     for process in running:
         process.kill()
         process.wait()
+
+
+def key_in_files(place: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A key in files that Dask's settings name, for this process in a block and for those that it starts."""
+    import dask
+    from distributed import Security
+
+    made = Security.temporary()
+    for name, content in (("cert", made.tls_client_cert), ("key", made.tls_client_key)):
+        (place / f"{name}.pem").write_text(content)
+    named = {"ca-file": "cert"}
+    named |= {
+        f"{role}.{name}": name for role in ("scheduler", "worker", "client") for name in ("cert", "key")
+    }
+    for path, name in named.items():
+        variable = f"DASK_DISTRIBUTED__COMM__TLS__{path.upper().replace('.', '__').replace('-', '_')}"
+        monkeypatch.setenv(variable, str(place / f"{name}.pem"))
+    return dask.config.set(
+        {f"distributed.comm.tls.{path}": str(place / f"{name}.pem") for path, name in named.items()}
+    )
 
 
 def test_a_scheduler_that_runs_already(
@@ -88,12 +116,73 @@ def test_a_scheduler_that_runs_already(
 ) -> None:
     place = tmp_path / "there"
     for _ in range(20):  # it takes seconds to start
-        done = command("run", file, "--out", place, "--on", f"dask://{scheduler}")
+        done = command("run", file, "--out", place, "--on", scheduler)
         if done.exit_code == exits.OK:
             break
         time.sleep(1)
     assert done.exit_code == exits.OK, done.stderr
     assert content(place) == here
+    if scheduler.startswith("tls"):
+        assert refused(scheduler)
+
+
+def refused(address: str) -> bool:
+    """Whether a client with another key, and one without, is not answered."""
+    import distributed
+
+    where = address.partition("://")[2]
+    for scheme, security in (("tls", distributed.Security.temporary()), ("tcp", distributed.Security())):
+        with contextlib.suppress(OSError):
+            settings = security.get_connection_args("client")
+            asyncio.run(greeted(distributed.core.connect(f"{scheme}://{where}", timeout=3, **settings)))
+            return False
+    return True
+
+
+async def greeted(connecting: Any) -> None:
+    """Connect, as every client does first. Raises OSError if it is not answered."""
+    (await connecting).abort()
+
+
+def listening() -> list[tuple[str, int]]:
+    """The addresses at which processes that this one started, and it, listen."""
+    import psutil
+
+    ours = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    found = [one.laddr for process in ours for one in process.net_connections() if one.status == "LISTEN"]
+    return [(where.ip, where.port) for where in found]
+
+
+def test_nobody_else_is_answered_by_a_cluster_that_we_start(tmp_path: Path) -> None:
+    """Neither a client with another key nor one without; and no page is served anywhere."""
+    with Folder(tmp_path / "s", take=True, make=True) as folder:
+        before = listening()
+        client, close = cluster.Cluster("local-cluster", 1)._connect(folder.store)
+        try:
+            client.wait_for_workers(1, timeout=60)
+            opened = sorted({*listening()} - {*before})
+            assert {ip for ip, _ in opened} == {"127.0.0.1"}
+            assert 8787 not in {port for _, port in opened}
+            answers = {port: pages(ip, port) for ip, port in opened}
+            assert {answer for found in answers.values() for answer in found} == {404}
+            protected = [port for port, found in answers.items() if not found]
+            assert len(protected) >= 3, "the scheduler, a worker and what watches it"
+            for port in protected:
+                assert refused(f"tls://127.0.0.1:{port}"), port
+        finally:
+            close()
+
+
+def pages(ip: str, port: int) -> list[int]:
+    """The answers to a browser that asks for pages."""
+    found = []
+    for path in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics"):
+        asked = http.client.HTTPConnection(ip, port, timeout=5)
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            asked.request("GET", path)
+            found.append(asked.getresponse().status)
+        asked.close()
+    return found
 
 
 def test_a_scheduler_that_is_not_there(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +196,7 @@ def test_a_scheduler_that_is_not_there(file: Path, tmp_path: Path, monkeypatch: 
     for on, told in (
         ("slurm", "sbatch is not on this machine"),
         ("moon", "choose from local-cluster, slurm"),
+        ("tls://127.0.0.1:9", "no certificate is set; name the files"),
     ):
         done = command("resume", tmp_path / "out", "--on", on)
         assert (done.exit_code, told in done.stderr) == (exits.MISTAKE, True)
@@ -136,6 +226,9 @@ def test_a_batch_system(
     assert done.exit_code == exits.OK, done.stderr
     assert content(place) == here
     script = (tmp_path / "job.sh").read_text()
+    for part in ("--tls-ca-file ", "--no-dashboard", "tls://"):
+        assert part in script, script
+    assert not [*(place / "jobs").glob(".dask*")], "the key is gone with the study"
     for part in ("#SBATCH -p short", "#SBATCH -t 01:00:00", "--lifetime 55m", "--lifetime-stagger"):
         assert part in script.replace("=", " "), script
 

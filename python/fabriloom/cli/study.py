@@ -53,8 +53,8 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Run on local-cluster, slurm, htcondor or dask://ADDRESS:PORT; needs fabriloom[cluster].",
-        autocompletion=options.words("local-cluster", "slurm", "htcondor", "dask://"),
+        help="Run on local-cluster, slurm, htcondor or tls://ADDRESS:PORT; needs fabriloom[cluster].",
+        autocompletion=options.words("local-cluster", "slurm", "htcondor", "tls://", "dask://"),
     ),
 ]
 Walltime = Annotated[

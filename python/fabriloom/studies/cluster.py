@@ -2,6 +2,9 @@
 
 A worker stores its points in the study folder, which all machines share, and returns only their hashes. So
 no result is lost with a worker, and the scheduler holds none.
+
+Whoever can talk to a scheduler can run programs as its user. So every connection of a cluster that is started
+here is encrypted, and only who holds the key of this study, made when it starts, is answered.
 """
 
 from __future__ import annotations
@@ -10,10 +13,12 @@ import json
 import shutil
 import socket
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,9 +40,19 @@ DEATHS = 3
 """Number of dead workers, with the point alone on them, after which the point is blamed."""
 TASK_S, LOCAL_TASK_S = 60.0, 1.0
 """Target length of a task, once the time per point is known."""
-_OURS = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.worker-saturation": 1.0}
+_NO_PAGE = "127.0.0.1:0"
+"""Dask cannot be kept from opening a port for its pages: this one, where nothing is served."""
+_OURS = {
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.deploy.lost-worker-timeout": "600 s",
+}
 """Settings of schedulers that we start. Dask blames every task of a dead worker; instead we submit the points
-again one by one and count deaths ourselves. Workers get no task in advance."""
+again one by one and count deaths ourselves. Workers get no task in advance. A dead one starts again, however
+long a busy machine takes for it; after 15 s it would be given up."""
+_PLAIN, _TLS = "dask://", "tls://"
 
 
 @dataclass(frozen=True)
@@ -45,7 +60,7 @@ class Cluster:
     """The machines that run a study."""
 
     on: str
-    """``local-cluster``, ``slurm``, ``htcondor`` or ``dask://address``."""
+    """``local-cluster``, ``slurm``, ``htcondor``, ``tls://address`` or ``dask://address``."""
     jobs: int
     """Number of workers; a running scheduler has its own number."""
     walltime_min: int = 60
@@ -56,55 +71,63 @@ class Cluster:
 
     def workers(self, plan: Plan, store: Store, watch: Watch) -> DaskWorkers:
         """Connect and check that all workers have this version. Raises StudyError."""
-        client, close = self._connect()
+        client, close = self._connect(store)
         try:
-            return DaskWorkers(client, close, plan, store, 0 if self.on.startswith("dask://") else self.jobs)
+            return DaskWorkers(client, close, plan, store, 0 if self._is_theirs else self.jobs)
         except BaseException:
             close()
             raise
 
-    def _connect(self) -> tuple[Client, Callable[[], None]]:
+    @property
+    def _is_theirs(self) -> bool:
+        return self.on.startswith((_PLAIN, _TLS))
+
+    def _connect(self, store: Store) -> tuple[Client, Callable[[], None]]:
         try:
             distributed = import_module("distributed")
         except ImportError:
             message = f"--on {self.on}: Dask is not installed; `make setup-cluster` installs it, or"
             raise StudyError(f"{message} `pip install fabriloom[cluster]`") from None
-        if self.on.startswith("dask://"):
-            return _to_scheduler(self.on.removeprefix("dask://"))
-        with import_module("dask").config.set(_OURS):
-            cluster = self._started()
-        client = distributed.Client(cluster, set_as_default=False)
+        if self._is_theirs:
+            return _to_scheduler(self.on)
+        with ExitStack() as opening:
+            opening.enter_context(import_module("dask").config.set(_OURS))
+            cluster = opening.enter_context(closing(self._started(store)))
+            client = opening.enter_context(closing(distributed.Client(cluster, set_as_default=False)))
+            return client, opening.pop_all().close
 
-        def close() -> None:
-            client.close()
-            cluster.close()
-
-        return client, close
-
-    def _started(self) -> Any:
+    def _started(self, store: Store) -> Any:
         """Start a scheduler in this process and a fixed number of workers."""
         if self.on == "local-cluster":
             workers = {"n_workers": self.jobs, "threads_per_worker": 1, "processes": True}
+            scheduler = {"dashboard": False, "dashboard_address": _NO_PAGE}
             start = import_module("distributed").LocalCluster
-            return start(**workers, dashboard_address=None, silence_logs=40)
+            return start(**workers, security=_temporary(), scheduler_kwargs=scheduler, silence_logs=40)
         if self.on not in KINDS:
-            raise StudyError(f"--on {self.on}: choose from {', '.join(KINDS)} and dask://ADDRESS:PORT")
+            raise StudyError(f"--on {self.on}: choose from {', '.join(KINDS)} and tls://ADDRESS:PORT")
         needed = {"slurm": "sbatch", "htcondor": "condor_submit"}[self.on]
         if shutil.which(needed) is None:
             message = f"--on {self.on}: the command {needed} is not on this machine"
             raise StudyError(
                 f"{message}; log in where jobs are submitted, or use --emit {self.on.removeprefix('ht')}"
             )
-        return self._batch()
+        assert store.place is not None
+        return self._batch(store.place / "jobs")
 
-    def _batch(self) -> Any:
+    def _batch(self, jobs: Path) -> Any:
+        """Submit the jobs; they read the key from files in a folder that only this user may read."""
         dask_jobqueue: Any = import_module("dask_jobqueue")
+        jobs.mkdir(exist_ok=True)
         life = [f"--lifetime={max(1, self.walltime_min - 5)}m", "--lifetime-stagger=2m"]
         common = {
+            "security": _temporary(),
+            "shared_temp_directory": str(jobs),
+            "scheduler_options": {"dashboard": False, "dashboard_address": _NO_PAGE},
+            "job_script_prologue": ["export DASK_DISTRIBUTED__WORKER__HTTP__ROUTES=[]"],
             "cores": 1,
             "processes": 1,
             "memory": self.memory,
-            "worker_extra_args": life,
+            "worker_extra_args": [*life, "--no-dashboard", f"--dashboard-address={_NO_PAGE}"],
             "death_timeout": 120,
         }
         if self.on == "slurm":
@@ -118,16 +141,48 @@ class Cluster:
         return cluster
 
 
-def _to_scheduler(address: str) -> tuple[Client, Callable[[], None]]:
-    connect = import_module("distributed").Client
+def _temporary() -> Any:
+    """Return a key that exists as long as this process. Raises StudyError."""
     try:
-        client = connect(f"tcp://{address}", timeout=CONNECT_S, set_as_default=False)
+        return import_module("distributed").Security.temporary()
+    except ImportError:
+        message = "the package cryptography, without which connections cannot be protected, is not installed"
+        raise StudyError(f"{message}; `make setup-cluster` or `pip install fabriloom[cluster]`") from None
+
+
+def _to_scheduler(on: str) -> tuple[Client, Callable[[], None]]:
+    distributed = import_module("distributed")
+    address = on.partition("://")[2]
+    try:
+        if on.startswith(_TLS):
+            security, scheme = distributed.Security(require_encryption=True), _TLS
+            _check_key(on, security)
+        else:
+            security, scheme = None, "tcp://"
+            _warn_of_plain(on, address)
+        connect = partial(distributed.Client, f"{scheme}{address}", timeout=CONNECT_S, set_as_default=False)
+        client = connect(security=security)
     except (OSError, ValueError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        message = f"--on dask://{address}: no scheduler answered within {CONNECT_S:g} s ({why[:100]})"
+        message = f"--on {on}: no scheduler answered within {CONNECT_S:g} s ({why[:100]})"
         what = "is `dask scheduler` running there, is this its address and port, and is no firewall between?"
         raise StudyError(f"{message}; check: {what}") from None
     return client, client.close
+
+
+def _check_key(on: str, security: Any) -> None:
+    """Raise StudyError if Dask's settings name no key."""
+    if not (security.tls_ca_file and security.tls_client_cert):
+        names = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
+        message = f"--on {on}: no certificate is set; name the files that the scheduler trusts in {names}"
+        raise StudyError(f"{message}, or in Dask's configuration; see docs/guides/studies.md")
+
+
+def _warn_of_plain(on: str, address: str) -> None:
+    """Warn of connections over a network that anybody may read and make."""
+    if address.rpartition(":")[0] not in ("127.0.0.1", "localhost", "[::1]"):
+        message = f"--on {on}: whoever reaches this scheduler can run programs as you, here and there"
+        warnings.warn(f"{message}; use tls://, see docs/guides/studies.md", stacklevel=2)
 
 
 class DaskWorkers:

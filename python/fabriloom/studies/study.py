@@ -211,8 +211,8 @@ def study(
         zipped: values by path, instead of ``[study.zip]``: the first values of all form a point, and so on.
         sample: distributions by path, instead of ``[study.sample]``.
         jobs: number of parallel runs; the points do not depend on it.
-        on: a cluster instead of threads: ``local-cluster``, ``slurm``, ``htcondor`` or
-            ``dask://ADDRESS:PORT``; ``out`` must be on a disk that its machines share.
+        on: a cluster instead of threads: ``local-cluster``, ``slurm``, ``htcondor``, ``tls://ADDRESS:PORT``
+            or ``dask://ADDRESS:PORT``; ``out`` must be on a disk that its machines share.
         budget_s: time limit in seconds; the points that are then finished are spread over the whole study.
         progress: called at intervals with the progress.
         settings: further settings of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``,
