@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +13,12 @@ from typing import Any
 
 from fabriloom import routing, topology
 from fabriloom.compile import compile
+from fabriloom.design.candidates import candidates, check_settings
+from fabriloom.design.load import load as load_requirements
 from fabriloom.fit import FitError, imports
+from fabriloom.fit.samples import from_folder, read_folder
 from fabriloom.imports import read as read_fabric
+from fabriloom.programs.logp import LONG_TRAIN, RECEIVES, ROUND, SENDS, TRAIN
 from fabriloom.reading import ReadError
 from fabriloom.routing import RoutingError
 from fabriloom.routing.own_paths import own_paths
@@ -27,6 +34,7 @@ from .mutations import changed_fields, changed_json, damaged
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = [file.read_bytes() for file in sorted((ROOT / "scenarios").glob("*.toml"))]
+REQUIREMENTS = [file.read_bytes() for file in sorted((ROOT / "scenarios" / "design").glob("*.toml"))]
 SMALL: dict[str, Any] = {"topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}}
 GRID = topology.build("grid", shape=[2, 2])
 TWO_RINGS = topology.build(
@@ -111,6 +119,24 @@ def _override(path: Path) -> object:
     return load(ROOT / "tests" / "cases" / "valid" / "formats-toml.toml", [text])
 
 
+def _requirements(path: Path) -> object:
+    found = load_requirements(path)
+    check_settings(found)
+    return [one.name for one in itertools.islice(candidates(found), 100)]
+
+
+def _samples(path: Path) -> object:
+    """One file with both files of an output folder."""
+    both = None
+    with contextlib.suppress(ValueError):
+        both = json.loads(path.read_bytes())
+    if not isinstance(both, list) or len(both) != 2:
+        return None
+    for name, content in zip(("summary", "scenario.resolved"), both, strict=True):
+        path.with_name(f"{name}.json").write_text(json.dumps(content))
+    return from_folder(read_folder(path.parent))
+
+
 def _rings(path: Path) -> object:
     return sci_rings(path=path)
 
@@ -143,6 +169,24 @@ _BY_HAND = {
 _RINGS_CSV = b"ring,vertex,buses\nr,a,\nr,s,1\nq,s,1\nq,b,\nq,c,\n"
 _RINGS_JSON = b'{"rings": {"r": ["a", "s"], "q": ["s", "b", "c"]}, "switches": {"s": 1}}'
 _PATHS = b'source,target,path\n"t(0,0).0","t(1,1).0",2 3 1\n"t(0,1).0","t(1,0).0",2 3 1\n'
+_REQUIREMENTS = json.dumps(
+    {
+        "require": {"terminals": 12, "latency": "60 us", "survive_links": 1, "growth": 2},
+        "traffic": {"rate": "3 MB/s", "length": "64 B"},
+        "cost": {"switch": 100, "cable": 5, "pitch": "1 m"},
+        "limits": {"switch_ports": 8, "cost": 5000},
+        "networks": [1, 2],
+        "families": {
+            "clos": {"terminals_per_switch": [4], "switch_ports": [8], "routing.spread": ["random"]},
+            "clos5": {"terminals": [12], "switch_ports": [8]},
+            "torus": {"shape": [[4, 3], [6, 2]], "links_per_edge": {"from": 1, "to": 2}},
+            "tree": {"arity": [2], "depth": [2]},
+            "hypercube": {"dimensions": [3]},
+        },
+        "vary": {"traffic.length": ["64 B", "1 kB"], "routing.adaptive": [True, False]},
+        "what-if": {"require.margin": [1.2, 2]},
+    }
+).encode()
 _ROUTES = b"switch,terminal,links\n" + b"".join(
     f'"s({a},{b})","t({c},{d}).0","{next_}"\n'.encode()
     for a in (0, 1)
@@ -170,6 +214,19 @@ _PRESET = (
 )
 _OSU = b"# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n1            1.62\n64         1.70\n"
 _NETGAUGE = b"# netgauge\nL=2.1000 s=1 o_s=0.4000 o_r=0.5000 g=1.2000 G=0.0004 (2 GiB/s) lsqu(g,G)=0.0\n"
+_SPANS = [
+    {"from": first, "to": last, "count": 9, "ns_p25": 900.0, "ns_p50": 1000.0, "ns_p75": 1100.0}
+    for first, last in (ROUND, SENDS, RECEIVES, TRAIN, LONG_TRAIN)
+]
+_MEASURED = {"crowded": False, "ranks": 2, "cores": 4, "mpi": "MPICH", "transport": "shared memory"}
+_POINT = {
+    "settings": {"program.size": "8 B"},
+    "spans": _SPANS,
+    "measured": _MEASURED,
+    "network": {"terminals": 2},
+}
+_PROGRAM = {"kind": "logp", "size": "8 B", "pause": "50 us", "train": 8}
+_SAMPLES = json.dumps([{"points": [_POINT]}, {"program": _PROGRAM, "sweep": {}}]).encode()
 _TIMES = b"bytes,half_round_us,gap_ns\n1,1.5,400\n0,1.4,\n4096,3.5,1900\n"
 _SETTINGS = [b"traffic.load=0.5", b"seed=3", b"topology.shape=[2, 3]", b'technology.link_rate="50 Mbit/s"']
 _SCENARIO = (ScenarioError,)
@@ -178,6 +235,8 @@ READERS: dict[str, Reader] = {
     "scenario.toml": Reader(".toml", SCENARIOS, load, _SCENARIO),
     "scenario.yaml": Reader(".yaml", _YAML, load, _SCENARIO),
     "scenario.json": Reader(".json", _JSON, load, _SCENARIO, "json"),
+    "requirements.toml": Reader(".toml", REQUIREMENTS, _requirements, _SCENARIO),
+    "requirements.json": Reader(".json", [_REQUIREMENTS], _requirements, _SCENARIO, "json"),
     "override": Reader(".txt", _SETTINGS, _override, _SCENARIO),
     "graph.csv": Reader(".csv", _written(".csv"), _graph, (GraphError,), "csv"),
     "graph.json": Reader(".json", _written(".json"), _graph, (GraphError,), "json"),
@@ -209,6 +268,7 @@ READERS: dict[str, Reader] = {
     "trace.goal": Reader(".goal", [_GOAL], _goal, _SCENARIO),
     "preset.toml": Reader(".toml", [_PRESET], _preset, _SCENARIO),
     "osu.txt": Reader(".txt", [_OSU, _NETGAUGE], imports.read, (FitError,)),
+    "samples.json": Reader(".json", [_SAMPLES], _samples, (FitError,), "json"),
     "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
     "ibnetdiscover.out": Reader(".out", [_SUBNET], _fabric("ibnetdiscover"), (ReadError,)),
     "lfts.out": Reader(".out", [_LFTS], _tables, (ReadError,)),

@@ -351,6 +351,6 @@ SHAPES: dict[str, Family] = {
     "sci-banyan": Family(
         _sci_banyan, ("terminals", "variant", "base", "wiring", "pairs_per_ring", *_BUSES), True
     ),
-    "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", *_BUSES), True, usual=False),
+    "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", "buses"), True, usual=False),
 }
 """The families that are considered; one-way networks and files of the user are excluded."""

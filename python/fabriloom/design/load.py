@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from .. import units
 from ..scenario.errors import ScenarioError
 from ..scenario.load import overridden, put
 from ..scenario.read import read
 from ..scenario.source import SourceMap
-from ..scenario.translate import translate
+from ..scenario.translate import message_of, translate
+from ..topology import FAMILIES
 from .candidates import check_networks
 from .families import SHAPES
 from .schema import PERCENTILES, Requirements
@@ -94,3 +95,24 @@ def _check_families(found: Requirements) -> None:
                 hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
                 path = ("families", name, key)
                 raise found.error(f"{name} has no parameter {key}", path, f"{hint}; or a dotted path", True)
+        _check_parameters(found, name, {key: values for key, values in table.items() if "." not in key})
+
+
+def _check_parameters(found: Requirements, family: str, table: Mapping[str, Sequence[Any]]) -> None:
+    """Raise ScenarioError for a value that the parameter of a family cannot have."""
+    hints = get_type_hints(FAMILIES[family].build, include_extras=True) if table else {}
+    for key, values in table.items():
+        allowed = TypeAdapter(hints[key], config=ConfigDict(strict=True, allow_inf_nan=False))
+        for index, value in enumerate(values):
+            try:
+                allowed.validate_python(value)
+            except ValidationError as error:
+                detail = error.errors(include_url=False)[0]
+                path: list[str | int] = ["families", family, key, index]
+                for step in detail["loc"]:
+                    if not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
+                        break
+                    path.append(step)
+                    value = value[step]
+                message, hint = message_of(detail, value, tuple(path))
+                raise found.error(message, tuple(path), hint) from None

@@ -27,6 +27,8 @@ QUANTITIES = {
 _MOST_BYTES = 1 << 30
 _ASSUMED = 0.02
 """Relative tolerance of values without a known noise."""
+_CHANGED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What comes of numbers that are none of a result."""
 _LEAST, _SHARE = 2.0, 0.002
 """Least tolerance: in nanoseconds, and relative."""
 
@@ -97,9 +99,23 @@ def read_folder(path: Path) -> Folder:
             f"{path}: this is a result of traffic\n  = name one of a program, from fabriloom measure"
         )
     points = summary.get("points")
-    if points is None:
-        return Folder(path, resolved, [({}, summary)])
-    return Folder(path, resolved, [(point.get("settings", {}), point) for point in points])
+    try:
+        found = (
+            [({}, summary)] if points is None else [(dict(one.get("settings", {})), one) for one in points]
+        )
+        folder = Folder(path, resolved, found)
+        for settings, point in found:
+            _check(folder.scenario(settings)["program"], point.get("measured"))
+    except _CHANGED as error:
+        raise FitError(f"{path}: changed since it was written\n  = measure once more") from error
+    return folder
+
+
+def _check(program: Any, measured: Any) -> None:
+    """Raise TypeError if a program or what measured it is not as it was written."""
+    whole = measured is None or {"crowded", "ranks", "cores", "mpi", "transport"} <= {*measured}
+    if not isinstance(program, dict) or not isinstance(measured, dict | None) or not whole:
+        raise TypeError
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -131,7 +147,7 @@ def from_folder(folder: Folder) -> Samples:
         machine = f"{measured['mpi']}, {measured['transport']}" if measured else "a simulation"
         try:
             _point(found, folder.scenario(settings)["program"], summary)
-        except (KeyError, TypeError, ValueError) as error:
+        except _CHANGED as error:
             raise FitError(
                 f"{folder.path}: a point without the times between marks\n  = measure it again"
             ) from error

@@ -120,12 +120,13 @@ def _one(detail: Any, path: Path, rest: str | None, data: dict[str, Any], where:
         return _missing(path, str(rest), data, where)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _tag(kind, path, value, ctx, data, where)
-    message, hint = _message(kind, ctx, detail, value, path)
+    message, hint = message_of(detail, value, path)
     return ScenarioError(message, path, hint, where.source.place(path))
 
 
-def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[str, str]:
-    name = _dotted(path)
+def message_of(detail: Any, value: Any, path: Path) -> tuple[str, str]:
+    """Return what is wrong with a value, and what to write instead; ``detail``: one of pydantic's errors."""
+    kind, ctx, name = detail["type"], detail.get("ctx", {}), _dotted(path)
     if isinstance(ctx.get("error"), units.UnitError):
         return f"{name}: {ctx['error'].message}", ctx["error"].hint
     if kind in _TYPES:
