@@ -253,6 +253,21 @@ def test_lonely_packets_never_meet() -> None:
     assert latency["mean"] == pytest.approx(mean)
 
 
+@pytest.mark.parametrize("universal", [True, False])
+def test_long_packets_that_go_round_a_ring_do_not_block_one_another(universal: bool) -> None:
+    """Each is alone, so all arrive, although such packets can deadlock."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "ring", "switches": 6},
+            "routing": {"universal": universal},
+            "traffic": {"length": "4 kB", "load": 0.5},
+        }
+    )
+    found = inspection.inspect(scenario)
+    assert found["zero_load_latency_ns"]["pairs"] == 6 * 5
+    assert found["deadlock"]["free"] is (not universal)
+
+
 def test_the_zero_load_latency_of_flows_is_that_of_their_packets() -> None:
     flows = [
         {"source": 0, "target": 1, "length": "20 B", "period": "1 ms", "phase": "0 ns"},

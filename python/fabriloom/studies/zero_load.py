@@ -30,8 +30,9 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
     graph, arrays = compiled.graph, compiled.arrays
+    unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
-        return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
+        return unknown
     kind = inspection_of(compiled)
     source, target, characters = _flows(arrays) or _pairs(kind, arrays)
     known = reached(compiled.parts, source, target)
@@ -39,7 +40,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     longest = int(characters.max(initial=0))
     latency = _run(arrays, source, target, characters, kind.apart_ticks(longest)) * (compiled.tick_ps / 1000)
     if not len(latency):
-        return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
+        return unknown
     return {
         "min": float(latency.min()),
         "mean": float(latency.mean()),
@@ -88,7 +89,8 @@ def _run(
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
     turn = int(pairs.max()) + len(senders) + 2
-    # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
+    # A list begins at once, so each has a first packet, a short one, that is not looked at; its wait is the
+    # source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
     wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
     per_terminal = np.zeros(terminals, np.int64)
@@ -99,7 +101,7 @@ def _run(
         "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
         "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
         "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
-        "list_length": np.insert(characters, begin, characters[begin]).astype(np.uint32),
+        "list_length": np.insert(characters, begin, 1).astype(np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
         # By the first port that leads there: packets leave one after the other.
