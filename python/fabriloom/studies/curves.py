@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance
-from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
 from ..results.figures import settings_text
 from ..results.tabled import Tabled
 from ..scenario import scenario_of
 from . import bends
-from .points import Advance, Point, run_points
+from .points import Advance, Point, point_row, run_points
 from .store import Out, Store
 from .verdict import of_curve
 
@@ -31,16 +30,6 @@ LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 LOAD = "traffic.load"
 SCALE = "traffic.scale"
 """Setting that a curve varies if rates or flows are given instead of a load."""
-
-
-def point_row(point: Point) -> dict[str, Any]:
-    """Return a row of the table of points, see ``results.columns.POINTS``."""
-    summary, row = point.summary, POINTS.row_of(point.summary)
-    own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
-    of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}
-    of_requirements = REQUIREMENT_POINTS.row_of(summary) if "requirements" in summary else {}
-    of_programs = PROGRAM_POINTS.row_of(summary) if "messages" in summary else {}
-    return {**point.settings, **row, **of_rings, **of_programs, **of_requirements, **own}
 
 
 @dataclass(repr=False)

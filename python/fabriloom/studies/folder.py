@@ -25,10 +25,9 @@ from .asked import (
     named,
     recalled,
 )
-from .curves import point_row
 from .index import Index
 from .plan import Plan
-from .points import Point
+from .points import Point, point_row
 from .sealed import sealed
 from .segments import MOST, Segments
 from .store import POINTS, Store, program, valid

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
 from .pool import Pool
 from .store import Key, Store, program
 
@@ -46,6 +47,16 @@ class Point:
     def measured(self) -> dict[str, Any]:
         """Return the parts of the point that depend on the run alone, not on how it was requested."""
         return {"summary": self.summary, "tail": self.tail, "utilisation": self.utilisation}
+
+
+def point_row(point: Point) -> dict[str, Any]:
+    """Return a row of the table of points, see ``results.columns.POINTS``."""
+    summary, row = point.summary, POINTS.row_of(point.summary)
+    own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
+    of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}
+    of_requirements = REQUIREMENT_POINTS.row_of(summary) if "requirements" in summary else {}
+    of_programs = PROGRAM_POINTS.row_of(summary) if "messages" in summary else {}
+    return {**point.settings, **row, **of_rings, **of_programs, **of_requirements, **own}
 
 
 def _tail(results: Results) -> dict[str, list[float]]:
@@ -119,10 +130,16 @@ def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | 
 def computed(
     settings: dict[str, Any], scenario: Scenario, store: Store, look: Callable[[Any], None]
 ) -> Point:
-    """Run a scenario and store its point before it is reported. ``look`` may raise to end the run."""
+    """Run a scenario and store its point before it is reported. ``look`` may raise to end the run.
+
+    Raises KeyboardInterrupt if Ctrl-C or the end of a batch job has cut the run short: that is no point.
+    """
     from .. import simulate
 
-    point = Point.of(settings, simulate.run(scenario, progress=look))
+    results = simulate.run(scenario, progress=look)
+    if results.end_reason == "interrupted":
+        raise KeyboardInterrupt
+    point = Point.of(settings, results)
     store.put(key(scenario), point.measured)
     return point
 

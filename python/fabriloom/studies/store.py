@@ -17,31 +17,30 @@ from typing import Any
 from ..output import Pieces
 from .sealed import rest_of, sealed
 from .segments import Segments
+from .sources import PACKAGE, sources
 
 POINTS = "points"
 """Name of the folder of finished points in an output folder."""
 Out = str | Path | Pieces | None
 """Where finished points are stored: an output folder, its pieces, or nowhere."""
 
-_PACKAGE = Path(__file__).parent.parent
-_ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
-_ROOMS += ("scenario", "results", "programs", "studies/points.py")
-"""Rooms and files on which the results of a run, and what is stored of it, depend."""
 _DIGITS = 24
 """Of the hash in the name of a file."""
 
 
 @cache
 def program(*more: str) -> str:
-    """Return the checksum of the version and of all files on which a run depends; ``more``: further ones."""
+    """Return the checksum of the version and of all files on which a run depends; ``more``: further ones, or
+    rooms.
+    """
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())
-    for path in sorted(_PACKAGE.rglob("*")):
-        name = path.relative_to(_PACKAGE).as_posix()
-        room = name.split("/")[0].split(".")[0]
-        if {room, name} & {*_ROOMS, *more} and path.is_file() and path.suffix != ".pyc":
-            digest.update(name.encode() + b"\0" + path.read_bytes())
+    added = [
+        path for one in more for path in (PACKAGE / one, *(PACKAGE / one).rglob("*.py")) if path.is_file()
+    ]
+    for name in sorted({*sources(), *(path.relative_to(PACKAGE).as_posix() for path in added)}):
+        digest.update(name.encode() + b"\0" + (PACKAGE / name).read_bytes())
     return digest.hexdigest()
 
 
