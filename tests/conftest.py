@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So a shell starts what it puts into the background, and so would everything be that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

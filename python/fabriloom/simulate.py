@@ -199,6 +199,7 @@ def _reverse_tenths(native: dict[str, Any], compiled: Compiled) -> NDArray[np.in
 def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | None) -> dict[str, Any]:
     simulation = _native.Simulation(compiled.arrays, **options)
     tick_ps, until = compiled.tick_ps, max(1, options["until"])
+    ended = {}
     try:
         while not simulation.advance(_EVENTS_AT_ONCE):
             if progress:
@@ -207,12 +208,12 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
                 share, simulated_ps = min(1.0, ticks / until), ticks * tick_ps
                 progress(Progress(share, simulated_ps, events, packets, hops, tick_ps, so_far))
     except KeyboardInterrupt:
-        pass
+        ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
     except _native.RunError as error:
         from .compile.programs import failed
 
         raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
-    return simulation.result()
+    return {**simulation.result(), **ended}
 
 
 def _so_far(simulation: Any, compiled: Compiled) -> dict[str, Any]:

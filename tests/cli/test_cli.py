@@ -482,8 +482,6 @@ def test_an_interrupted_run_writes_what_there_is(file: Path, tmp_path: Path, sen
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
-            # What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         ) as process:
             time.sleep(seconds)
             process.send_signal(sent)

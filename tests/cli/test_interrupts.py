@@ -13,13 +13,16 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import fabriloom
 import pytest
-from fabriloom import experiments
+from fabriloom import experiments, simulate
 from fabriloom.cli import exits, work
 from fabriloom.cli.app import app
 from fabriloom.experiments.lab import Findings
 from fabriloom.scenario import resolve
 from fabriloom.scenario.fields import Section
+from fabriloom.studies.points import computed
+from fabriloom.studies.store import Store
 from pydantic import PlainSerializer
 from typer.testing import CliRunner
 
@@ -41,8 +44,6 @@ def on_a_terminal(arguments: list[str], press_when: Any) -> tuple[int, str]:
     """Run it and press Ctrl-C twice once ``press_when`` says so; its exit code and all it wrote."""
     pid, terminal = pty.fork()
     if pid == 0:
-        # Whoever runs the tests in the background ignores Ctrl-C, and so would what is started here.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.execv(sys.executable, [*FABRILOOM, *arguments])
     began, pressed, said = time.monotonic(), False, b""
     while time.monotonic() - began < PATIENCE_S:
@@ -138,3 +139,35 @@ def test_interrupted_before_a_command_begins(when: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "")
+
+
+class PressedAtTheEnd:
+    """A simulation that is interrupted in its last step, after all has been simulated."""
+
+    real = simulate._native.Simulation
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._simulation = self.real(*arguments, **options)
+
+    def advance(self, events: int) -> bool:
+        if self._simulation.advance(events):
+            raise KeyboardInterrupt
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._simulation, name)
+
+
+def test_an_interrupt_in_the_last_step_is_not_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The results are complete, and who called does not go on; no such run is a point of a study."""
+    network = {"topology": {"kind": "crossbar", "terminals": 4}, "technology": {"preset": "generic"}}
+    data = {**network, "run": {"duration": "50 us"}}
+    scenario = fabriloom.Scenario.from_dict(data)
+    whole = fabriloom.run(scenario)
+    monkeypatch.setattr(simulate._native, "Simulation", PressedAtTheEnd)
+    found = fabriloom.run(scenario)
+    assert found.end_reason == "interrupted" != whole.end_reason
+    assert found.summary["packets"] == whole.summary["packets"]
+    with pytest.raises(KeyboardInterrupt):
+        computed({}, scenario, Store.of(tmp_path), lambda _: None)
+    assert not [*tmp_path.rglob("*.json")]

@@ -111,7 +111,6 @@ def test_ctrl_c_at_any_moment_ends_a_command(tmp_path: Path, words: list[str]) -
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=heed_ctrl_c,
         ) as process:
             time.sleep(drawn.uniform(0.05, 0.9) * took_s)
             process.send_signal(signal.SIGINT)
@@ -122,11 +121,6 @@ def test_ctrl_c_at_any_moment_ends_a_command(tmp_path: Path, words: list[str]) -
         assert "fault" not in said
         assert "Traceback" not in said or process.returncode == -signal.SIGINT  # before the command began
     print(f"{presses} presses")
-
-
-def heed_ctrl_c() -> None:
-    """Whoever runs the tests in the background ignores it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def memory_mb() -> float:

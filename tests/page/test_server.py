@@ -113,6 +113,11 @@ def session(port: int) -> Iterator[tuple[str, Listener]]:
     [
         ({"host": "evil.example:80"}, 421),
         ({"host": "127.0.0.1.evil.example:80"}, 421),
+        ({"host": "127.0.0.1:80, evil.example"}, 421),
+        ({"host": "localhost:80@evil.example"}, 421),
+        ({"host": "evil.example:80@localhost:80"}, 421),
+        ({"host": "localhost:"}, 421),
+        ({"host": "[::1]:8x"}, 421),
         ({"host": ""}, 400),
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "null"}, 403),

@@ -66,9 +66,10 @@ def refused(scope: Scope) -> tuple[int, str] | None:
     """Return status and message if a request does not come from our page."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     host, origin = headers.get("host", ""), headers.get("origin")
-    name = host if host in NAMES else host.rpartition(":")[0]  # browsers omit port 80
+    name, colon, port = (host, "", "") if host in NAMES else host.rpartition(":")  # browsers omit port 80
+    told = name in NAMES and (not colon or (port.isascii() and port.isdigit()))
     names = [name for name, _ in scope["headers"]]
-    if name not in NAMES or names.count(b"host") != 1 or names.count(b"origin") > 1:
+    if not told or names.count(b"host") != 1 or names.count(b"origin") > 1:
         return 421, "This server answers to 127.0.0.1 and localhost only."
     if origin is not None and origin != f"http://{host}":
         return 403, "This request comes from another page."
