@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 30
 _ASSUMED = 0.02
 """Relative tolerance of values without a known noise."""
 _CHANGED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
-"""What comes of numbers that are none of a result."""
+"""Errors of values that no result has."""
 _LEAST, _SHARE = 2.0, 0.002
 """Least tolerance: in nanoseconds, and relative."""
 

@@ -3,7 +3,7 @@
 A worker stores its points in the study folder, which all machines share, and returns only their hashes. So
 no result is lost with a worker, and the scheduler holds none.
 
-Whoever can talk to a scheduler can run programs as its user. So every connection of a cluster that is started
+Who can talk to a scheduler can run programs as its user. So every connection of a cluster that is started
 here is encrypted, and only who holds the key of this study, made when it starts, is answered.
 """
 
@@ -92,7 +92,9 @@ class Cluster:
             return _to_scheduler(self.on)
         with ExitStack() as opening:
             opening.enter_context(import_module("dask").config.set(_OURS))
-            cluster = opening.enter_context(closing(self._started(store)))
+            cluster = self._started(store)
+            opening.callback(_remove_key, cluster)
+            opening.enter_context(closing(cluster))
             client = opening.enter_context(closing(distributed.Client(cluster, set_as_default=False)))
             return client, opening.pop_all().close
 
@@ -141,6 +143,13 @@ class Cluster:
         return cluster
 
 
+def _remove_key(cluster: Any) -> None:
+    """Remove the files of the key, which otherwise live as long as the object."""
+    for name in ("ca_file", "cert", "key"):
+        if (kept := getattr(cluster, f"_job_{name}", None)) is not None:
+            kept.close()
+
+
 def _temporary() -> Any:
     """Return a key that exists as long as this process. Raises StudyError."""
     try:
@@ -181,7 +190,7 @@ def _check_key(on: str, security: Any) -> None:
 def _warn_of_plain(on: str, address: str) -> None:
     """Warn of connections over a network that anybody may read and make."""
     if address.rpartition(":")[0] not in ("127.0.0.1", "localhost", "[::1]"):
-        message = f"--on {on}: whoever reaches this scheduler can run programs as you, here and there"
+        message = f"--on {on}: who reaches this scheduler can run programs as you, here and there"
         warnings.warn(f"{message}; use tls://, see docs/guides/studies.md", stacklevel=2)
 
 
