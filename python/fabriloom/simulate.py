@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from . import _native
 from .compile import Compiled, compile
 from .results import Results, shares
+from .results.completions import is_transient
 from .results.ends import STUCK
 from .results.kinds import KINDS
 from .results.provenance import Provenance
@@ -90,6 +91,8 @@ def run(
         compiled, native = interrupted.compiled, interrupted.native
         names = []
     native = _in_bytes(native, compiled)
+    native |= _described(compiled)
+    native["warmup_is_set"] = compiled.scenario.run.warmup_ps != "auto"
     native |= {"reverse_load": compiled.reverse_load, "share_name": names}
     native |= {
         name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))
@@ -101,6 +104,25 @@ def run(
     results.warnings += compiled.warnings
     _with_bounds(results, described)
     return results
+
+
+def _described(compiled: Compiled) -> dict[str, Any]:
+    """Return what the scenario says of each flow, see ``results.completions``."""
+    arrays, target_names = compiled.arrays, compiled.target_names()
+    start = arrays["flow_start"].astype(np.int64)
+    source = np.repeat(np.arange(max(0, len(start) - 1)), np.diff(start))
+    copies = [len(one.receivers) for one in compiled.parts.distributions]
+    each = np.array([1] * len(compiled.graph.terminal_names) + copies, np.int64)[arrays["flow_target"]]
+    ends, grain_ticks = arrays["flow_end_grains"], int(arrays["grain_ticks"])
+    return {
+        "transient": is_transient(arrays),
+        "carried_name": compiled.sources.get("flow_name", []),
+        "carried_source": [compiled.graph.terminal_names[one] for one in source],
+        "carried_target": [target_names[one] for one in arrays["flow_target"].tolist()],
+        "carried_bytes": [compiled.technology.payload_bytes(one) for one in arrays["flow_length"].tolist()],
+        "carried_count": arrays["flow_count"].astype(np.int64) * each,
+        "carried_stop_ticks": np.where(ends < 0, -1, np.ceil(ends) * grain_ticks).astype(np.int64),
+    }
 
 
 def _with_bounds(results: Results, described: Compiled) -> None:
@@ -225,8 +247,9 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
     run, output = compiled.scenario.run, compiled.scenario.output
     return {
         "until": compiled.grain_ticks(run.duration_ps),
-        "warmup": None if run.warmup_ps == "auto" else compiled.grain_ticks(int(run.warmup_ps)),
-        "precision": run.precision,
+        "warmup": _warmup(compiled),
+        # Precision is of a steady state.
+        "precision": 0.0 if is_transient(compiled.arrays) else run.precision,
         "latencies": run.precision_of == "all",
         "packets": run.packets,
         "batch": compiled.grain_ticks(_batch_ps(compiled)) or int(compiled.arrays["grain_ticks"]),
@@ -236,6 +259,14 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
         "keep_messages": _MESSAGES_AT_MOST if output.messages else 0,
         "watched": compiled.required_rows(),
     }
+
+
+def _warmup(compiled: Compiled) -> int | None:
+    """Return the ticks of the warm-up; None: until the run is steady, which transient traffic never is."""
+    warmup_ps = compiled.scenario.run.warmup_ps
+    if warmup_ps == "auto":
+        return 0 if is_transient(compiled.arrays) else None
+    return compiled.grain_ticks(int(warmup_ps))
 
 
 def _batch_ps(compiled: Compiled) -> int:

@@ -194,15 +194,27 @@ def test_the_links_of_the_worst_flow_have_numbers_and_no_others() -> None:
     assert (numbers["t.0>s"], numbers["s>t.3"]) == (1, 3)
 
 
-def test_where_packets_are_lost_nothing_is_called_met() -> None:
-    """A packet that was lost is of some flow, and it is late for ever."""
+def test_a_packet_that_never_arrives_is_late() -> None:
     flows = [flow(0, 3, "100 us", requirement="1 ms"), flow(1, 3, "100 us")]
     fault = [{"link": "s>t.3", "at": "1 ms", "repaired": "1.5 ms"}]
     results = simulate.run(scenario(flows, fault=fault))
     assert results.summary["packets"]["lost"] > 0
     row = results.requirements.row(0, named=True)
-    assert row["verdict"] == "unknown"
+    assert (row["verdict"], row["margin"]) == ("missed", None)
     assert "links fail" in row["no_bound"]
+
+
+def test_a_packet_that_waits_too_long_is_late_before_it_arrives() -> None:
+    """Both cables of a terminal are down: nothing is lost, and what waits there is later every moment."""
+    flows = [
+        flow(0, 3, "100 us", phase="50 us", requirement="1 ms"),
+        flow(1, 3, "100 us", requirement="1 ms"),
+    ]
+    results = simulate.run(scenario(flows, fault=[{"cable": "t.0>s", "at": "2 ms"}]))
+    late, beside = results.requirements.iter_rows(named=True)
+    assert (late["verdict"], beside["verdict"]) == ("missed", "met")
+    fast = simulate.run(scenario([flow(0, 3, "100 us", requirement="1 ms")], run={"duration": "5001 us"}))
+    assert fast.requirements["verdict"].to_list() == ["guaranteed"], "under way, and not late"
 
 
 def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> None:
@@ -212,6 +224,9 @@ def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> 
     ran = runner.invoke(app, ["run", str(file), "--strict"])
     assert ran.exit_code == 1
     assert "Of 4 requirements 2 are guaranteed, 1 is missed, 1 cannot be told" in ran.stdout
+    assert runner.invoke(app, ["run", str(file), "--seeds", "2", "--strict"]).exit_code == 1
+    silent = ["--set", "traffic.pattern.flows.2.requirement=1 s", "--set", "traffic.pattern.requirements=[]"]
+    assert runner.invoke(app, ["run", str(file), "--strict", *silent[:2]]).exit_code == 1
     bounded = runner.invoke(app, ["bound", str(file), "--tries", "0", "--strict"])
     assert bounded.exit_code == 1
     assert "2 of 4 are guaranteed" in bounded.stdout

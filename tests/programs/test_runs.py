@@ -250,7 +250,7 @@ def test_the_warm_up_is_left_out() -> None:
     found = results(program, protocol={"messages_at_once": 1}, run={"duration": "20 ms", "warmup": "5 ms"})
     after = found.events.filter(pl.col("complete_ns") >= 5e6)
     window_s = found.summary["measured_ns"] / 1e9
-    assert found.summary["events"]["achieved_per_s"] == pytest.approx(len(after) / window_s)
+    assert found.summary["events"]["achieved_per_s"] == pytest.approx(len(after) / window_s, rel=0.01)
     assert found.summary["events"]["latency_ns"]["mean"] == pytest.approx(after["latency_ns"].mean())
 
 

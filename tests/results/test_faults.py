@@ -55,7 +55,7 @@ def test_verdict_and_report_say_what_was_lost(cut: Results) -> None:
     assert lost in page
 
 
-def test_only_flows_that_lost_packets_are_unknown() -> None:
+def test_only_flows_that_lost_packets_missed_their_requirement() -> None:
     flows = [
         {"name": name, "source": source, "target": target, "rate": "80 Mbit/s", "requirement": "1 s"}
         for name, source, target in (("over it", 0, 3), ("beside it", 6, 7))
@@ -63,9 +63,10 @@ def test_only_flows_that_lost_packets_are_unknown() -> None:
     found = failing(CUT, traffic={"pattern": {"kind": "flows", "flows": flows}, "length": "64 B"})
     over, beside = found.requirements.iter_rows(named=True)
     assert over["lost_packets"] == found.summary["packets"]["lost"] > 0
-    assert (over["verdict"], beside["verdict"], beside["lost_packets"]) == ("unknown", "met", 0)
+    assert (over["verdict"], beside["verdict"], beside["lost_packets"]) == ("missed", "met", 0)
+    assert over["margin"] is None, "a packet that never arrives leaves none"
     page = for_run(found)
-    assert f"Packets lost by faults: {over['lost_packets']} of over it." in page
+    assert f"Packets that never arrive: {over['lost_packets']} of over it." in page
     assert "first failure, at 0.1 ms" in page
     assert "last repair, at 0.3" in page
 

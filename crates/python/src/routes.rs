@@ -151,6 +151,28 @@ impl RouteNetwork {
         routes::dependency_cycle(&network, table.view(&network)?).map_err(words)
     }
 
+    /// The same for tables that replace each other, each with its dead links, and for pairs of terminals that send; also
+    /// returns the number of the table.
+    #[pyo3(signature = (tables, dead, lanes=1, pairs=None))]
+    fn phases_cycle(
+        &self,
+        tables: Vec<Columns<'_>>,
+        dead: Vec<Numbers<'_>>,
+        lanes: u32,
+        pairs: Option<(Numbers<'_>, Numbers<'_>)>,
+    ) -> PyResult<Option<(usize, Vec<u32>)>> {
+        let network = self.0.divided(lanes);
+        let mut phases = Vec::with_capacity(tables.len());
+        for (table, dead) in tables.iter().zip(&dead) {
+            phases.push(routes::Phase { view: table.view(&network)?, dead: dead.as_slice()? });
+        }
+        let pairs = match &pairs {
+            Some((source, target)) => Some((source.as_slice()?, target.as_slice()?)),
+            None => None,
+        };
+        routes::phases_cycle(&network, &phases, pairs).map_err(words)
+    }
+
     #[pyo3(signature = (table, pairs=None))]
     fn loads<'py>(
         &self,

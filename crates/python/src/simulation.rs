@@ -155,8 +155,7 @@ impl Simulation {
         rings(&out, &self.0)?;
         programs::flows(&out, "flow", self.0.run.measure.flows.as_ref())?;
         watched(&out, &self.0.run.measure.watched.delays)?;
-        let lost = self.0.lanes().map_or(&[][..], |lanes| lanes.lost_of_flows());
-        column(&out, "flow_lost", lost, |&count| count)?;
+        carried(&out, &self.0)?;
         planes(&out, &self.0.run.planes)?;
         signals(&out, &self.0)?;
         out.set_item("overtaken", self.0.run.order.overtaken)?;
@@ -176,6 +175,7 @@ impl Simulation {
             Some(End::Precision) => "precision",
             Some(End::Saturated) => "saturated",
             Some(End::Deadlocked) => "deadlocked",
+            Some(End::Incomplete) => "incomplete",
             Some(End::Livelocked) => "livelocked",
             Some(End::Stalled) => "stalled",
             Some(End::TimeLimit) => "time_limit",
@@ -221,6 +221,19 @@ impl Simulation {
         out.set_item("packet_hops", run.packet_hops())?;
         out.set_item("extensions", run.extensions())
     }
+}
+
+/// Adds the packets of each flow of sources since tick 0, by its row.
+fn carried(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
+    let rows = run.carried();
+    column(out, "carried_made", &rows, |row| row.made)?;
+    column(out, "carried_refused", &rows, |row| row.refused)?;
+    column(out, "carried_delivered", &rows, |row| row.delivered)?;
+    column(out, "carried_lost", run.lost_of_flows(), |&count| count)?;
+    column(out, "carried_first_ticks", &rows, |row| row.first as u64)?;
+    column(out, "carried_last_ticks", &rows, |row| row.last as u64)?;
+    let oldest: Vec<Time> = rows.iter().map(|row| row.oldest.unwrap_or(-1)).collect();
+    out.set_item("carried_oldest_ticks", oldest.into_pyarray(out.py()))
 }
 
 fn latencies(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {

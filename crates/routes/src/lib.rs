@@ -15,6 +15,7 @@ mod error;
 mod groups;
 mod load;
 mod network;
+mod phases;
 mod reach;
 mod rings;
 mod shortest;
@@ -30,6 +31,7 @@ pub use error::{RouteError, Word};
 pub use groups::Groups;
 pub use load::{Traffic, loads, path};
 pub use network::Network;
+pub use phases::{Phase, phases_cycle};
 pub use reach::SelfRouting;
 pub use rings::{
     BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,

@@ -317,7 +317,7 @@ impl<'a> Twin<'a> {
             Some(ports) => ports.totals(&self.sources, self.fabric, until),
             None => {
                 let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
-                self.sources.clone().totals(self.fabric, until, later.into_iter())
+                self.sources.clone().totals(self.fabric, until, &later)
             }
         };
         let messages = self.programs.as_ref().map(messages);

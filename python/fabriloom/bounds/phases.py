@@ -137,6 +137,7 @@ class Trials:
             "flow_phase_grains": np.array([moment for _, moment in ordered], np.float64),
             "flow_jitter_grains": np.zeros(count),
             "flow_packets": np.ones(count, np.uint32),
+            **_without_end(count),
         }
 
     def _run(self, trial: Trial, victim: int) -> int:
@@ -171,7 +172,7 @@ def latest_with_periods(
     codes, longest = _Codes(arrays), int(interval.max()) * grain
     for trial in range(tries):
         phases = dice.random(len(interval)) * interval * (dice.random(len(interval)) < 0.5)
-        columns = {**arrays, "flow_phase_grains": phases, "seed": trial}
+        columns = {**arrays, **_without_end(len(phases)), "flow_phase_grains": phases, "seed": trial}
         columns |= codes.columns(codes.drawn(dice, longest))
         ran = _ran(columns, until=until, warmup=0, batch=max(1, until), **limits)
         total = _since(ran, "created")
@@ -180,6 +181,15 @@ def latest_with_periods(
             found[place] = max(found.get(place, 0), late)
         progress()
     return found
+
+
+def _without_end(count: int) -> dict[str, Any]:
+    """Return the columns of flows that create packets all the time."""
+    return {
+        "flow_begin_grains": np.zeros(count),
+        "flow_end_grains": np.full(count, -1.0),
+        "flow_count": np.zeros(count, np.uint64),
+    }
 
 
 _MOST_PACKETS = 5_000

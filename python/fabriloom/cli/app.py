@@ -32,8 +32,8 @@ POINTS = "points"
 
 _EPILOG = (
     "Exit codes: 0 done, also when saturated; 1 with --strict or --twin: numbers or engines disagree, or a "
-    "requirement is missed; 2 a mistake in the arguments or the scenario; 3 deadlock; 4 a fault of the "
-    "program; 130 interrupted, with partial results."
+    "requirement is missed or cannot be told; 2 a mistake in the arguments or the scenario; 3 deadlock; 4 a "
+    "fault of the program; 130 interrupted, with partial results."
 )
 
 
@@ -119,7 +119,10 @@ def run(
     ] = None,
     jobs: Jobs = 2,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 if a requirement is missed; not with --seeds.")
+        bool,
+        typer.Option(
+            "--strict", help="Exit code 1 if a requirement is missed or cannot be told, in any run."
+        ),
     ] = False,
 ) -> int:
     """Run a scenario once, or with several seeds.
@@ -129,12 +132,13 @@ def run(
     """
     from . import folders, work
 
-    if twin and seeds:
-        raise exits.Mistake("--twin and --seeds: choose one; --twin compares one run")
+    if twin and (seeds or strict):
+        other = "--seeds" if seeds else "--strict"
+        raise exits.Mistake(f"--twin and {other}: choose one; --twin compares one run")
     with folders.taken(out, "run", force, POINTS if seeds else "", csv=csv) as folder:
         scenario = _load(file, settings, seed)
         if seeds:
-            return work.seeds(scenario, seeds, jobs, json, folder, csv)
+            return work.seeds(scenario, seeds, jobs, json, folder, csv, strict)
         return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder, csv, strict)
 
 

@@ -22,7 +22,7 @@ OK = 0
 """Done: drained, precise enough, saturated and out of time are all results."""
 DISAGREES = 1
 """``reproduce --strict``: a scored line does not agree; ``run --strict`` and ``bound --strict``: a
-requirement is missed or not guaranteed; ``run --twin``: the two engines differ."""
+requirement is missed or cannot be told, or is not guaranteed; ``run --twin``: the two engines differ."""
 MISTAKE = 2
 """A mistake in the arguments, the scenario or a file it names, and nothing was run; or results could not be
 written and are printed."""

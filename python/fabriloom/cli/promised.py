@@ -48,6 +48,26 @@ def of_run(table: pl.DataFrame) -> None:
         show.line(sentence)
 
 
+def of_completions(table: pl.DataFrame) -> None:
+    """Print the flows that begin or end within the run, those not complete first."""
+    rows = table.sort("completion_ns", descending=True, nulls_last=False).to_dicts()
+    times = ("first_created_ns", "last_delivered_ns", "completion_ns")
+    show.table(
+        ["flow", "created", "delivered", "lost", "first created", "last delivered", "completed in"],
+        [
+            [
+                row["flow"],
+                *(f"{row[key]:,}" for key in ("created", "delivered", "lost")),
+                *(_us(row[key]) for key in times),
+            ]
+            for row in rows[:ROWS]
+        ],
+        [False, *[True] * 6],
+    )
+    if len(rows) > ROWS:
+        show.line(f"{len(rows) - ROWS:,} that were faster are not shown; --out has all.")
+
+
 def of_slots(table: pl.DataFrame) -> None:
     """Print the entries of a schedule, those with the least slack first."""
     rows = sorted(

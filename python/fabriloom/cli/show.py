@@ -102,6 +102,10 @@ def run(results: Results) -> None:
         f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "
         "± is half of a 95 % interval."
     )
+    if results.transfers is not None:
+        from .promised import of_completions
+
+        of_completions(results.transfers)
     if len(results.promises):
         from .promised import of_run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,19 +125,33 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict
         folders.write_run(at, results, csv)
 
     give(folder, json, results.to_json, lambda: show.run(results), write)
-    code = _code_of_ends([results.summary["end"]])
-    late = results.summary.get("requirements", {}).get("missed", 0)
-    return exits.DISAGREES if strict and late and code == exits.OK else code
+    return _strictly(strict, _code_of_ends([results.summary["end"]]), [results.summary])
 
 
-def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None, csv: bool) -> int:
+def _strictly(strict: bool, code: int, summaries: Sequence[Mapping[str, Any]]) -> int:
+    """Return the exit code of runs; ``strict``: a requirement that is not known to be met is an error."""
+    asked = [one.get("requirements", {}) for one in summaries]
+    failed = any(one.get(word) for one in asked for word in ("missed", "unknown"))
+    return exits.DISAGREES if strict and failed and code == exits.OK else code
+
+
+def seeds(
+    scenario: Scenario,
+    count: int,
+    jobs: int,
+    json: bool,
+    folder: Output | None,
+    csv: bool,
+    strict: bool = False,
+) -> int:
     """Run a scenario with several seeds; print and write the results."""
     from .. import studies
     from ..report import for_seeds
 
     with bars.bar("Seeds") as bar:
         found = studies.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
-    return _study(found, folder, json, csv, lambda: show.seeds(found), lambda: for_seeds(found))
+    code = _study(found, folder, json, csv, lambda: show.seeds(found), lambda: for_seeds(found))
+    return _strictly(strict, code, [point.summary for point in found.points])
 
 
 def beside_twin(scenario: Scenario, json: bool) -> int:
@@ -300,7 +314,7 @@ def check(
     scenario: Scenario, json: bool, fault: str | None = None, pairings: int = 0, resolved: bool = False
 ) -> int:
     """Print the properties of a scenario that are known before it runs."""
-    from ..compile import CAN_DEADLOCK
+    from ..compile.deadlock import DEADLOCKS
     from ..studies import inspection
 
     if fault is not None and resolved:
@@ -316,7 +330,7 @@ def check(
             show.line("\nThe scenario with every default filled in:")
             show.line(jsonlib.dumps(found["resolved"], indent=2, ensure_ascii=False))
     for warning in found["warnings"]:
-        if not warning.startswith(CAN_DEADLOCK):  # the answer says it
+        if not warning.startswith(DEADLOCKS):  # the answer says it
             exits.complain(f"warning: {warning}")
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
@@ -336,7 +350,7 @@ def _check_failures(scenario: Scenario, json: bool, kinds: str) -> int:
         show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
     else:
         show.line(f"{failures.verdict(found)}.\n")
-        show.table(failures.HEAD, failures.table(found), [False, True, True, True, True, False])
+        show.table(failures.HEAD, failures.table(found), [False, *[True] * 5, False])
         show.line(
             "A pair is a sender and one of its receivers. Routing tables stay; groups shrink to what is left."
         )

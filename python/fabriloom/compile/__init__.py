@@ -22,6 +22,7 @@ from ..technology import Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, Tenths, ports, unused
+from .deadlock import Deadlock, deadlock_of
 from .distributions import check_distributions
 from .links import LinkParts
 from .newest import Newest
@@ -47,8 +48,6 @@ def _ring_parts(scenario: Scenario, graph: Graph) -> RingParts:
 
 KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rings": _ring_parts}
 """What makes the compiled network, by ``Graph.kind``."""
-CAN_DEADLOCK = "the routing can deadlock"
-"""How the warning about a cycle begins."""
 FEW_FLOWS = 512
 """Most flows whose bounds are computed with every run: this takes no noticeable time."""
 
@@ -151,6 +150,11 @@ class Compiled:
         """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""
         return self.parts.cycle_names()
 
+    @cached_property
+    def deadlock(self) -> Deadlock:
+        """Whether packets or programs can wait for each other for ever."""
+        return deadlock_of(self)
+
 
 def graph_of(scenario: Scenario) -> Graph:
     """Return the network of a scenario. Raises ScenarioError."""
@@ -180,11 +184,7 @@ def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:
     compiled = Compiled(scenario, parts, arrays, remarks, programs=programs, sources=sources)
     if parts.graph.several is not None or parts.classes.named:
         check_pairs(scenario, parts, compiled.demand())
-    if compiled.cycle:
-        names = compiled.cycle_names()
-        shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
-        message = f"{CAN_DEADLOCK}: packets can wait for each other along {shown}"
-        compiled.warnings.append(message)
+    compiled.warnings.extend(compiled.deadlock.warnings())
     return compiled
 
 

@@ -21,6 +21,7 @@ from ..topology import Graph
 from ..units import format_time_ps
 from .addresses import addresses_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32, with_lengths
+from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
 from .interfaces import interfaces_of
 from .newest import Newest
@@ -92,6 +93,8 @@ class LinkParts:
             self.lane_choice: str | None = parameters.pop("lane_choice", None)
             self.after: dict[frozenset[int], RouteTable] = {}
             """Tables that replace ``lane_table`` after faults, by the set of dead links."""
+            self.after_planes: dict[frozenset[int], list[RouteTable]] = {}
+            """The same tables of each plane, not divided by lanes."""
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
@@ -133,34 +136,84 @@ class LinkParts:
 
             return distribution_cycle(self.graph, self.table, self.distributions)
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
-            found = self._cycle(graph, table)
-            if found is not None:
-                return [lane + plane.first_link * self.technology.lanes for lane in found]
+            for own in self._waiting_apart():
+                found = routing.dependency_cycle(graph, self._as_waited_for(graph, table, own), len(own))
+                if found is not None:
+                    return self._lanes_of(found, own, plane.first_link)
         return None
+
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
+        """Return the links that are dead when tables are replaced, in the order of the replacements."""
+        if not scenario.fault:
+            return []
+        from .tables import dead_in_turn
+
+        return dead_in_turn(scenario, self, columns)
+
+    def cycle_of(
+        self,
+        scenario: Scenario,
+        pairs: Pairs | None,
+        replaced: list[frozenset[int]],
+        alone: bool = False,
+    ) -> tuple[int, list[str]]:
+        """Return a cycle of links or lanes by name, and the number of the table with which it appears, 0 for
+        the first.
+
+        Args:
+            scenario: that of the tables after faults.
+            pairs: terminals between which packets are sent; None: between any.
+            replaced: the links that are dead when a table replaces the one before.
+            alone: whether the first table is left out.
+        """
+        if (pairs is None and not replaced) or self.distributions or self.via:
+            return 0, self._named(self.lane_cycle or [])
+        from .tables import tables_after
+
+        sets = [*([] if alone else [frozenset[int]()]), *replaced]
+        tables = [tables_after(scenario, self, dead) for dead in sets]
+        for at, (plane, (graph, _)) in enumerate(zip(self.graph.planes, self.planes, strict=True)):
+            here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
+            dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
+            dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
+            for own in self._waiting_apart():
+                phases = [self._as_waited_for(graph, table[at], own) for table in tables]
+                found = routing.phases_cycle(graph, phases, dead, len(own), here)
+                if found is not None:
+                    place, cycle = found
+                    return place, self._named(self._lanes_of(cycle, own, plane.first_link))
+        return 0, []
+
+    def _waiting_apart(self) -> list[list[int]]:
+        """Return lanes of a link whose packets never wait for those of others: a packet of one class never
+        waits for a lane of another class, but one that keeps its wire while it waits blocks all lanes.
+        """
+        return [[0]] if self.technology.holds_wire else self.classes.lanes
+
+    def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> RouteTable:
+        """Return a table by these lanes of each link, without those that packets need not wait for."""
+        tech = self.technology
+        if tech.holds_wire:
+            return table
+        if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
+            return routing.escape_lanes(graph, table, len(own))
+        return routing.divide(graph, table, len(own), self.lane_choice)
+
+    def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:
+        """Return the lanes of the whole network of those of some lanes of a plane's links."""
+        return [
+            (lane // len(own) + first_link) * self.technology.lanes + own[lane % len(own)] for lane in found
+        ]
 
     def cycle_names(self) -> list[str]:
         """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""
-        names, lanes = self.graph.link_names, self.technology.lanes
-        if lanes == 1:
-            return [names[link] for link in self.cycle or []]
-        return [f"{names[lane // lanes]} lane {lane % lanes}" for lane in self.lane_cycle or []]
+        return self._named(self.lane_cycle or [])
 
-    def _cycle(self, graph: Graph, table: RouteTable) -> list[int] | None:
-        tech = self.technology
-        if tech.holds_wire:
-            found = routing.dependency_cycle(graph, table)
-            return None if found is None else [link * tech.lanes for link in found]
-        # A packet of one class never waits for a lane of another class, so the classes are checked
-        # separately.
-        for own in self.classes.lanes:
-            if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
-                divided = routing.escape_lanes(graph, table, len(own))
-            else:
-                divided = routing.divide(graph, table, len(own), self.lane_choice)
-            found = routing.dependency_cycle(graph, divided, len(own))
-            if found is not None:
-                return [lane // len(own) * tech.lanes + own[lane % len(own)] for lane in found]
-        return None
+    def _named(self, lanes: list[int]) -> list[str]:
+        names, each = self.graph.link_names, self.technology.lanes
+        if each == 1:
+            return [names[lane // each] for lane in lanes]
+        return [f"{names[lane // each]} lane {lane % each}" for lane in lanes]
 
     def _on_lanes(self, own: list[int]) -> RouteTable:
         """Return the groups for the packets of a traffic class, which may use some lanes of each link."""

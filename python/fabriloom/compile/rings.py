@@ -18,6 +18,7 @@ from ..technology.rings import PORT_PLACES
 from ..topology import Graph
 from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
+from .deadlock import Pairs, ports_of
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
 
@@ -69,14 +70,33 @@ class RingParts:
     @cached_property
     def cycle(self) -> list[int] | None:
         """Return the links of a cycle of transmit queues that can wait for each other, or None."""
+        return self._cycle(None)
+
+    def _cycle(self, pairs: Pairs | None) -> list[int] | None:
         for plane, (graph, route) in zip(self.graph.planes, self.planes, strict=True):
-            if found := ring_dependency_cycle(graph, route):
+            here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
+            if found := ring_dependency_cycle(graph, route, here):
                 return [link + plane.first_link for link in found]
         return None
 
     def cycle_names(self) -> list[str]:
         """Return the names of the links of :attr:`cycle`."""
         return [self.graph.link_names[link] for link in self.cycle or []]
+
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
+        """Return nothing: rings have one table."""
+        return []
+
+    def cycle_of(
+        self,
+        scenario: Scenario,
+        pairs: Pairs | None,
+        replaced: list[frozenset[int]],
+        alone: bool = False,
+    ) -> tuple[int, list[str]]:
+        """Return 0 and the names of a cycle's links: rings have one table."""
+        found = self.cycle if pairs is None else self._cycle(pairs)
+        return 0, [self.graph.link_names[link] for link in found or []]
 
     @cached_property
     def times_ps(self) -> Times:

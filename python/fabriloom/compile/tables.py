@@ -36,14 +36,13 @@ def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps
     if after.path is not None and len({id(plane.graph) for plane in parts.graph.planes}) > 1:
         message = "a table of your own is for one network, and the terminals of this one join several"
         raise scenario.error(message, ("routing", "after_fault", "path"), "choose another kind")
-    last = scenario.run.duration_ps // tick_ps
-    moments = _moments(columns, -(-after.delay_ps // tick_ps), last, parts.graph.switch_links)
+    moments = _moments(scenario, after, parts, columns, tick_ps)
     if len(moments) > MOST_REPLACED:
         message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
         hint = "let less fail, or run.duration be shorter"
         raise scenario.error(message, ("routing", "after_fault"), hint)
     # A table of the user is valid for any dead links.
-    needed = [dead if after.path is None or not dead else _ANY for _, dead in moments]
+    needed = [_known_as(after, dead) for _, dead in moments]
     numbers = {frozenset[int](): 0}
     for dead in needed:
         numbers.setdefault(dead, len(numbers))
@@ -62,11 +61,26 @@ def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps
     }
 
 
-def _moments(columns: Arrays, delay: int, last: int, between: Ints) -> list[tuple[int, frozenset[int]]]:
+def dead_in_turn(scenario: Scenario, parts: LinkParts, columns: Arrays) -> list[frozenset[int]]:
+    """Return the links between switches that are dead when tables are replaced, in the order of the
+    replacements; if the same ones come again and again, each twice.
+    """
+    after = getattr(scenario.routing, "after_fault", None)
+    if after is None:
+        return []
+    found = [dead for _, dead in _moments(scenario, after, parts, columns, int(columns["tick_ps"]))]
+    each = list(dict.fromkeys(found))
+    return found if len(found) <= 2 * len(each) else each + each
+
+
+def _moments(
+    scenario: Scenario, after: AfterFault, parts: LinkParts, columns: Arrays, tick_ps: int
+) -> list[tuple[int, frozenset[int]]]:
     """Return when tables are replaced, and the links between switches that are dead at that time."""
+    delay, last = -(-after.delay_ps // tick_ps), scenario.run.duration_ps // tick_ps
     turns: list[tuple[int, int, bool]] = []
     rows = zip(*(columns[f"fault_{name}"].tolist() for name in ("link", *_TIMES)), strict=True)
-    of_switches = set(between.tolist())
+    of_switches = set(parts.graph.switch_links.tolist())
     for link, down, up, stuck in rows:
         if link in of_switches and not stuck:
             turns.append((down, link, True))
@@ -84,6 +98,21 @@ def _moments(columns: Arrays, delay: int, last: int, between: Ints) -> list[tupl
 _TIMES = ("down_ticks", "up_ticks", "stuck")
 
 
+def _known_as(after: AfterFault, dead: frozenset[int]) -> frozenset[int]:
+    """Return the links by which a table is known."""
+    return dead if after.path is None or not dead else _ANY
+
+
+def tables_after(scenario: Scenario, parts: LinkParts, dead: frozenset[int]) -> list[RouteTable]:
+    """Return the tables of all planes without dead links, not divided by lanes. Raises ScenarioError."""
+    if not dead:
+        return [table for _, table in parts.planes]
+    after: AfterFault = scenario.routing.after_fault  # type: ignore[union-attr]
+    known_as = _known_as(after, dead)
+    _table(scenario, parts, after, known_as)
+    return parts.after_planes[known_as]
+
+
 def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozenset[int]) -> RouteTable:
     """Return the table by lanes without dead links, or the user's table."""
     if dead in parts.after:
@@ -91,7 +120,7 @@ def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozen
     lanes, parameters = parts.technology.lanes, _parameters(scenario)
     is_dead = np.zeros(parts.graph.links, bool)
     is_dead[[link for link in dead if link >= 0]] = True
-    tables = []
+    tables, own = [], []
     try:
         for plane, (graph, table) in zip(parts.graph.planes, parts.planes, strict=True):
             gone = is_dead[plane.links]
@@ -100,7 +129,9 @@ def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozen
                 found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
             else:
                 found = routing.around(graph, gone, after.kind, **parameters) if gone.any() else table
+            own.append(found)
             tables.append(routing.divide(graph, found, lanes, parts.lane_choice))
+        parts.after_planes[dead] = own
         together = routing.together(parts.graph, tables, lanes)
         parts.after[dead] = narrowed(together, parts.graph, parts.link_lanes, lanes)
     except RoutingError as error:

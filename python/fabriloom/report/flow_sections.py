@@ -44,6 +44,37 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
     return [Table(title, head, rows, [False, False] + [True] * (len(head) - 2), note)]
 
 
+def completions(table: pl.DataFrame | None, most: int = 40) -> list[Table]:
+    """Return the flows that begin or end within the run, incomplete ones first."""
+    if table is None:
+        return []
+    shown = table.sort("completion_ns", descending=True, nulls_last=False).head(most)
+    longest = float(shown["completion_ns"].max() or 0.0)  # type: ignore[arg-type]
+    rows = []
+    for row in shown.iter_rows(named=True):
+        took = row["completion_ns"]
+        counts = (row[key] for key in ("created", "delivered", "lost", "under_way"))
+        times = (
+            None if row[key] is None else row[key] / 1e3 for key in ("first_created_ns", "last_delivered_ns")
+        )
+        rows.append(
+            [
+                Cell(row["flow"]),
+                *(Cell(number(count), None, count) for count in counts),
+                *(Cell(number(time), None, time) for time in times),
+                Cell(number(None if took is None else took / 1e3), took / longest if took else None, took),
+            ]
+        )
+    head = ["Flow", "Created", "Delivered", "Lost", "Under way"]
+    head += ["First created (µs)", "Last delivered (µs)", "Completed in (µs)"]
+    note = (
+        "The whole run. A flow is complete when it has ended and every packet has arrived; others come first."
+    )
+    if len(shown) < len(table):
+        note += f" {most} of {number(len(table))}."
+    return [Table("Completion of flows", head, rows, [False] + [True] * 7, note)]
+
+
 _MOST_POINTS = 32
 """Number of points on a line: single batches have too few packets of a flow to show more than their
 number."""

@@ -136,6 +136,7 @@ def _network(results: Results) -> list[Any]:
         *code_sections.codes(results),
         *fault_sections.lost(results.links),
         *_links(results),
+        *flow_sections.completions(results.transfers),
         *flow_sections.flows(results.flows),
     ]
 

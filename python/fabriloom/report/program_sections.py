@@ -47,7 +47,9 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         attempted = events["attempted_per_s"]
         note = "as fast as they can go" if attempted is None else f"of {hertz(attempted)} attempted"
         done = f"{number(events['complete'])} of {number(events['count'])} complete"
-        known = [("Event rate", hertz(events["achieved_per_s"]), f"{note}; {done}")]
+        half = events.get("achieved_per_s_ci95")
+        rate = hertz(events["achieved_per_s"]) + (f" ± {hertz(half)}" if half else "")
+        known = [("Event rate", rate, f"{note}; {done}")]
     return [
         *known,
         *_rounds(summary["rounds"]),

@@ -15,6 +15,7 @@ import numpy as np
 from ..later import names
 from ..output import file
 from . import columns, confidence, faults, files, html, planes, tables
+from .completions import CompletionRows
 from .figures import figures
 from .kinds import KINDS
 from .provenance import Provenance
@@ -178,6 +179,19 @@ class Results(Tabled):
     def flows(self) -> pl.DataFrame:
         """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
         return columns.FLOWS.frame(FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
+
+    @cached_property
+    def completions(self) -> pl.DataFrame:
+        """One row per flow of the pattern ``flows``: its packets in the whole run, and when it was
+        complete; no rows for other traffic.
+        """
+        return columns.COMPLETIONS.frame(CompletionRows(*self._numbers))
+
+    @property
+    def transfers(self) -> pl.DataFrame | None:
+        """The rows of :attr:`completions`, if some of these flows start, stop or count their packets."""
+        table = self.completions
+        return table if len(table) and self.native.get("transient") else None
 
     @cached_property
     def requirements(self) -> pl.DataFrame:

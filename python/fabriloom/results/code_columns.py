@@ -49,6 +49,12 @@ CODE_SUMMARY = Table(
             f"{_JITTER} Of the terminal and the code of which that is most.",
             lambda codes: codes.most("jitter_ns"),
         ),
+        Column(
+            "codes.jitter_covered",
+            "0 to 1",
+            "Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
+            lambda codes: codes.covered,
+        ),
         Column("codes.worst", "text", "That code and that terminal.", lambda codes: codes.worst),
     ),
     is_json=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .statistics import PERCENTILES
+from .statistics import PERCENTILES, ends_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,10 +43,12 @@ class Column:
 
 def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:
     """Return the keys of the percentiles of a latency; ``{}`` in ``meaning`` stands for the percentage."""
-    return tuple(
-        Column(f"{prefix}.{key}", "ns", meaning.format(f"{100 * share:g}"))
-        for key, share in PERCENTILES.items()
-    )
+    found = []
+    for key, share in PERCENTILES.items():
+        found.append(Column(f"{prefix}.{key}", "ns", meaning.format(f"{100 * share:g}")))
+        for end, name in zip(("Lower", "Upper"), ends_of(key), strict=True):
+            found.append(Column(f"{prefix}.{name}", "ns", f"{end} end of its 95 % confidence interval."))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

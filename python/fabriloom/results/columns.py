@@ -26,7 +26,7 @@ from .program_columns import (
 )
 from .reproduction_columns import REPRODUCTION
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .run_columns import BATCHES, CCDF, FLOWS, LINKS, OVER_TIME, TRACE
+from .run_columns import BATCHES, CCDF, COMPLETIONS, FLOWS, LINKS, OVER_TIME, TRACE
 from .study_columns import (
     BOUNDS,
     CANDIDATES,
@@ -50,6 +50,7 @@ __all__ = [
     "CODES",
     "CODE_LINKS",
     "CODE_SUMMARY",
+    "COMPLETIONS",
     "EVENTS",
     "FAILURE",
     "FAILURES",
@@ -128,8 +129,8 @@ SUMMARY = Table(
         Column(
             "end.reason",
             "text",
-            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `stalled`, `time_limit`, "
-            "`packet_limit` or `interrupted`.",
+            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `incomplete`, `stalled`, "
+            "`time_limit`, `packet_limit` or `interrupted`.",
         ),
         Column("end.message", "text", "The same as a sentence."),
         Column(
@@ -146,12 +147,12 @@ SUMMARY = Table(
         Column(
             "keeps_up",
             "true or false",
-            "Whether queues stay bounded and at most 1 % was lost; null if the run is too short to tell, and for programs.",
+            "Whether queues stay bounded and at most 1 % was lost; of programs, whether the latency of events stays bounded. Null if the run is too short to tell, or nothing is due.",
         ),
         Column(
             "limit.what",
             "text",
-            "What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, or a `host`.",
+            "What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, a `host` that works all the time, `incast` at a receiver, or the `window` of a protocol.",
         ),
         Column(
             "limit.name",
@@ -334,8 +335,25 @@ CHECK = Table(
             "B",
             "Payload of these packets: the longest of the scenario. Flows have their own lengths, up to this.",
         ),
-        Column("deadlock.free", "true or false", "Whether the channel dependency graph has no cycle."),
+        Column(
+            "deadlock.free",
+            "true or false",
+            "Whether packets of the given traffic can never wait for each other in a cycle, with the tables at the start, those after each fault, and while both are in use, and programs do not wait for each other.",
+        ),
         Column("deadlock.cycle", "list of text", "Links of a cycle, if there is one."),
+        Column("deadlock.any_traffic_free", "true or false", "The same if any terminal may send to any."),
+        Column("deadlock.any_traffic_cycle", "list of text", "Links of a cycle then."),
+        Column(
+            "deadlock.when",
+            "text",
+            "The fault or repair with whose tables the cycle appears; empty: from the start.",
+        ),
+        Column(
+            "deadlock.waiting",
+            "list of text",
+            "What programs wait for that never comes, whatever the network.",
+        ),
+        Column("deadlock.text", "text", "All this as a sentence."),
     ),
     is_json=True,
 )
@@ -379,6 +397,7 @@ TABLES = (
     BUSES,
     PLANES,
     FLOWS,
+    COMPLETIONS,
     REQUIREMENTS,
     CODES,
     BATCHES,

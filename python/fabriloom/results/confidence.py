@@ -85,11 +85,11 @@ def percent(share: float) -> str:
 
 
 def settled(native: Mapping[str, Any], means: list[Watched]) -> list[Watched]:
-    """Return the means that a longer run would improve: latencies above saturation grow with its length, and
-    a run that came to rest is complete.
+    """Return the means that a longer run would improve: latencies above saturation grow with its length, a
+    run that came to rest is complete, and traffic that begins or ends is never steady.
     """
     reason = str(native["end_reason"])
-    if reason in ("drained", "deadlocked", "livelocked"):
+    if reason in ("drained", "deadlocked", "livelocked") or native.get("transient"):
         return []
     return means[:1] if reason == "saturated" else means
 

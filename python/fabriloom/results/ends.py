@@ -49,6 +49,7 @@ def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = Fal
         return f"The network deadlocked {when}: the packet on {waits.replace(', which waits', ' waits', 1)}."
     grew = "sources lost packets" if lost else "the queues at the sources grew without end"
     sentences = {
+        "incomplete": f"Nothing happens any more {when}, and programs wait for messages that faults lost.",
         "drained": f"Every packet was delivered and no more will be made ({when}).",
         "precision": f"The wanted precision was reached {when}{watched}.",
         "saturated": f"Saturated: {grew}; stopped {when}{watched}.",
@@ -64,6 +65,14 @@ def drained_of_faults(simulated_ns: float, lost: int, waiting: int) -> str:
     left = f"; {waiting:,} wait at terminals whose links never run again" if waiting else ""
     when = after(simulated_ns)
     return f"Every packet was delivered or lost ({lost:,} were) and none is to come{left} ({when})."
+
+
+def incomplete(after: str, lost: int, stranded: int, waiting: str) -> str:
+    """Return the reason for the end of a run of programs that wait for what faults lost or hold back."""
+    whys = [f"{lost:,} packets were lost by faults and are not sent again"] if lost else []
+    whys += [f"{stranded:,} wait at links that never run again"] if stranded else []
+    why = ", and ".join(whys)
+    return f"Not everything arrived: {why}. Nothing happens any more {after}, and waiting: {waiting}."
 
 
 _STALLS = {

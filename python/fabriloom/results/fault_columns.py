@@ -97,6 +97,12 @@ FAILURE = Table(
             lambda left: left.cut_off,
         ),
         Column(
+            "spared_pairs",
+            "count",
+            "The same although other ports of both still join them: senders notice only failures of their own links.",
+            lambda left: left.spared,
+        ),
+        Column(
             "lossy_pairs", "count", "The same of which some packets do not arrive.", lambda left: left.lossy
         ),
         Column(

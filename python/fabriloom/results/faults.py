@@ -99,4 +99,8 @@ def verdict(summary: Mapping[str, Any]) -> str:
     accepted = summary["accepted_mbytes_per_s"]
     links = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"
     share = f", {in_percent(accepted / offered)} of what was offered" if offered else ""
+    if offered and accepted > offered:
+        share = (
+            f", more than the {figures(offered)} MB/s offered meanwhile: the run is too short to compare them"
+        )
     return f"With {links}, accepts {figures(accepted)} MB/s{share}; lost: {lost_text(faults)}"

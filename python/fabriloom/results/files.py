@@ -73,6 +73,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if len(results.over_time):
         tables["over_time"] = results.over_time
+    if len(results.completions):
+        tables["completions"] = results.completions
     if len(results.promises):
         tables["requirements"] = results.requirements
     if results.has_codes:

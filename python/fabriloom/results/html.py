@@ -55,7 +55,10 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("latency, mean", _measured(scale(latency["mean"]), scale(latency["mean_ci95"]), unit)),
         *(
-            (f"latency, {label}", _measured(scale(latency[key]), None, unit))
+            (
+                f"latency, {label}",
+                f"{_measured(scale(latency[key]), None, unit)}{_interval(latency, key, scale)}",
+            )
             for key, label in (
                 ("min", "shortest"),
                 ("p50", "50 %"),
@@ -67,6 +70,12 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("latency, total", spread(summary["total_latency_ns"])),
         *_counted(summary),
     ]
+
+
+def _interval(latency: dict[str, Any], key: str, scale: Any) -> str:
+    """Format the confidence interval of a percentile; empty if an end is not known."""
+    low, high = (scale(latency.get(f"{key}_ci95_{end}")) for end in ("low", "high"))
+    return "" if low is None or high is None else f" ({figures(low)} to {figures(high)})"
 
 
 def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -165,14 +174,19 @@ def _round(rounds: dict[str, Any]) -> str:
 
 def event_rate(events: dict[str, Any]) -> str:
     """Format the achieved and attempted events per second."""
-    achieved, attempted = (_hertz(events[f"{what}_per_s"]) for what in ("achieved", "attempted"))
+    achieved, attempted = (
+        _hertz(events[f"{what}_per_s"], events.get(f"{what}_per_s_ci95"))
+        for what in ("achieved", "attempted")
+    )
+    achieved = achieved or "none"
     return f"{achieved} achieved" + (f" of {attempted} attempted" if attempted else ", as fast as possible")
 
 
-def _hertz(per_s: float | None) -> str:
+def _hertz(per_s: float | None, half: float | None = None) -> str:
     if per_s is None:
         return ""
-    return f"{figures(per_s / 1e3)} kHz" if per_s >= 1e3 else f"{figures(per_s)} Hz"
+    unit, divisor = ("kHz", 1e3) if per_s >= 1e3 else ("Hz", 1.0)
+    return _measured(per_s / divisor, half / divisor if half else None, unit)
 
 
 def spread(latency: dict[str, Any]) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import tables
+from .alike import TOGETHER, alike, awaited, equals, named
 from .ends import STUCK
 from .faults import verdict as of_faults
-from .figures import figures, in_percent
+from .figures import figures, in_percent, measured
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph
@@ -22,9 +24,12 @@ RETRIED = 0.25
 """If retries use more than this share of a full ring link, the limit is the queue that rejects them."""
 LOST = 0.01
 """A run that loses more than this share of its packets is past saturation."""
+LOOSE = 0.1
+"""A rate with a half-width above this fraction of it is not known."""
 MARGIN = 0.01
 """In a search, a run that is behind by at most this share of its packets keeps up."""
 
+Floats = NDArray[np.float64]
 Limit = dict[str, Any]
 """``what`` (``link``, ``bus``, ``queue``, ``blocking`` or ``host``), its ``name``, the ``share`` of the time
 in which it is in use, whether it is ``reached``, and the same as ``text``."""
@@ -64,20 +69,23 @@ def limit(
     """Return the component closest to its limit, as ``of`` finds it in a window of ticks."""
     window = tables.window_ticks(native)
     if not window or not graph.links:
-        return _limit("link", "", 0.0, False, "nothing: no time was measured")
+        return one_of("link", "", 0.0, False, "nothing: no time was measured")
     if not len(tables.column(native, "link_busy_ticks")):
         return dict.fromkeys(("what", "name", "share", "reached", "text"))  # of real machines none is seen
     return of(native, graph, window)
 
 
-def _limit(what: str, name: str, share: float, reached: bool, text: str) -> Limit:
+def one_of(what: str, name: str, share: float, reached: bool, text: str) -> Limit:
+    """Return a limit."""
     return {"what": what, "name": name, "share": share, "reached": reached, "text": text}
 
 
-def _wire(graph: Graph, link: int, share: float) -> Limit:
-    name = graph.link_names[link]
-    text = f"the link {name}, in use {in_percent(share)} of the time"
-    return _limit("link", name, share, share >= FULL, text)
+def _wire(native: Mapping[str, Any], graph: Graph, busy: Floats) -> Limit:
+    """Return the link in use most, or all that are alike."""
+    link = int(np.argmax(busy))
+    packets = tables.column(native, "link_packets").astype(np.float64)
+    name, text = named(graph, alike(busy, packets, link, equals(graph, link)), link, busy)
+    return one_of("link", name, float(busy[link]), bool(busy[link] >= FULL), text)
 
 
 def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
@@ -86,25 +94,25 @@ def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     blocked = np.minimum(tables.per(tables.column(native, "link_stalled_ticks"), window), 1.0)
     fullest, held = int(np.argmax(busy)), int(np.argmax(blocked))
     if busy[fullest] >= FULL or busy[held] + blocked[held] < FULL:
-        return _wire(graph, fullest, float(busy[fullest]))
-    awaited = graph.link_names[int(np.argmax(tables.column(native, "link_wait_ticks")))]
-    longest = f"{graph.link_names[held]} {in_percent(blocked[held])} of the time"
+        return _wire(native, graph, busy)
+    waits, packets = (
+        tables.column(native, f"link_{what}").astype(float) for what in ("wait_ticks", "packets")
+    )
+    most = int(np.argmax(waits))
+    name, links = awaited(graph, alike(waits, packets, most, equals(graph, most), TOGETHER), most)
+    longest = f"up to {in_percent(blocked[held])} of the time"
     text = (
-        f"blocking: waiting packets hold their links ({longest}), mostly for {awaited}; no wire is in use "
+        f"blocking: waiting packets hold their links {longest}, mostly for {links}; no wire is in use "
         f"more than {in_percent(busy[fullest])} of the time"
     )
-    return _limit("blocking", awaited, float(busy[fullest]), True, text)
+    return one_of("blocking", name, float(busy[fullest]), True, text)
 
 
 def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     """Check buses first: a full bus causes rejections, whose retries fill the links before it."""
     buses = tables.bus_utilisation(native, graph, window)
     if len(buses) and buses.max() >= FULL:
-        at = int(np.argmax(buses))
-        name = f"the bus of {graph.switch_names[at]}"
-        return _limit(
-            "bus", name, float(buses[at]), True, f"{name}, in use {in_percent(buses[at])} of the time"
-        )
+        return _bus(native, graph, buses)
     busy, rejected = tables.utilisation(native, window), tables.column(native, "link_busied")
     fullest = int(np.argmax(busy))
     retries = tables.per(tables.column(native, "link_retry_ticks"), window)
@@ -115,25 +123,26 @@ def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
         text = (
             f"the receive queue of {owner}, which rejected {int(rejected[at]):,} packets that were sent again"
         )
-        return _limit("queue", owner, float(busy[fullest]), True, text)
-    return _wire(graph, fullest, float(busy[fullest]))
+        return one_of("queue", owner, float(busy[fullest]), True, text)
+    return _wire(native, graph, busy)
 
 
-def of_program(found: Limit, hosts: Mapping[str, Any]) -> Limit:
-    """Return the limit of a run of programs: if no link is full, a receiver that is always receiving."""
-    share = hosts["receiving_share_max"]
-    if found["reached"] or share is None or share < FULL:
-        return found
-    name = hosts["receiving_most"]
-    text = f"the receiver {name}, which is receiving a message {in_percent(share)} of the time"
-    return _limit("host", name, share, True, text)
+def _bus(native: Mapping[str, Any], graph: Graph, buses: Floats) -> Limit:
+    at, every = int(np.argmax(buses)), np.arange(len(buses))
+    transfers = tables.column(native, "bus_transfers").astype(np.float64)
+    several = len(alike(buses, transfers, at, every))
+    name = f"the bus of {graph.switch_names[at]}"
+    which = f"{name}" if several == 1 else f"the buses, {several} of {len(every)} alike, such as {name}"
+    text = f"{which}, in use {in_percent(buses[at])} of the time"
+    return one_of("bus", name if several == 1 else "", float(buses[at]), True, text)
 
 
 def held_by(found: Limit | None) -> str:
     """Return the end of a sentence: the limit, or the component closest to its limit."""
     if not found or found["what"] is None:
         return ""
-    return f"; {'limited by' if found['reached'] else 'nearest to its limit is'} {found['text']}"
+    nearest = "nearest to its limit is" if found["name"] else "nearest to their limit are"
+    return f"; {'limited by' if found['reached'] else nearest} {found['text']}"
 
 
 def arrivals(resolved: Mapping[str, Any]) -> str:
@@ -157,8 +166,10 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     rate = f"{figures(accepted)} MB/s"
     if "faults" in summary and "messages" not in summary:
         return of_faults(summary)
+    if reason == "incomplete" and "messages" in summary:
+        return _incomplete(summary)
     if "messages" in summary:
-        return f"{_events(summary['events'], summary['messages'])}{held}"
+        return f"{_events(summary['events'], summary['messages'], summary['keeps_up'])}{held}"
     if arrivals(resolved) == "backlog":
         return f"Accepts {rate} when every source always has a packet waiting{held}"
     if arrivals(resolved) in WAITS:
@@ -166,17 +177,39 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     if summary["keeps_up"]:
         return f"Carries all that is offered, {rate}{held}"
     if summary["keeps_up"] is None:
-        offer = f"{rate} of the {figures(offered)} MB/s offered"
-        return f"Accepts {offer}; the run is too short to tell whether queues stay bounded{held}"
+        short = "the run is too short to tell whether queues stay bounded"
+        if accepted > offered:
+            return f"Accepts {rate}, more than the {figures(offered)} MB/s offered meanwhile: {short}{held}"
+        return f"Accepts {rate} of the {figures(offered)} MB/s offered; {short}{held}"
     return f"Past saturation: accepts {figures(accepted)} of the {figures(offered)} MB/s offered{held}"
 
 
-def _events(events: Mapping[str, Any], messages: Mapping[str, Any]) -> str:
+def _incomplete(summary: Mapping[str, Any]) -> str:
+    """Summarise a run of programs of which faults lost messages."""
+    packets, events, messages = summary["packets"], summary["events"], summary["messages"]
+    lost = f"{packets['offered'] - packets['delivered']:,} of {packets['offered']:,} packets never arrived"
+    missing = messages["made"] - messages["received"]
+    whole = f"{messages['received']:,} messages were received, {missing:,} not"
+    if events["count"]:
+        done, left = events["complete"], events["incomplete"]
+        whole = f"{done:,} of {events['count']:,} events are complete, {left:,} never will be"
+    return f"Faults left gaps: {lost} and are not sent again; {whole}"
+
+
+def _events(events: Mapping[str, Any], messages: Mapping[str, Any], keeps_up: bool | None) -> str:
     achieved, attempted = events["achieved_per_s"], events["attempted_per_s"]
-    if not achieved:
+    if achieved is None:
         return f"Carries {figures(messages['mbytes_per_s'])} MB/s of messages"
+    half = events["achieved_per_s_ci95"]
+    rate = measured(achieved, half or None)
     if attempted is None:
-        return f"Builds {figures(achieved)} events a second, as fast as it can"
-    short = achieved < 0.99 * attempted
-    how = "Falls behind" if short else "Keeps up"
-    return f"{how}: builds {figures(achieved)} of {figures(attempted)} events a second"
+        unsure = half is None or half > LOOSE * achieved
+        note = "; the run is too short to tell the rate" if unsure else ""
+        return f"Builds {rate} events a second, as fast as it can{note}"
+    offer = f"uilds {rate} of {figures(attempted)} events a second"
+    if keeps_up is None:
+        return f"B{offer}; the run is too short to tell whether their latency grows"
+    if keeps_up:
+        return f"Keeps up: b{offer}"
+    grows = in_percent(events["growth"])
+    return f"Falls behind: b{offer}; from event to event the latency grows by {grows} of the interval"

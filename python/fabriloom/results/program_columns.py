@@ -119,8 +119,20 @@ PROGRAM_SUMMARY = Table(
         Column(
             "events.achieved_per_s",
             "1/s",
-            "Events that became complete in the measuring window, over its length.",
+            "Slope of the completions of events over time, by least squares, in the steady part of the run: without the warm-up, which is found by itself, and without the end, from the moment at which the last event has begun. Of less than 20 events, simply their number over time; null for less than two.",
         ),
+        Column(
+            "events.achieved_per_s_ci95",
+            "1/s",
+            "Half-width of its 95 % confidence interval, from batches of the intervals between completions; null if unknown.",
+        ),
+        Column("events.steady", "count", "Completions from which it is computed."),
+        Column(
+            "events.growth",
+            "ratio",
+            "Growth of the event latency from one event to the next, over the interval at which events are due; if events that are not complete are overdue, older than any other has become, their share of all. Null if nothing is due, or there are too few.",
+        ),
+        Column("events.growth_ci95", "ratio", "Half-width of its 95 % confidence interval."),
         Column(
             "events.building_ns_mean",
             "ns",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..programs.kinds import ANY
+from ..programs.kinds import ANY, READ, SEND
 from . import program_columns as words
-from . import statistics
+from . import statistics, steady
 from .rows import Rows
 from .tables import column, per, thinned_tail
 
@@ -53,6 +54,15 @@ class ProgramRun(Rows):
         start = "begun" if self.programs.events.rate_per_s is None else "due"
         return self.event_times_ns("complete") - self.event_times_ns(start)
 
+    @cached_property
+    def steady(self) -> steady.Steady:
+        """The rate of events in the steady part of the run, and whether their latency grows."""
+        native, rate = self.native, self.programs.events.rate_per_s
+        end_ns = int(native["end_time_ticks"]) * self.tick_ns
+        begin_ns = int(native["measure_start_ticks"]) * self.tick_ns if native.get("warmup_is_set") else 0.0
+        found = (self.event_times_ns("begun"), self.event_times_ns("complete"), self.event_latency_ns)
+        return steady.of_events(*found, begin_ns, end_ns, None if rate is None else 1e9 / rate)
+
     @property
     def measured_events(self) -> NDArray[np.bool_]:
         """Return, per event, whether it became complete in the measuring window."""
@@ -83,7 +93,7 @@ class ProgramRun(Rows):
             "messages": self._messages(),
             "message_latency_ns": self._message_latency(),
             "events": self._events(),
-            "hosts": self._hosts(),
+            "hosts": self.summary_of_hosts,
             "rounds": self._rounds(),
             "spans": self.spans(),
         }
@@ -163,7 +173,7 @@ class ProgramRun(Rows):
         begun, complete = (~np.isnan(self.event_times_ns(name)) for name in ("begun", "complete"))
         latency = np.sort(self.event_latency_ns[measured])
         building = (self.event_times_ns("complete") - self.event_times_ns("first"))[measured]
-        some, seconds = len(latency) > 0, self.window_ns / 1e9
+        some = len(latency) > 0
         start = words.EVENT_BEGUN if events.rate_per_s is None else words.EVENT_DUE
         to = words.MEASURED_EVENT_TO if self.measured else words.EVENT_LATENCY_TO
         low, high = (float(latency[0]), float(latency[-1])) if some else (None, None)
@@ -175,12 +185,32 @@ class ProgramRun(Rows):
             "complete": int(complete.sum()),
             "incomplete": int((begun & ~complete).sum()),
             "attempted_per_s": events.rate_per_s,
-            "achieved_per_s": len(latency) / seconds if seconds and len(events.due_ps) else None,
+            "achieved_per_s": _number(1e9 * self.steady.per_ns),
+            "achieved_per_s_ci95": _number(1e9 * self.steady.per_ns_ci95),
+            "steady": self.steady.events,
+            "growth": _number(self.steady.growth),
+            "growth_ci95": _number(self.steady.growth_ci95),
             "building_ns_mean": float(building.mean()) if some else None,
             "latency_ns": _latency((start, to), mean, low, high, latency, counts),
         }
 
-    def _hosts(self) -> dict[str, Any]:
+    @property
+    def message_bytes(self) -> Floats:
+        """Return the mean size of messages by sender; of those that send none, the mean of all."""
+        programs = self.programs
+        sends = np.flatnonzero((programs.kind == SEND) | (programs.kind == READ))
+        weight = np.minimum(programs.times()[sends], 1e9)
+        count = self.graph.terminals
+        total, number = (
+            np.bincount(programs.terminal[sends], weights=values, minlength=count)
+            for values in (weight * programs.size_bytes[sends], weight)
+        )
+        usual = float(total.sum() / number.sum()) if number.sum() else 0.0
+        return np.where(number > 0, total / np.maximum(number, 1), usual)
+
+    @cached_property
+    def summary_of_hosts(self) -> dict[str, Any]:
+        """The keys ``hosts`` of the summary."""
         window, names = self.window_ns / self.tick_ns, self.graph.terminal_names
         sends, receives = self._active()
         found: dict[str, Any] = {}
@@ -261,6 +291,10 @@ class ProgramRun(Rows):
         return statistics.tail(latency, np.ones(len(latency), np.int64))
 
 
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
 _ROUND = ("mean", "min", "max")
 
 
@@ -275,5 +309,6 @@ def _latency(
     """Return the keys of one latency: exact extremes, and percentiles within them."""
     found: dict[str, Any] = {"from": ends[0], "to": ends[1], "mean": mean, "min": low, "max": high}
     if low is None or high is None:
-        return found | dict.fromkeys(statistics.PERCENTILES)
-    return found | statistics.percentiles(values, counts, low, high)
+        return found | dict.fromkeys(statistics.PERCENTILE_KEYS)
+    shares = statistics.percentiles(values, counts, low, high)
+    return found | {key: _number(value) for key, value in shares.items()}

@@ -40,6 +40,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Buses | `results.buses` | `buses.parquet` (networks of rings) |
 | Planes | `results.planes` | `planes.parquet` (terminals of several ports) |
 | Flows | `results.flows` | `flows.parquet` |
+| Completion of flows | `results.completions` | `completions.parquet` (pattern `flows`) |
 | Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
 | Time-codes and interrupts | `results.codes` | `codes.parquet` (if terminals send any) |
 | Batches | `results.batches` | `batches.parquet` |

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -72,45 +73,55 @@ class Seen:
     packets: int
     p99_99_ns: float | None
     longest_ns: float | None
-    lost: int | None
-    """Packets that faults lost in the whole run; None if they were counted only together."""
+    lost: int
+    """Packets that never arrive in the whole run: lost by faults, removed, or refused by a full queue."""
+    oldest_ns: float | None
+    """The age of the oldest packet that had not arrived when the run ended; None if all had."""
     stuck: bool
-    """Whether some packets never arrived, or may not have."""
+    """Whether packets of the run will never arrive."""
 
     @property
     def verdict(self) -> str:
-        """One word."""
-        return verdict(self.of, self.longest_ns, self.stuck)
+        """One word. A late packet outweighs any guarantee, and a packet that never arrives is late."""
+        one = self.of
+        late = any(age is not None and age > one.requirement_ns for age in (self.longest_ns, self.oldest_ns))
+        if late or self.lost:
+            return MISSED
+        if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
+            return GUARANTEED
+        return UNKNOWN if self.stuck or self.longest_ns is None else MET
 
-    def margin(self, value_ns: float | None) -> float | None:
-        """Return the fraction of the requirement that a time leaves."""
-        return margin(self.of.requirement_ns, value_ns)
+    @property
+    def margin(self) -> float | None:
+        """The share of the requirement that the slowest packet leaves; None if one never arrived."""
+        if self.lost or self.longest_ns is None:
+            return None
+        return margin(self.of.requirement_ns, max(self.longest_ns, self.oldest_ns or 0.0))
+
+    @property
+    def bound_margin(self) -> float | None:
+        """The share of the requirement that the bound leaves."""
+        return margin(self.of.requirement_ns, self.of.bound_ns)
 
 
 def seen(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> list[Seen]:
     """Return one per flow with a requirement, in the order of the flows."""
-    halted, of_all = str(native["end_reason"]) in STUCK, int(native.get("lost", 0))
-    by_row = column(native, "flow_lost") if "flow_lost" in native else ()
+    halted, end = str(native["end_reason"]) in STUCK, int(native["end_time_ticks"])
+    lost, refused, oldest = (
+        column(native, f"carried_{name}") for name in ("lost", "refused", "oldest_ticks")
+    )
     found = []
     for place, one in enumerate(promises):
-        lost = int(by_row[one.row]) if len(by_row) else (None if of_all else 0)
-        found.append(Seen(one, *_seen(native, place, tick_ns), lost, halted or lost != 0))
+        gone = int(lost[one.row] if len(lost) else 0) + int(refused[one.row])
+        since = int(oldest[one.row])
+        age_ns = (end - since) * tick_ns if since >= 0 else None
+        found.append(Seen(one, *_seen(native, place, tick_ns), gone, age_ns, halted))
     return found
 
 
 def margin(requirement_ns: float, value_ns: float | None) -> float | None:
     """Return the share of a requirement that is left; negative if it is missed."""
     return None if value_ns is None else (requirement_ns - value_ns) / requirement_ns
-
-
-def verdict(one: Promise, longest_ns: float | None, stuck: bool = False) -> str:
-    """Return the verdict, one word. A late packet outweighs any guarantee; ``stuck``: some packets never
-    arrived."""
-    if longest_ns is not None and longest_ns > one.requirement_ns:
-        return MISSED
-    if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
-        return GUARANTEED
-    return UNKNOWN if stuck or longest_ns is None else MET
 
 
 def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, float | None, float | None]:
@@ -144,8 +155,9 @@ def broken(delays: Iterable[tuple[float | None, float | None]]) -> list[str]:
 
 def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
     """Return the sort key of a row: its verdict, then its least margin."""
-    known = (row[key] for key in ("margin", "bound_margin") if row[key] is not None)
-    return (MISSED, UNKNOWN, MET, GUARANTEED).index(row["verdict"]), min(known, default=0.0)
+    known = [row[key] for key in ("margin", "bound_margin") if row[key] is not None]
+    left = -math.inf if row.get("lost_packets") else min(known, default=0.0)
+    return (MISSED, UNKNOWN, MET, GUARANTEED).index(row["verdict"]), left
 
 
 def counted(table: pl.DataFrame) -> dict[str, Any]:
@@ -169,13 +181,13 @@ def said(counts: Mapping[str, Any]) -> str:
 
 
 def losses(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence on the flows that lost packets, if any did."""
+    """Return a sentence on the flows of which packets never arrive, if any."""
     lost = [(row["lost_packets"], row["flow"]) for row in rows if row["lost_packets"]]
     if not lost:
         return []
     shown = [f"{count:,} of {flow}" for count, flow in sorted(lost, key=lambda one: (-one[0], one[1]))]
     more = f" and packets of {len(shown) - _LOSERS} more flows" if len(shown) > _LOSERS else ""
-    return [f"Packets lost by faults: {', '.join(shown[:_LOSERS])}{more}."]
+    return [f"Packets that never arrive: {', '.join(shown[:_LOSERS])}{more}."]
 
 
 def without(flows: Iterable[tuple[str, str]]) -> list[str]:

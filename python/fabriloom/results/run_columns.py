@@ -83,6 +83,57 @@ FLOWS = Table(
     ),
 )
 
+COMPLETIONS = Table(
+    "completions",
+    "Completion of flows",
+    "One row per flow of the pattern `flows`, in the order of their sources: its packets in the whole run, warm-up included. A packet for several terminals counts once per copy.",
+    (
+        Column("flow", "text", "Its name, or its two ends.", lambda rows: rows.names),
+        Column("source", "text", "Terminal that sends.", lambda rows: rows.end("source")),
+        Column("target", "text", "Terminal that receives.", lambda rows: rows.end("target")),
+        Column("created", "count", "Packets created.", lambda rows: rows.own("made")),
+        Column("delivered", "count", "Packets delivered.", lambda rows: rows.own("delivered")),
+        Column(
+            "refused",
+            "count",
+            "Packets that found the queue of the source full.",
+            lambda rows: rows.own("refused"),
+        ),
+        Column("lost", "count", "Packets lost by faults, or removed.", lambda rows: rows.own("lost")),
+        Column(
+            "under_way",
+            "count",
+            "Packets that wait at the source or travel at the end of the run.",
+            lambda rows: rows.under_way,
+        ),
+        Column("bytes", "B", "Payload delivered.", lambda rows: rows.size),
+        Column(
+            "first_created_ns",
+            "ns",
+            "When the first packet was created; null if none was.",
+            lambda rows: rows.first_ns,
+        ),
+        Column(
+            "last_delivered_ns",
+            "ns",
+            "When the last of those that arrived was delivered; null if none was.",
+            lambda rows: rows.last_ns,
+        ),
+        Column(
+            "completion_ns",
+            "ns",
+            "From the first to the last of these moments, for a flow with `stop` or `count` that has ended and of which every packet has arrived; otherwise null.",
+            lambda rows: rows.completion_ns,
+        ),
+        Column(
+            "mbytes_per_s",
+            "10^6 B/s",
+            "Payload delivered over the time between these moments.",
+            lambda rows: rows.mbytes_per_s,
+        ),
+    ),
+)
+
 BATCHES = Table(
     "batches",
     "Batches",

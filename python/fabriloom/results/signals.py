@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..codes import number
 from . import statistics, tables
-from .figures import figures
+from .figures import figures, in_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,10 +154,32 @@ class CodeRun:
         return self.table.filter(self.table["taken"] > 0)[name].max()
 
     @property
+    def by_jitter(self) -> pl.DataFrame:
+        """The rows with accepted codes, those with most jitter first."""
+        return self.table.filter(self.table["taken"] > 0).sort("jitter_ns", descending=True)
+
+    @property
     def worst(self) -> str:
         """The code and the terminal with most jitter."""
-        taken = self.table.filter(self.table["taken"] > 0).sort("jitter_ns", descending=True)
+        taken = self.by_jitter
         return f"{taken['code'][0]} at {taken['terminal'][0]}" if len(taken) else ""
+
+    @property
+    def covered(self) -> float | None:
+        """The least share of codes to come whose times lie, on average, between the extremes seen; see
+        :func:`covered`."""
+        return covered(int(self.by_jitter["taken"].min())) if len(self.by_jitter) else None  # type: ignore[arg-type]
+
+
+def covered(taken: int) -> float:
+    """Return the share of a distribution that lies, on average, between the extremes of some of its values,
+    whatever it is: the next value is outside with probability 2 / (n + 1).
+    """
+    return (taken - 1) / (taken + 1)
+
+
+ENOUGH = 0.95
+"""A jitter between whose extremes less than this share of the codes to come is expected is of too few."""
 
 
 def text(codes: Mapping[str, Any]) -> str:
@@ -175,4 +197,10 @@ def text(codes: Mapping[str, Any]) -> str:
     if codes["worst"] == "":
         return made
     jitter, longest = (figures(codes[f"{what}_ns_max"] / 1e3) for what in ("jitter", "latency"))
-    return f"{made}; at most {longest} µs, jitter at most {jitter} µs ({codes['worst']})"
+    few = ""
+    if codes["jitter_covered"] < ENOUGH:
+        few = (
+            f"; the run is too short to tell the jitter: {in_percent(1 - codes['jitter_covered'])} of the "
+            "codes to come are expected outside what was seen"
+        )
+    return f"{made}; at most {longest} µs, jitter at most {jitter} µs ({codes['worst']}){few}"

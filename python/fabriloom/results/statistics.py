@@ -156,7 +156,33 @@ def percentiles(values: Floats, counts: NDArray[np.int64], low: float, high: flo
     The extremes ``low`` and ``high`` are exact, the histogram is not: percentiles are limited to this range.
     """
     found = {key: percentile(values, counts, share) for key, share in PERCENTILES.items()}
-    return {key: min(max(value, low), high) for key, value in found.items()}
+    for key, share in PERCENTILES.items():
+        found |= dict(zip(ends_of(key), percentile_ci95(values, counts, share), strict=True))
+    # NaN stays.
+    return {key: float(np.clip(found[key], low, high)) for key in PERCENTILE_KEYS}
+
+
+def ends_of(key: str) -> tuple[str, str]:
+    """Return the keys of both ends of the interval of a percentile."""
+    return f"{key}_ci95_low", f"{key}_ci95_high"
+
+
+PERCENTILE_KEYS = tuple(name for key in PERCENTILES for name in (key, *ends_of(key)))
+"""The keys of all percentiles and of the ends of their intervals."""
+
+
+def percentile_ci95(values: Floats, counts: NDArray[np.int64], share: float) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a percentile by order statistics, each end NaN if no value is
+    that rare: the number of values below the percentile is binomial, whatever their distribution. They are
+    taken as independent.
+    """
+    total = int(counts.sum())
+    half = _Z95 * math.sqrt(total * share * (1 - share))
+    first, last = math.floor(total * share - half), math.ceil(total * share + half) + 1
+    cumulated = np.cumsum(counts)
+    low = float(values[int(np.searchsorted(cumulated, first))]) if total and first >= 1 else math.nan
+    high = float(values[int(np.searchsorted(cumulated, last))]) if total and last <= total else math.nan
+    return low, high
 
 
 def percentile(values: Floats, counts: NDArray[np.int64], share: float) -> float:

@@ -188,7 +188,7 @@ REQUIREMENT_SUMMARY = Table(
         Column(
             "requirements.missed",
             "count",
-            "At least one packet of this run was late.",
+            "At least one packet of this run was late, or will never arrive.",
             verdicts("missed"),
         ),
         Column(
@@ -251,14 +251,14 @@ REQUIREMENTS = Table(
         Column(
             "verdict",
             "text",
-            "`missed`: a packet of this run took longer; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, packets of the flow were lost, or the run stood still, and nothing is guaranteed.",
+            "`missed`: a packet of this run took longer, or will never arrive; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
             lambda seen: seen.verdict,
         ),
         Column("packets", "count", "Packets delivered in the measuring window.", lambda seen: seen.packets),
         Column(
             "lost_packets",
             "count",
-            "Packets lost by faults in the whole run; null if they were not counted by flow, as on rings.",
+            "Packets of the whole run that never arrive: lost by faults, removed, or refused by a full queue.",
             lambda seen: seen.lost,
         ),
         Column(
@@ -271,8 +271,8 @@ REQUIREMENTS = Table(
         Column(
             "margin",
             "ratio",
-            "Share of the requirement that the longest leaves; below 0 it is missed.",
-            lambda seen: seen.margin(seen.longest_ns),
+            "Share of the requirement that the longest leaves, or a packet that is under way longer; below 0 it is missed. Null if a packet never arrives.",
+            lambda seen: seen.margin,
         ),
         Column(
             "bound_ns",
@@ -284,7 +284,7 @@ REQUIREMENTS = Table(
             "bound_margin",
             "ratio",
             "Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
-            lambda seen: seen.margin(seen.of.bound_ns),
+            lambda seen: seen.bound_margin,
         ),
         Column("no_bound", "text", "Why there is no bound; else empty.", lambda seen: seen.of.no_bound),
     ),

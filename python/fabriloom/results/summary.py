@@ -10,7 +10,8 @@ import numpy as np
 
 from . import columns, confidence, ends, faults, planes, statistics, tables
 from .kinds import KINDS, Kind
-from .limit import keeps_up, limit, of_program, verdict
+from .limit import keeps_up, limit, verdict
+from .program_limit import of_program
 from .provenance import Provenance
 from .rows import FaultRows, RingRows
 
@@ -188,9 +189,11 @@ def add_program(
     """Add the keys of ``columns.PROGRAM_SUMMARY``; if only programs stopped, also what they wait for."""
     end, native = summary["end"], program.native
     after = ends.after(summary["simulated_ns"], measured)
-    waiting = program.waiting() if end["reason"] == "deadlocked" else []
-    if waiting and not end["cycle"]:
-        shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
+    waiting = program.waiting() if end["reason"] in ("deadlocked", "incomplete") else []
+    shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
+    if end["reason"] == "incomplete":
+        end["message"] = ends.incomplete(after, int(native["lost"]), int(native["in_flight"]), shown)
+    elif waiting and not end["cycle"]:
         end["message"] = f"The programs deadlocked {after}: no packet is under way, and waiting: {shown}."
     if end["reason"] == "drained":
         end["message"] = f"Every program came to its end, and every message has arrived ({after})."
@@ -200,6 +203,6 @@ def add_program(
         "messages": int(native["messages_dropped"]),
         "marks": int(native["marks_dropped"]),
     }
-    summary["keeps_up"] = None
-    summary["limit"] = of_program(summary["limit"], summary["hosts"])
+    summary["keeps_up"] = program.steady.keeps_up
+    summary["limit"] = of_program(summary["limit"], program, resolved)
     summary["verdict"] = verdict(summary, resolved)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..later import names
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
-from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
+from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, phases_cycle, verify
 from .classes import by_class, on_lanes
 from .lanes import LANE_CHOICES, divide, escape_lanes
 from .planes import ports_together, together
@@ -44,6 +44,7 @@ __all__ = [
     "mean_way",
     "on_lanes",
     "path",
+    "phases_cycle",
     "port_route",
     "ports_together",
     "together",

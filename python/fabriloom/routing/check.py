@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,25 @@ def dependency_cycle(graph: Graph, table: RouteTable, lanes: int = 1) -> list[in
     intermediate switches count.
     """
     return Core(graph).dependency_cycle(columns(table), lanes)
+
+
+def phases_cycle(
+    graph: Graph,
+    tables: Sequence[RouteTable],
+    dead: Sequence[NDArray[np.int64]],
+    lanes: int = 1,
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+) -> tuple[int, list[int]] | None:
+    """Return the number of a table, and a cycle that appears with it, or None.
+
+    A packet may hold links by older ``tables`` of the sequence while it waits for those of a newer one, but
+    nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets;
+    without them any sends to any. See :func:`dependency_cycle`.
+    """
+    ends = None if pairs is None else (numbers(pairs[0]), numbers(pairs[1]))
+    gone = [np.add.outer(one * lanes, np.arange(lanes)) for one in dead]
+    views = [columns(table) for table in tables]
+    return Core(graph).phases_cycle(views, [numbers(one) for one in gone], lanes, ends)
 
 
 def channel_loads(

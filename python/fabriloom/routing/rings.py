@@ -156,16 +156,22 @@ def rings_of(graph: Graph) -> Rings:
     return graph.rings
 
 
-def ring_dependency_cycle(graph: Graph, route: PortRoute) -> list[int] | None:
+def ring_dependency_cycle(
+    graph: Graph, route: PortRoute, pairs: tuple[np.ndarray, np.ndarray] | None = None
+) -> list[int] | None:
     """Return a cycle of links whose transmit queues may wait for each other, or None.
 
-    Requests and responses have separate queues and are checked separately.
+    Requests and responses have separate queues and are checked separately. ``pairs``: terminals that send
+    and receive; of them, any sends to any.
     """
     core, rings = RingCore(graph, None), rings_of(graph)
-    senders = numbers(rings.terminals_of("sender", graph.terminals))
-    receivers = numbers(rings.terminals_of("receiver", graph.terminals))
+    if pairs is None:
+        senders = numbers(rings.terminals_of("sender", graph.terminals))
+        receivers = numbers(rings.terminals_of("receiver", graph.terminals))
+    else:
+        senders, receivers = (numbers(np.unique(ends)) for ends in pairs)
     found = core.dependency_cycle(*route.columns(), senders, receivers)
-    if found is None and rings.role is not None:
+    if found is None and (rings.role is not None or pairs is not None):
         found = core.dependency_cycle(*route.columns(), receivers, senders)
     return found
 

@@ -61,7 +61,7 @@ def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
     }
 
 
-HEAD = ("failure of", "cut off", "lossy", "of the traffic arrives", "at most MB/s", "full first")
+HEAD = ("failure of", "cut off", "to spare", "lossy", "of the traffic arrives", "at most MB/s", "full first")
 """Head of the table of the worst failures."""
 
 
@@ -81,6 +81,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     most = row["accepted_mbytes_per_s_bound"]
     return [
         f"{row['cut_off_pairs']:,}",
+        f"{row['spared_pairs']:,}",
         f"{row['lossy_pairs']:,}",
         in_percent(row["delivered_share"]),
         "-" if most is None else figures(most),
@@ -95,6 +96,12 @@ def verdict(found: dict[str, Any]) -> str:
     many = f"Of {count:,} single failures"
     if cut_off:
         text = f"{many} {cut_off:,} cut terminals off"
+        spared = sum(row["spared_pairs"] > 0 for row in found["failures"])
+        if spared:
+            text += (
+                f", {spared:,} of them although another port would do: senders notice only failures of "
+                "their own cables, so somebody has to tell them"
+            )
     elif lossy:
         text = f"{many} none cuts terminals off, but {lossy:,} lose packets that take the wrong way"
     else:

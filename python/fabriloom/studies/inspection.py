@@ -26,7 +26,7 @@ def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
     ``pairings``: random pairings of the terminals from which the effective bisection bandwidth is estimated.
     """
     compiled = compile(scenario)
-    kind, cycle = inspection_of(compiled), compiled.cycle_names()
+    kind, found = inspection_of(compiled), compiled.deadlock
     return {
         "name": scenario.name,
         "scenario_sha256": scenario.sha256,
@@ -36,7 +36,15 @@ def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
         **_demanded(compiled),
         **({"effective_bisection": kind.effective_bisection(pairings)} if pairings else {}),
         "zero_load_latency_ns": zero_load_latency(compiled),
-        "deadlock": {"free": not cycle, "cycle": cycle},
+        "deadlock": {
+            "free": found.free,
+            "cycle": found.cycle,
+            "any_traffic_free": not found.any_cycle and not found.waiting,
+            "any_traffic_cycle": found.any_cycle,
+            "when": found.when,
+            "waiting": found.waiting,
+            "text": found.text(),
+        },
         "warnings": list(compiled.warnings),
         "resolved": scenario.resolve(),
     }
@@ -91,7 +99,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         *_bounds_of(found),
         *([effective_bisection.line(found)] if "effective_bisection" in found else []),
         *_latency_lines(found),
-        ("deadlock", _deadlock_text(found["deadlock"])),
+        ("deadlock", found["deadlock"]["text"]),
     ]
 
 
@@ -129,9 +137,3 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
     ]
-
-
-def _deadlock_text(deadlock: dict[str, Any]) -> str:
-    if deadlock["free"]:
-        return "cannot happen: the channel dependency graph has no cycle"
-    return "can happen; a cycle: " + " -> ".join([*deadlock["cycle"], deadlock["cycle"][0]])

@@ -21,6 +21,9 @@ class Left:
     cut_off: int
     """Ordered pairs of terminals of which the first sends to the second, and between which no working path is
     left; pairs with a terminal at a failed switch are not counted."""
+    spared: int
+    """Of those cut off, the pairs that other ports of both terminals still join: senders notice only failures
+    of their own links, and keep to a port that is dead at the other end."""
     lossy: int
     """Of the same pairs, those that lose some of their packets or all."""
     delivered_share: float
@@ -44,11 +47,12 @@ def left(
     between: NDArray[np.float64],
     there: NDArray[np.bool_],
     bound: dict[str, Any],
+    joined: NDArray[np.bool_] | None = None,
 ) -> Left:
     """Return a network after a failure, from arrays with one row per source and one column per destination.
 
     ``demand``: what each pair sends; ``between``: the share of it that arrives; ``there``: whether neither of
-    the two is at a failed switch.
+    the two is at a failed switch; ``joined``: whether any ports of the two are still joined.
     """
     asked = there & (demand > 0)
     arrived = between[asked]
@@ -56,6 +60,7 @@ def left(
         kind,
         name,
         cut_off=int(np.count_nonzero(arrived < _ROUNDING)),
+        spared=0 if joined is None else int(np.count_nonzero(joined[asked] & (arrived < _ROUNDING))),
         lossy=int(np.count_nonzero(arrived < 1 - _ROUNDING)),
         delivered_share=_share(demand, between, demand > 0),
         others_share=_share(demand, between, asked),

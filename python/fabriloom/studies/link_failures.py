@@ -141,4 +141,14 @@ class LinkWays:
         bound = channel_load(self.parts, self.loads(shares, sent, dead), self.length_bytes)
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((self.demand * between).sum()) / float(sent.sum())
-        return left(kind, name, self.demand, between, runs[:, None] & runs[None, :], bound)
+        joined = self._joined(out, arrives)
+        return left(kind, name, self.demand, between, runs[:, None] & runs[None, :], bound, joined)
+
+    def _joined(self, out: NDArray[np.bool_], arrives: Reals) -> NDArray[np.bool_] | None:
+        """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
+        if self.graph.several is None:
+            return None
+        pair, port, to = port_pairs(self.parts, "round-robin", *self.pairs)
+        there = ~out[port] & (arrives[self.entry[port], self.class_of[to]] > 0)
+        found = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
+        return found.reshape(self.demand.shape)

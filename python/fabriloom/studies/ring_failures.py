@@ -72,7 +72,18 @@ class RingWays:
             works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
             at, (between, carried) = works == 0, self._by_ports(~stopped, arrives)
         gone = at if kind == "switch" else np.zeros_like(at)
-        return left(kind, name, self.demand, between, ~(gone[:, None] | gone[None, :]), carried)
+        there, joined = ~(gone[:, None] | gone[None, :]), self._joined(~stopped, arrives)
+        return left(kind, name, self.demand, between, there, carried, joined)
+
+    def _joined(self, runs: Bools, arrives: Reals) -> Bools | None:
+        """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
+        if self.graph.several is None:
+            return None
+        source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
+        pair, port, to = port_pairs(self.parts, "round-robin", source, target)
+        there = runs[port] & (arrives[port, to] > 0)
+        found: Bools = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
+        return found.reshape(self.demand.shape)
 
     def _by_ports(self, runs: Bools, arrives: Reals) -> tuple[Reals, dict[str, Any]]:
         """Return the share of packets that arrives per pair of terminals, and the bound of what remains.

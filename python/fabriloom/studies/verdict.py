@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..results.figures import figures, measured
+from ..results.figures import figures, in_percent, measured
 from ..results.limit import WAITS, arrivals, held_by, seems_to_keep_up
 from . import inspection
 from .points import Point
@@ -66,7 +66,8 @@ def of_load(points: Sequence[Point], path: str, judge: Judge) -> str:
 
 def of_waiting(points: Sequence[Point], path: str) -> str:
     """Return the verdict for points with closed-loop sources, whose offered traffic is always accepted: the
-    load up to which throughput grows in proportion, and the peak.
+    peak, for how much of the time the sources then wait for the network, and the load up to which they hardly
+    do.
     """
     points = _in_order(points, path)
     if not points:
@@ -79,13 +80,14 @@ def of_waiting(points: Sequence[Point], path: str) -> str:
     ]
     below = _unbroken(points, follows)
     most = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"])
-    said = f"Carries everything up to {_at(below[-1], path)} ({_rate(below[-1])})"
-    if len(below) == len(points):
-        return f"{said}, the most that was tried{_held(most)}"
-    return (
-        f"{said}; above it sources slow down, and throughput peaks at {_rate(most)}, {_at(most, path)}"
-        f"{_held(most)}"
-    )
+    peak = most.summary["accepted_mbytes_per_s"]
+    # At the lowest load hardly any source waits, and load 1 is all that its link carries.
+    share = f" ({in_percent(peak / per_load)} of the links)" if path.endswith("load") else ""
+    waits = in_percent(max(0.0, 1 - peak / (per_load * most.settings[path])))
+    said = f"Follows its sources up to {_rate(most)}{share}, {_at(most, path)}; they wait {waits} of the time"
+    if len(below) < len(points) and below[-1] is not most:
+        said += f", up to {_at(below[-1], path)} at most {in_percent(IN_PROPORTION)}"
+    return f"{said}{_held(most)}"
 
 
 def _held(point: Point) -> str:
@@ -117,5 +119,7 @@ def _falls_short(point: Point) -> str:
     summary = point.summary
     if summary["end"]["reason"] in ("deadlocked", "livelocked"):
         return str(summary["end"]["reason"])
-    accepted, offered = (figures(summary[f"{what}_mbytes_per_s"]) for what in ("accepted", "offered"))
-    return f"accepts {accepted} of {offered} MB/s"
+    accepted, offered = (summary[f"{what}_mbytes_per_s"] for what in ("accepted", "offered"))
+    if accepted > offered:
+        return f"accepts {figures(accepted)} MB/s in a run that is too short to show what it offers"
+    return f"accepts {figures(accepted)} of {figures(offered)} MB/s"

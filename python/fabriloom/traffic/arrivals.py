@@ -31,6 +31,7 @@ from fabriloom.traffic.kinds import (
     Settings,
     per_rate,
 )
+from fabriloom.traffic.rates import packets_per_grain
 
 _OPEN = ("poisson", "constant", "together", "on-off", "bernoulli")
 MOST_GRAINS = 1e15
@@ -49,6 +50,7 @@ KINDS = {
 }
 CLOSED = ("wait", "random-wait", "backlog")
 Floats = NDArray[np.float64]
+_MOST_IN_BURST = 10**9
 _NEVER_GRAINS = 1e12
 """The interval of a burst that is not repeated."""
 
@@ -112,10 +114,11 @@ def arrivals(
         burst[:] = packets
         gap = packets * packet * (1 / share - 1 / on_load)
     elif kind == "burst":
-        burst[:], first = (
-            given["packets"],
-            {"source_first_grains": np.full(len(packet), given["at_ps"] / grain_ps)},
-        )
+        burst[:] = given["packets"]
+        first = {
+            "source_first_grains": np.full(len(packet), given["at_ps"] / grain_ps),
+            "source_spacing_grains": np.full(len(packet), given["spacing_grains"]),
+        }
         every = (given.get("every_ps") or 0) / grain_ps
         gap[:] = every
         interval = np.full(len(packet), every / given["packets"] if every else _NEVER_GRAINS)
@@ -138,6 +141,33 @@ def arrivals(
         "source_queue": np.full(len(packet), places(settings), np.uint32),
         **first,
     }
+
+
+def burst_of(given: Settings, mean_bytes: float, grain_ps: int) -> Settings:
+    """Return a burst with the number of its packets and their distance, which may be given by a rate and a
+    length of time; other arrivals unchanged. Raises TrafficError.
+    """
+    if given["kind"] != "burst":
+        return given
+    packets, rate, lasts_ps = given.get("packets"), given.get("rate"), int(given.get("lasts_ps") or 0)
+    if (packets is None) == (rate is None) or (rate is None) != (not lasts_ps):
+        message = "a burst has packets, which are created at once, or a rate and a time that it lasts"
+        hint = 'write packets = 100, or rate = "100 MB/s" and lasts = "1 ms"'
+        raise TrafficError(message, "arrivals", hint)
+    if rate is None:
+        return {**given, "spacing_grains": 0.0}
+    per_grain = packets_per_grain(rate, mean_bytes, grain_ps, "arrivals.rate")
+    count = int(per_grain * lasts_ps / grain_ps + 1e-9) or 1
+    every_ps = given.get("every_ps")
+    if per_grain > 1 or count > _MOST_IN_BURST:
+        hint = "lower the rate" if per_grain > 1 else "shorten it, or lower the rate"
+        raise TrafficError(
+            "packets would be made more often than once in a grain, or too many", "arrivals.rate", hint
+        )
+    if every_ps is not None and every_ps < lasts_ps:
+        message = "a burst begins before the one before has ended"
+        raise TrafficError(message, "arrivals.every", "lengthen it, or shorten lasts")
+    return {**given, "packets": count, "spacing_grains": 1 / per_grain}
 
 
 def _check_slots(slot: Floats, interval: Floats) -> None:

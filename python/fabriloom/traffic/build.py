@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fabriloom.traffic import mirrors, pairs, rates, receivers
-from fabriloom.traffic.arrivals import CLOSED, arrivals, character_grains, packet_grains
+from fabriloom.traffic.arrivals import CLOSED, arrivals, burst_of, character_grains, packet_grains
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import (
     ANY,
@@ -75,7 +75,9 @@ def build(
         columns |= aim
         packet, grain_ps = packet_grains(network, technology, mean_chars, via), technology.grain_ps
         packet = packet if ports is None else packet / ports
-        load = _offered(settings, share, packet, grain_ps, _mean_bytes(technology, mean_chars))
+        mean_bytes = _mean_bytes(technology, mean_chars)
+        load = _offered(settings, share, packet, grain_ps, mean_bytes)
+        settings = {**settings, "arrivals": burst_of(settings["arrivals"], mean_bytes, grain_ps)}
         character = character_grains(network, technology)
         columns |= arrivals(packet, load, sending, grain_ps, settings, character, ports)
     receivers.check(network, terminals, columns)
@@ -185,6 +187,7 @@ def _empty(count: int) -> Columns:
         "list_wait_ps": np.zeros(0, np.int64),
         "list_repeat": np.zeros(0, np.uint8),
         "source_first_grains": np.zeros(0),
+        "source_spacing_grains": np.zeros(0),
         "flow_start": np.zeros(0, np.uint32),
         "flow_target": np.zeros(0, np.uint32),
         "flow_length": np.zeros(0, np.uint32),
@@ -193,6 +196,9 @@ def _empty(count: int) -> Columns:
         "flow_phase_grains": np.zeros(0),
         "flow_jitter_grains": np.zeros(0),
         "flow_packets": np.zeros(0, np.uint32),
+        "flow_begin_grains": np.zeros(0),
+        "flow_end_grains": np.zeros(0),
+        "flow_count": np.zeros(0, np.uint64),
         "flow_name": np.zeros(0, object),
         "flow_requirement_ps": np.zeros(0, np.int64),
     }

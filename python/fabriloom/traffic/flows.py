@@ -19,11 +19,12 @@ from fabriloom.traffic.names import Spread, Targets, Terminals
 from fabriloom.traffic.requirements import required
 
 COLUMNS = (
-    "source", "target", "length", "rate", "period", "phase", "jitter", "packets", "name", "requirement",
+    "source", "target", "length", "rate", "period", "phase", "jitter", "packets", "start", "stop", "count",
+    "name", "requirement",
 )  # fmt: skip
 PLAIN = {
     "length": "length_bytes",
-    **{name: f"{name}_ns" for name in ("period", "phase", "jitter", "requirement")},
+    **{name: f"{name}_ns" for name in ("period", "phase", "jitter", "start", "stop", "requirement")},
 }
 """Columns of plain numbers, with the unit in their name, as in Parquet files."""
 _ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
@@ -49,6 +50,11 @@ class Flow:
     """None: random."""
     jitter_ps: int
     packets: int
+    start_ps: int
+    stop_ps: int | None
+    """None: it goes on for ever."""
+    count: int
+    """Packets in all; 0: without a limit."""
     name: str
     """Empty if the flow has no name."""
     requirement_ps: int | None
@@ -80,11 +86,12 @@ def flows(
     kept = [flow for flow in found if sending[flow.source]]
     kept.sort(key=lambda flow: flow.source)
     _check_grains(kept, scale * technology.grain_ps)
-    return _columns(kept, targets, float(scale * technology.grain_ps), places(settings))
+    return _columns(kept, targets, technology.grain_ps, float(scale), places(settings))
 
 
-def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int) -> Columns:
-    """Return the columns; ``grain_ps``: length of a grain in scaled time."""
+def _columns(found: list[Flow], terminals: Targets, real_ps: int, scale: float, queue: int) -> Columns:
+    """Return the columns; ``real_ps``: length of a grain. The scale divides intervals, not start and stop."""
+    grain_ps = scale * real_ps
     count = len(terminals.names)
 
     def label(source: int, target: int) -> str:
@@ -94,7 +101,11 @@ def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int)
     interval = np.array([float(flow.interval_ps) / grain_ps for flow in found])
     packets = np.array([flow.packets for flow in found], np.uint32)
     rate = np.bincount(source, weights=packets / interval, minlength=count)
-    phases = [-1.0 if flow.phase_ps is None else flow.phase_ps / grain_ps for flow in found]
+    begins = [flow.start_ps / real_ps for flow in found]
+    phases = [
+        -1.0 if flow.phase_ps is None else begin + flow.phase_ps / grain_ps
+        for flow, begin in zip(found, begins, strict=True)
+    ]
     jitters = np.array([flow.jitter_ps / grain_ps for flow in found])
     return {
         "source_arrival": np.where(rate > 0, FLOWS, SILENT).astype(np.uint8),
@@ -110,6 +121,11 @@ def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int)
         "flow_phase_grains": np.array(phases),
         "flow_jitter_grains": np.minimum(jitters, interval),
         "flow_packets": packets,
+        "flow_begin_grains": np.array(begins),
+        "flow_end_grains": np.array(
+            [-1.0 if flow.stop_ps is None else flow.stop_ps / real_ps for flow in found]
+        ),
+        "flow_count": np.array([flow.count for flow in found], np.uint64),
         "flow_name": np.array([flow.name or label(flow.source, flow.target) for flow in found], object),
         "flow_requirement_ps": np.array(
             [-1 if flow.requirement_ps is None else flow.requirement_ps for flow in found], np.int64
@@ -120,8 +136,9 @@ def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int)
 def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
     """Refuse intervals below a grain, and intervals that are too long for the engine."""
     for flow in found:
-        for name, time_ps in (("period", flow.interval_ps), ("phase", Fraction(flow.phase_ps or 0))):
-            if time_ps / grain_ps > _MOST_GRAINS:
+        times = (("period", flow.interval_ps), ("phase", flow.phase_ps), ("start", flow.start_ps))
+        for name, time_ps in (*times, ("stop", flow.stop_ps)):
+            if time_ps is not None and Fraction(time_ps) / grain_ps > _MOST_GRAINS:
                 raise TrafficError(
                     f"the {name} of a flow is too long to be simulated", "pattern", "shorten it"
                 )
@@ -152,6 +169,8 @@ class _Maker:
         packets = 1 if given["packets"] is None else given["packets"]
         length_bytes = self._length(given["length"], fail)
         arrival, phase, interval = self._moments(given, length_bytes, packets, fail)
+        if given["period"] is None and given["rate"] is None:
+            packets = given["count"]
         jitter = given["jitter"] or 0
         if jitter > interval:
             hint = "a packet is late by a period at most, so that none overtakes the one before"
@@ -161,8 +180,18 @@ class _Maker:
         except units.UnitError as error:
             raise fail(error.message, "length", error.hint) from None
         ends = given["source"], given["target"]
+        window = self._window(given, phase, fail)
         asked = given["name"] or "", given["requirement"]
-        return Flow(*ends, chars, arrival, interval, phase, jitter, packets, *asked)
+        return Flow(*ends, chars, arrival, interval, phase, jitter, packets, *window, *asked)
+
+    def _window(self, given: dict[str, Any], phase: int | None, fail: Fail) -> tuple[int, int | None, int]:
+        """Return start, stop and number of packets."""
+        start, stop = given["start"] or 0, given["stop"]
+        first = start + (phase or 0)
+        if stop is not None and stop <= first:
+            when = "stops before it starts" if stop <= start else "stops before its first packet"
+            raise fail(f"a flow {when}, at {units.format_time_ps(first)}", "stop", "make stop later")
+        return start, stop, given["count"] or 0
 
     def _check_sender(self, source: int, target: int, fail: Fail) -> None:
         """Refuse a source that is not a sender of the distribution: routers have no route for its packets."""
@@ -184,10 +213,15 @@ class _Maker:
         self, given: dict[str, Any], length_bytes: int, packets: int, fail: Fail
     ) -> tuple[int, int | None, Fraction]:
         """Return the kind of arrivals, the phase and the interval."""
-        period, rate = given["period"], given["rate"]
+        period, rate, count = given["period"], given["rate"], given["count"]
+        if period is None and rate is None and count is not None and given["packets"] is None:
+            # Loads are made of the interval: what all of them take on a link.
+            chars = characters(self.technology, length_bytes)
+            return CONSTANT, given["phase"] or 0, Fraction(count * self.technology.mean_packet_ps(chars))
         if (period is None) == (rate is None):
             found = "neither a rate nor a period" if period is None else "a rate and a period"
-            raise fail(f"a flow has {found}", "rate", 'give one, such as period = "1 ms"')
+            hint = 'give one, such as period = "1 ms", or a count of packets that are created at once'
+            raise fail(f"a flow has {found}", "rate", hint)
         if period is not None:
             return CONSTANT, given["phase"], Fraction(period)
         for name in ("phase", "jitter"):
@@ -266,7 +300,7 @@ def _values(table: tables.Table, column: str, name: str) -> list[Any]:
         text = text.strip()
         if not text:
             return -1
-        if name == "packets":
+        if name in ("packets", "count"):
             return _packets(text)
         return parse(f"{text} {unit}" if unit else text, positive=name in ("period", "requirement"))
 

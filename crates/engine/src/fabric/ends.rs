@@ -14,6 +14,17 @@ impl Fabric {
         self.link_source.len()
     }
 
+    /// Whether programs drive the terminals.
+    pub fn has_programs(&self) -> bool {
+        !self.program_start.is_empty()
+    }
+
+    /// Whether hosts that run programs have buses that take time.
+    pub fn has_host_bus(&self) -> bool {
+        let takes = self.message_bus_packet_ticks > 0 || self.message_bus_byte_ticks > 0.0;
+        self.has_programs() && (takes || self.message_programmed != 0)
+    }
+
     /// Whether the vertex is a terminal or a port of one.
     pub fn is_terminal(&self, vertex: u32) -> bool {
         vertex >= self.switches

@@ -343,6 +343,8 @@ columns! {
         source_gap_grains: f64,
         /// Per terminal (or empty): see [`arrival::BURSTS`].
         source_first_grains: f64,
+        /// The same.
+        source_spacing_grains: f64,
         /// Per terminal: limit of packets waiting at the source, more are refused; 0: no limit; [`NONE`]: none waits.
         source_queue: u32,
         /// Per terminal: one of [`target`].
@@ -394,6 +396,12 @@ columns! {
         flow_jitter_grains: f64,
         /// Per flow: number of packets at a time.
         flow_packets: u32,
+        /// Per flow without a phase: the time from which on it creates packets.
+        flow_begin_grains: f64,
+        /// Per flow: the time from which on it creates none; negative: it goes on for ever.
+        flow_end_grains: f64,
+        /// Per flow: number of packets in all; 0: without a limit.
+        flow_count: u64,
 
         /// Ring networks, per link: the next station; a station has the number of the link on which it sends. Empty in
         /// other networks; in ring networks `link_source` and `link_target` are the vertices of both stations,
@@ -481,18 +489,5 @@ columns! {
         cost_packet_ticks: u64,
         /// Per size: minimum time between the beginnings of two packets.
         cost_gap_ticks: u64,
-    }
-}
-
-impl Fabric {
-    /// Whether programs drive the terminals.
-    pub fn has_programs(&self) -> bool {
-        !self.program_start.is_empty()
-    }
-
-    /// Whether hosts that run programs have buses that take time.
-    pub fn has_host_bus(&self) -> bool {
-        let takes = self.message_bus_packet_ticks > 0 || self.message_bus_byte_ticks > 0.0;
-        self.has_programs() && (takes || self.message_programmed != 0)
     }
 }

@@ -85,8 +85,8 @@ codes! {
         /// In each slot of `source_gap_grains`, the first at tick 0, a packet with the probability that gives the mean
         /// interval `source_interval_grains`.
         BERNOULLI = 9,
-        /// `source_burst` packets at once at grain `source_first_grains`, and again every `source_gap_grains`; 0: only
-        /// once. `source_interval_grains` is their mean interval.
+        /// `source_burst` packets from grain `source_first_grains` on, `source_spacing_grains` apart or at once, and again
+        /// every `source_gap_grains`; 0: only once. `source_interval_grains` is their mean interval.
         BURSTS = 10,
         /// The terminal's flows (`flow_*`); `source_interval_grains` is the mean interval of their packets.
         FLOWS = 11,

@@ -16,7 +16,7 @@
 //! # Files
 //!
 //! The run records into all of them, unless another writer is named. Everything starts again when the warm-up ends,
-//! except traces and paths.
+//! except traces, paths and [`carried`].
 //!
 //! | file | what it holds | who writes it |
 //! |---|---|---|
@@ -27,6 +27,7 @@
 //! | [`backlog`] | whether the backlog of the sources grows, from samples | |
 //! | [`flows`] | sums per pair of terminals | through [`Measure::record`], and for messages by `terminal` |
 //! | [`watched`] | the delays of the flows that have a requirement | through [`Measure::record`] |
+//! | [`carried`] | packets created, delivered and refused of every flow since tick 0 | |
 //! | [`planes`] | sums per plane, and how often packets overtook each other | for messages by `terminal` |
 //! | [`codes`] | time-codes and interrupts; the counts of a link | [`CodeCounts`] by `lanes` |
 //! | [`hops`] | the path of every packet | by the networks |
@@ -39,6 +40,7 @@
 
 mod backlog;
 mod batches;
+mod carried;
 mod codes;
 mod flows;
 mod hops;
@@ -54,6 +56,7 @@ use crate::kernel::Time;
 
 pub use backlog::{Backlog, MARGIN, STRICT, Trend};
 pub use batches::{Batch, Batches, warmup_end};
+pub use carried::{Carried, Taken};
 pub use codes::{Code, CodeCounts, Codes};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
@@ -77,7 +80,7 @@ pub struct Delivery {
     pub started: Time,
     /// When its end was received.
     pub delivered: Time,
-    /// Its mark; in switched networks, the row of its flow for flows of sources.
+    /// Its mark; of flows of sources, their row.
     pub mark: u32,
     /// How many its source created before it, where overtaking is counted.
     pub number: u32,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::state::Rings;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
+use crate::terminal::Packet;
 
 /// The closed routes, and what was discarded because of them.
 #[derive(Clone, Debug, Default)]
@@ -70,13 +71,20 @@ impl Closed {
 }
 
 impl Rings {
+    /// Returns the transactions that never arrive since the beginning, per row of the columns `flow_*`.
+    pub fn lost_of_flows(&self) -> &[u64] {
+        &self.faults.lost_of_flows
+    }
+
     /// Whether a terminal discards a packet instead of dispatching it, because its route is closed.
     #[inline]
-    pub(super) fn discards(&mut self, terminal: u32, target: u32) -> bool {
-        let closed = self.closed.has(terminal, target, self.now);
+    pub(super) fn discards(&mut self, terminal: u32, packet: &Packet) -> bool {
+        let closed = self.closed.has(terminal, packet.target, self.now);
         if closed {
             self.closed.discarded[self.fabric.terminal_out_link[terminal as usize] as usize] += 1;
             self.lost += 1;
+            let of_flow = self.faults.lost_of_flows.get_mut(packet.mark as usize);
+            of_flow.into_iter().for_each(|count| *count += 1);
         }
         closed
     }

@@ -20,6 +20,8 @@ pub(super) struct Faults {
     losing: Vec<u32>,
     /// Per link: transactions lost there since the counts were last cleared.
     lost: Vec<u64>,
+    /// Transactions that never arrive since the beginning, by their row in the columns `flow_*`.
+    pub lost_of_flows: Vec<u64>,
     /// Per station: when it starts nothing, in order. Empty if none ever stops.
     stops: Vec<Vec<Outage>>,
     /// Per station: the end of a stop for which a check was scheduled last; -1 if none.
@@ -35,8 +37,9 @@ struct Outage {
 
 impl Faults {
     pub fn new(f: &Fabric) -> Self {
+        let lost_of_flows = vec![0; f.flow_target.len()];
         if !f.has_faults() {
-            return Self::default();
+            return Self { lost_of_flows, ..Self::default() };
         }
         let mut outages = vec![Vec::new(); f.links()];
         for (row, &link) in f.fault_link.iter().enumerate().rev() {
@@ -46,7 +49,7 @@ impl Faults {
             }
         }
         let (losing, lost, stops) = (vec![0; f.links()], vec![0; f.links()], stops(f));
-        Self { outages, losing, lost, goes_on: vec![-1; stops.len()], stops }
+        Self { outages, losing, lost, lost_of_flows, goes_on: vec![-1; stops.len()], stops }
     }
 
     /// Returns until when a station begins no service and no transfer, if it is stopped now.

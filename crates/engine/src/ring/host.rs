@@ -64,12 +64,6 @@ impl Rings {
         }
     }
 
-    /// Returns what the transaction of a packet keeps for its requester: a program's mark, or a source's number.
-    #[inline]
-    pub(super) fn mark_of(&self, packet: &Packet) -> u32 {
-        if self.hosts.told { packet.mark } else { packet.number }
-    }
-
     /// Ends a transaction: its number is free, and its program is notified unless the transaction was given up before.
     pub(super) fn end_transaction(&mut self, transaction: u32) {
         let it = &self.transactions[transaction];
@@ -91,10 +85,13 @@ impl Rings {
         self.give_number_back(transaction);
     }
 
-    /// Records that the data of a transaction are lost.
+    /// Records that the data of a transaction are lost or were removed.
     pub(super) fn lose(&mut self, transaction: u32) {
+        let mark = self.transactions[transaction].mark;
         if self.hosts.told {
-            self.hosts.lost.push(self.transactions[transaction].mark);
+            self.hosts.lost.push(mark);
+        } else if let Some(lost) = self.faults.lost_of_flows.get_mut(mark as usize) {
+            *lost += 1;
         }
     }
 

@@ -131,8 +131,10 @@ pub(super) struct Transaction {
     pub delivered: bool,
     /// The table of the ports for its routes.
     pub turn: u8,
-    /// Its mark at the requester if that runs a program, otherwise its number there.
+    /// Its mark at the requester: of its program, or the row of its flow.
     pub mark: u32,
+    /// Its number there, if the requester has several ports.
+    pub number: u32,
 }
 
 impl Linked for Unit {

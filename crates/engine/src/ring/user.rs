@@ -46,7 +46,7 @@ impl Rings {
 
     /// Takes a packet from a source, for which there is room; returns whether there is room for another one.
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
-        if self.discards(terminal, packet.target) {
+        if self.discards(terminal, packet) {
             return true;
         }
         let at = terminal as usize;
@@ -72,7 +72,8 @@ impl Rings {
             numbered: true,
             delivered: false,
             turn,
-            mark: self.mark_of(packet),
+            mark: packet.mark,
+            number: packet.number,
         });
         if self.fabric.ring_timeout_ticks > 0 {
             self.may_time_out(transaction);
@@ -227,19 +228,10 @@ impl Rings {
         let transaction = &mut self.transactions[transaction];
         transaction.delivered = true;
         self.in_flight -= 1;
-        let &mut Transaction { source, target, payload: length, created, started, mark, .. } = transaction;
-        let told = self.hosts.told;
+        let &mut Transaction { source, target, payload: length, created, started, mark, number, .. } =
+            transaction;
         let delivered = self.now;
-        self.delivered.push(Delivery {
-            source,
-            target,
-            length,
-            created,
-            started,
-            delivered,
-            mark: if told { mark } else { NONE },
-            number: if told { 0 } else { mark },
-        });
+        self.delivered.push(Delivery { source, target, length, created, started, delivered, mark, number });
     }
 
     /// Frees the number of a transaction, unless it was given up before.

@@ -25,6 +25,7 @@
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
 //! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
 //! | [`run_loop::watch`] | when the run looks at the network next; whether packets or the engine are stuck | `Run`: `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events`, `searches` |
+//! | [`run_loop::count`] | packets created, refused and waiting, also by flow | |
 //! | [`run_loop::finish`] | how a run ends when nothing is left, or at its last tick | `Run`: `now`, `standstill`, `end` |
 //!
 //! # Invariants
@@ -42,7 +43,7 @@ use crate::cut_through::Network as Packets;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::{Losses, Network as Lanes};
-use crate::measure::{Hop, Hops, LinkCounts, Rows, Trend};
+use crate::measure::{Carried, Hop, Hops, LinkCounts, Rows, Trend};
 use crate::ring::Rings;
 use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
@@ -116,6 +117,8 @@ pub enum End {
     Saturated,
     /// Packets wait for each other in a cycle, or programs wait for messages that never come.
     Deadlocked,
+    /// Nothing happens any more, and programs wait for messages that faults lost or hold back.
+    Incomplete,
     /// Packets are sent again and again, and none is accepted.
     Livelocked,
     /// Packets that could move stand still: an error of the engine, which makes the measurements invalid.
@@ -346,6 +349,16 @@ impl Simulation {
         }
         let offered_chars = totals.offered_chars;
         Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed, lost })
+    }
+
+    /// Returns the packets of each flow of sources since tick 0, by their row in the columns `flow_*`.
+    pub fn carried(&self) -> Vec<Carried> {
+        self.run.carried(self.any().fabric())
+    }
+
+    /// Returns how many packets of each of them never arrive; empty if none can be lost.
+    pub fn lost_of_flows(&self) -> &[u64] {
+        self.any().lost_of_flows()
     }
 
     /// Returns packets offered and refused since measuring began, and their payload characters.

@@ -103,6 +103,11 @@ pub(super) trait Network {
         0
     }
 
+    /// Returns those of each flow of sources; empty if none can be lost.
+    fn lost_of_flows(&self) -> &[u64] {
+        &[]
+    }
+
     /// Returns the packets at links that never run again.
     fn stranded(&self) -> u64 {
         0
@@ -342,6 +347,10 @@ impl Network for Rings {
 
     fn lost(&self) -> u64 {
         self.lost
+    }
+
+    fn lost_of_flows(&self) -> &[u64] {
+        self.lost_of_flows()
     }
 
     fn stranded(&self) -> u64 {

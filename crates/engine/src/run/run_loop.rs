@@ -1,5 +1,6 @@
 //! The run loop: tick after tick, with periodic checks in between.
 
+mod count;
 mod finish;
 mod settle;
 mod several;
@@ -9,7 +10,7 @@ use super::network::{Happened, Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::measure::{Backlog, Codes, Delivery, Flows, Measure, Order, Planes, Trace, Watched};
+use crate::measure::{Backlog, Codes, Delivery, Flows, Measure, Order, Planes, Taken, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::Standstill;
 use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
@@ -52,6 +53,8 @@ pub struct Run {
     pub planes: Planes,
     /// Time-codes and interrupts.
     pub codes: Codes,
+    /// The packets of flows that have left their sources.
+    taken: Taken,
     /// Overtaking of sources' packets, if there are several ports.
     pub order: Order,
     /// Packets, if requested.
@@ -136,6 +139,7 @@ impl Run {
             measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched), &options.rows),
             planes: Planes::new(fabric.planes),
             codes: Codes::new(fabric, 0),
+            taken: Taken::new(fabric.flow_target.len(), &options.watched),
             order: Order::default(),
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
@@ -264,6 +268,7 @@ impl Run {
     fn record_deliveries(&mut self) {
         for delivery in &self.news.deliveries {
             self.measure.record(delivery);
+            self.taken.record(delivery);
             if self.trace.limit > 0 {
                 self.trace.record(*delivery);
             }
@@ -393,6 +398,9 @@ impl Run {
     #[inline(always)]
     fn dispatch<N: Network>(&mut self, network: &mut N, terminal: u32, packet: &Packet) -> bool {
         self.newest[terminal as usize] = packet.created;
+        if self.taken.watches() {
+            self.taken.leave(packet.mark, packet.created, network.fabric().copies(packet.target));
+        }
         network.dispatch(terminal, packet)
     }
 
@@ -452,32 +460,6 @@ impl Run {
             programs.clear_counts(start);
         }
         network.clear_counts(start);
-    }
-
-    /// Returns the packets created and refused since measuring began, and their payload characters.
-    pub(super) fn measured(&self, fabric: &Fabric) -> Totals {
-        // Measuring begins slightly ahead of the clock if nothing happens in between.
-        let (now, then) = (self.totals(fabric, self.now.max(self.measure.start)), &self.watch.offered);
-        Totals {
-            offered: now.offered - then.offered,
-            offered_chars: now.offered_chars - then.offered_chars,
-            refused: now.refused - then.refused,
-            refused_chars: now.refused_chars - then.refused_chars,
-            waiting: now.waiting,
-        }
-    }
-
-    pub(super) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {
-        if let Some(programs) = &self.programs {
-            let (offered, offered_chars) = programs.handed();
-            return Totals { offered, offered_chars, ..Totals::default() };
-        }
-        if let Some(ports) = &self.ports {
-            return ports.totals(&self.sources, fabric, now);
-        }
-        // A copy, because counting arrivals up to now draws from the sources.
-        let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();
-        self.sources.clone().totals(fabric, now, later.into_iter())
     }
 }
 

@@ -85,8 +85,10 @@ impl Drawing {
     pub fn arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         match fabric.source_arrival[terminal] {
             arrival::FLOWS => return self.of_flow(fabric, terminal),
-            arrival::BURSTS if !self.next_of_burst(fabric, terminal) => return None,
-            arrival::BURSTS => {}
+            arrival::BURSTS => {
+                let moment = self.next_of_burst(fabric, terminal)?;
+                return Some(self.packet(fabric, terminal, at_grain(fabric, moment)));
+            }
             _ => self.clock += self.interval(fabric, terminal),
         }
         Some(self.packet(fabric, terminal, self.time(fabric)))
@@ -97,27 +99,26 @@ impl Drawing {
         self.position = fabric.source_burst[terminal] as u64;
     }
 
-    /// Sets the clock to the next packet of a burst, or to the first of the next burst; returns whether there is one.
-    fn next_of_burst(&mut self, fabric: &Fabric, terminal: usize) -> bool {
-        let every = fabric.source_gap_grains[terminal];
+    /// Returns the time of the next packet of a burst in grains, or of the first of the next burst, if there is one.
+    fn next_of_burst(&mut self, fabric: &Fabric, terminal: usize) -> Option<f64> {
+        let (every, packets) = (fabric.source_gap_grains[terminal], fabric.source_burst[terminal] as u64);
         if self.position == 0 {
             if every == 0.0 {
-                return false;
+                return None;
             }
             self.clock += every;
-            self.position = fabric.source_burst[terminal] as u64;
+            self.position = packets;
         }
         self.position -= 1;
-        true
+        let spacing = fabric.source_spacing_grains.get(terminal).copied().unwrap_or(0.0);
+        Some(self.clock + (packets - 1 - self.position) as f64 * spacing)
     }
 
     fn of_flow(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         let (created, row) = self.flows.next(fabric, &mut self.stream)?;
         let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
         let via = self.via(fabric, terminal);
-        // In rings a mark is the kind of transaction.
-        let mark = if fabric.has_rings() { NONE } else { row as u32 };
-        Some(Packet { created, dispatch: created, target, length, via, mark, number: 0 })
+        Some(Packet { created, dispatch: created, target, length, via, mark: row as u32, number: 0 })
     }
 
     /// Advances the clock over equal arrivals, to at least two before the last one up to `now`; returns their number.

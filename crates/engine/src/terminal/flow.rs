@@ -28,6 +28,8 @@ struct Flow {
     moments: f64,
     /// Remaining packets at the next time.
     left: u32,
+    /// Packets that the flow has not planned yet.
+    still: u64,
 }
 
 impl Flows {
@@ -37,12 +39,17 @@ impl Flows {
         let mut flows = Self { first: rows.start, ..Self::default() };
         for row in rows {
             let (period, phase) = (fabric.flow_interval_grains[row], fabric.flow_phase_grains[row]);
+            let begin = fabric.flow_begin_grains[row];
             let clock = match fabric.flow_arrival[row] {
-                arrival::POISSON => 0.0,
-                _ if phase < 0.0 => stream.unit() * period,
+                arrival::POISSON => begin,
+                _ if phase < 0.0 => begin + stream.unit() * period,
                 _ => phase,
             };
-            flows.states.push(Flow { clock, moments: 0.0, left: 0 });
+            let still = match fabric.flow_count[row] {
+                0 => u64::MAX,
+                count => count,
+            };
+            flows.states.push(Flow { clock, moments: 0.0, left: 0, still });
             flows.plan(fabric, row, stream);
         }
         flows
@@ -61,10 +68,13 @@ impl Flows {
         Some((tick, row))
     }
 
-    /// Draws the next time of a flow.
+    /// Draws the next time of a flow, unless the flow is over.
     fn plan(&mut self, fabric: &Fabric, row: usize, stream: &mut Stream) {
         let interval = fabric.flow_interval_grains[row];
         let state = &mut self.states[row - self.first];
+        if state.still == 0 {
+            return;
+        }
         let moment = if fabric.flow_arrival[row] == arrival::POISSON {
             state.clock += stream.exponential(interval);
             state.clock
@@ -73,8 +83,13 @@ impl Flows {
             let late = if jitter > 0.0 { stream.unit() * jitter } else { 0.0 };
             state.clock + state.moments * interval + late
         };
+        let end = fabric.flow_end_grains[row];
+        if end >= 0.0 && moment >= end {
+            return;
+        }
         state.moments += 1.0;
-        state.left = fabric.flow_packets[row];
+        state.left = u64::from(fabric.flow_packets[row]).min(state.still) as u32;
+        state.still -= u64::from(state.left);
         self.next.push(Reverse((at_grain(fabric, moment), row as u32)));
     }
 }
@@ -100,6 +115,9 @@ mod tests {
             flow_phase_grains: vec![1.5, 1.0],
             flow_jitter_grains: vec![jitter, 0.0],
             flow_packets: vec![1, 3],
+            flow_begin_grains: vec![0.0; 2],
+            flow_end_grains: vec![-1.0; 2],
+            flow_count: vec![0; 2],
             ..Fabric::default()
         }
     }
@@ -114,6 +132,26 @@ mod tests {
     fn flows_are_merged_by_tick_and_number() {
         let found = packets(&fabric(0.0), 9);
         assert_eq!(found, [(1, 0), (1, 1), (1, 1), (1, 1), (11, 0), (21, 1), (21, 1), (21, 1), (22, 0)]);
+    }
+
+    #[test]
+    fn flows_begin_and_end_as_they_are_told() {
+        let mut fabric = fabric(0.0);
+        fabric.flow_end_grains[0] = 21.75;
+        fabric.flow_count[1] = 5;
+        let found = packets(&fabric, 99);
+        assert_eq!(
+            found,
+            [(1, 0), (1, 1), (1, 1), (1, 1), (11, 0), (21, 1), (21, 1)],
+            "not at the end itself"
+        );
+        for kind in [arrival::CONSTANT, arrival::POISSON] {
+            (fabric.flow_arrival[0], fabric.flow_phase_grains[0]) = (kind, -1.0);
+            (fabric.flow_begin_grains[0], fabric.flow_end_grains[0]) = (500.0, 1525.0);
+            let ticks: Vec<_> = packets(&fabric, 999).into_iter().filter(|one| one.1 == 0).collect();
+            assert!(ticks.iter().all(|&(tick, _)| (500..1525).contains(&tick)));
+            assert!((70..131).contains(&ticks.len()), "{}", ticks.len());
+        }
     }
 
     #[test]

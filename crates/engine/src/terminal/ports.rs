@@ -10,6 +10,7 @@ use super::source::{Sources, Totals, places};
 use super::ways::{NoPlane, Ways};
 use crate::fabric::{Fabric, NONE, port_choice};
 use crate::kernel::Time;
+use crate::measure::Carried;
 
 /// The state of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +197,14 @@ impl Ports {
     pub fn totals(&self, sources: &Sources, fabric: &Fabric, now: Time) -> Totals {
         let (mut ports, mut sources) = (self.clone(), sources.clone());
         ports.catch_up(fabric, &mut sources, now);
-        sources.totals(fabric, now, ports.waiting())
+        sources.totals(fabric, now, &ports.waiting().collect::<Vec<_>>())
+    }
+
+    /// Returns what sources say of each flow up to now; computed on copies, too.
+    pub fn carried(&self, sources: &Sources, fabric: &Fabric, now: Time) -> Vec<Carried> {
+        let (mut ports, mut sources) = (self.clone(), sources.clone());
+        ports.catch_up(fabric, &mut sources, now);
+        sources.carried(fabric, now, &ports.waiting().collect::<Vec<_>>())
     }
 
     /// Forgets what closed sources would create after a tick.

@@ -9,6 +9,7 @@ use super::draw::{Drawing, Packet};
 use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, streams};
+use crate::measure::Carried;
 
 /// Packets created and refused up to a time; a packet for several ports counts once per port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,8 @@ struct Source {
 pub struct Sources {
     sources: Vec<Source>,
     totals: Totals,
+    /// By row of the columns `flow_*`: its packets that were created and refused.
+    flows: Vec<Carried>,
     /// No packets are created after this tick.
     last: Time,
 }
@@ -56,7 +59,8 @@ impl Sources {
             Source { drawing, always, ahead, waiting: VecDeque::new() }
         };
         let sources = streams.into_iter().enumerate().map(source).collect();
-        Self { sources, totals: Totals::default(), last: Time::MAX }
+        let flows = vec![Carried::default(); fabric.flow_target.len()];
+        Self { sources, totals: Totals::default(), flows, last: Time::MAX }
     }
 
     /// Creates no packets after this tick. Earlier packets are still handed out.
@@ -106,7 +110,7 @@ impl Sources {
             None if source.ahead.is_none_or(|packet| packet.created > last) => return None,
             None => {
                 let packet = source.arrive(fabric, terminal)?;
-                self.totals.count(fabric, &packet);
+                self.count(fabric, &packet);
                 packet
             }
         };
@@ -118,22 +122,25 @@ impl Sources {
     fn pull(&mut self, fabric: &Fabric, terminal: usize, now: Time, limit: usize) {
         let alike = are_alike(fabric, terminal);
         let source = &mut self.sources[terminal];
-        if limit == 0 && !alike {
+        if limit == 0 && !alike && self.flows.is_empty() {
             let (refused, chars) = source.refuse(fabric, terminal, now);
             self.totals.pass_over(refused, chars);
             return;
         }
-        while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
+        while let Some(next) = self.sources[terminal].ahead.filter(|packet| packet.created <= now) {
+            let source = &mut self.sources[terminal];
             if alike && source.waiting.len() >= limit {
                 let skipped = source.skip(fabric, terminal, now) * fabric.copies(next.target);
                 self.totals.pass_over(skipped, skipped * u64::from(next.length));
             }
             let Some(packet) = source.arrive(fabric, terminal) else { return };
-            self.totals.count(fabric, &packet);
-            if source.waiting.len() < limit {
+            let has_room = source.waiting.len() < limit;
+            if has_room {
                 source.waiting.push_back(packet);
-            } else {
-                self.totals.refuse(fabric, &packet);
+            }
+            self.count(fabric, &packet);
+            if !has_room {
+                self.refuse(fabric, &packet);
             }
         }
     }
@@ -155,7 +162,7 @@ impl Sources {
     ///
     /// `handed_out` are the packets from [`Sources::next`] that have not been dispatched: those created after `now` do
     /// not count, the others wait. This draws the arrivals up to `now`, so call it on a copy during a run.
-    pub fn totals(&mut self, fabric: &Fabric, now: Time, handed_out: impl Iterator<Item = Packet>) -> Totals {
+    pub fn totals(&mut self, fabric: &Fabric, now: Time, handed_out: &[Packet]) -> Totals {
         let until = now.min(self.last);
         for terminal in 0..self.sources.len() {
             if Self::is_open(fabric, terminal) {
@@ -199,12 +206,42 @@ impl Sources {
         found
     }
 
+    /// Returns what this knows of each flow up to and including `now`; call it on a copy, too.
+    pub fn carried(mut self, fabric: &Fabric, now: Time, handed_out: &[Packet]) -> Vec<Carried> {
+        self.totals(fabric, now, handed_out);
+        for packet in handed_out.iter().filter(|packet| packet.created > now) {
+            if let Some(flow) = self.flows.get_mut(packet.mark as usize) {
+                flow.made -= fabric.copies(packet.target);
+            }
+        }
+        let waiting = self.sources.iter().flat_map(|source| &source.waiting).chain(handed_out);
+        for packet in waiting.filter(|packet| packet.created <= now) {
+            if let Some(flow) = self.flows.get_mut(packet.mark as usize) {
+                flow.waits_since(packet.created);
+            }
+        }
+        self.flows
+    }
+
+    /// Counts a packet that was created.
+    fn count(&mut self, fabric: &Fabric, packet: &Packet) {
+        self.totals.count(fabric, packet);
+        if let Some(flow) = self.flows.get_mut(packet.mark as usize) {
+            if flow.made == 0 {
+                flow.first = packet.created;
+            }
+            flow.made += fabric.copies(packet.target);
+        }
+    }
+
     fn count_waiting(&mut self, fabric: &Fabric, terminal: usize, now: Time) {
-        let source = &mut self.sources[terminal];
-        while source.ahead.is_some_and(|packet| packet.created <= now) {
-            let Some(packet) = source.arrive(fabric, terminal) else { return };
-            self.totals.count(fabric, &packet);
+        while self.sources[terminal].ahead.is_some_and(|packet| packet.created <= now) {
+            let Some(packet) = self.sources[terminal].arrive(fabric, terminal) else { return };
+            self.count(fabric, &packet);
             self.totals.waiting += fabric.copies(packet.target);
+            if let Some(flow) = self.flows.get_mut(packet.mark as usize) {
+                flow.waits_since(packet.created);
+            }
         }
     }
 
@@ -216,13 +253,16 @@ impl Sources {
     /// Takes that packet.
     pub fn take_arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         let packet = self.sources[terminal].arrive(fabric, terminal)?;
-        self.totals.count(fabric, &packet);
+        self.count(fabric, &packet);
         Some(packet)
     }
 
     /// Counts a packet that was taken and refused.
     pub fn refuse(&mut self, fabric: &Fabric, packet: &Packet) {
         self.totals.refuse(fabric, packet);
+        if let Some(flow) = self.flows.get_mut(packet.mark as usize) {
+            flow.refused += fabric.copies(packet.target);
+        }
     }
 
     /// Whether a source has created all its packets, and none of them waits.

@@ -77,7 +77,7 @@ fn what_is_lost_does_not_depend_on_when_it_is_counted() {
             assert_eq!(whole.balance(), parts.balance());
             assert_eq!(whole.measured(), parts.measured());
             // All created packets are offered, whatever happens to them.
-            let made = Sources::new(&fabric).totals(&fabric, whole.now(), std::iter::empty());
+            let made = Sources::new(&fabric).totals(&fabric, whole.now(), &[]);
             assert_eq!(whole.balance().expect("balance").offered, made.offered);
         }
     }

@@ -258,7 +258,7 @@ impl<'a> Rings<'a> {
         // A copy, because counting arrivals up to now draws from the sources.
         let mut totals = match &self.ports {
             Some(ports) => ports.totals(&self.sources, self.fabric, until),
-            None => self.sources.clone().totals(self.fabric, until, given.into_iter()),
+            None => self.sources.clone().totals(self.fabric, until, &given),
         };
         if let Some(programs) = &self.programs {
             totals.offered = programs.handed().0;

@@ -21,7 +21,9 @@ FlowName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Flow(Section):
-    """The packets from one terminal to another. Give a rate or a period."""
+    """The packets from one terminal to another. Give a rate, a period, or a count alone: then all packets are
+    created at once.
+    """
 
     source: Terminal = Field(description="The sender")
     target: Terminal = Field(description="The receiver")
@@ -50,6 +52,19 @@ class Flow(Section):
     packets: Annotated[int, Field(ge=1, le=2**24)] | None = Field(
         default=None,
         description="Packets created at once each time, such as those of one picture; 1 if not given",
+    )
+    start_ps: TimePs | None = Field(
+        default=None,
+        alias="start",
+        description="Time from which on packets are created; 0 if not given. A phase is counted from it",
+    )
+    stop_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="stop",
+        description="Time from which on no packets are created; at the end of the run if not given",
+    )
+    count: Annotated[int, Field(ge=1, le=2**24)] | None = Field(
+        default=None, description="Number of packets in all; without a limit if not given"
     )
     name: FlowName | None = Field(default=None, description="Name in tables; source -> target if not given")
     requirement_ps: PositiveTimePs | None = Field(

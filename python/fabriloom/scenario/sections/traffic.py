@@ -283,14 +283,22 @@ class Bernoulli(Section):
 
 
 class Burst(Section):
-    """All senders create packets at the same time, once or periodically.
+    """All senders create packets at the same time, once or periodically. Give packets, or rate and lasts.
 
     By default, a run of a single burst has no warm-up and ends when all packets have arrived.
     """
 
     kind: Literal["burst"]
-    packets: Annotated[int, Field(ge=1, le=10**9)] = Field(
-        description="Packets that every sender creates at once"
+    packets: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, description="Packets that every sender creates at once"
+    )
+    rate: OfferedRate | None = Field(
+        default=None,
+        description="Instead of packets: the rate at which every sender creates packets in the burst, "
+        "of payload such as 100 MB/s or of packets such as 2000 packets/s, at equal intervals",
+    )
+    lasts_ps: PositiveTimePs | None = Field(
+        default=None, alias="lasts", description="With rate: for how long a burst lasts"
     )
     at_ps: TimePs = Field(default=0, alias="at", description="Time of the first burst")
     every_ps: PositiveTimePs | None = Field(

@@ -123,6 +123,11 @@ fn shapes(f: &Fabric) -> Shapes {
             f.source_first_grains.len(),
             optional(f.source_first_grains.len(), terminals),
         ),
+        (
+            "source_spacing_grains",
+            f.source_spacing_grains.len(),
+            optional(f.source_spacing_grains.len(), terminals),
+        ),
         ("flow_start", f.flow_start.len(), optional(f.flow_start.len(), terminals + 1)),
         ("flow_length", f.flow_length.len(), f.flow_target.len()),
         ("flow_arrival", f.flow_arrival.len(), f.flow_target.len()),
@@ -130,6 +135,9 @@ fn shapes(f: &Fabric) -> Shapes {
         ("flow_phase_grains", f.flow_phase_grains.len(), f.flow_target.len()),
         ("flow_jitter_grains", f.flow_jitter_grains.len(), f.flow_target.len()),
         ("flow_packets", f.flow_packets.len(), f.flow_target.len()),
+        ("flow_begin_grains", f.flow_begin_grains.len(), f.flow_target.len()),
+        ("flow_end_grains", f.flow_end_grains.len(), f.flow_target.len()),
+        ("flow_count", f.flow_count.len(), f.flow_target.len()),
     ]
 }
 

@@ -67,6 +67,13 @@ fn flow(f: &Fabric, row: usize) -> Checked {
     if !(0.0..=interval).contains(&f.flow_jitter_grains[row]) {
         return fail("flow_jitter_grains", row, f.flow_jitter_grains[row], "at most flow_interval_grains");
     }
+    for (name, column, low) in
+        [("flow_begin_grains", &f.flow_begin_grains, 0.0), ("flow_end_grains", &f.flow_end_grains, -1.0)]
+    {
+        if !number(column[row], low) {
+            return fail(name, row, column[row], "a number of grains");
+        }
+    }
     between("flow_packets", &f.flow_packets[row..=row], 1, 1 << 24, "from 1 to 2^24")
 }
 
@@ -91,11 +98,21 @@ fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
         {
             fail("source_burst", terminal, f.source_burst[terminal], "from 1 to 10^9")
         }
+        arrival::BURSTS if !is_spaced(f, terminal) => {
+            fail("source_spacing_grains", terminal, "more", "a burst that ends before the next one")
+        }
         arrival::FLOWS if f.flow_start.is_empty() => {
             fail("flow_start", terminal, "nothing", "given for a source with flows")
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the packets of a burst are created before those of the next one.
+fn is_spaced(f: &Fabric, terminal: usize) -> bool {
+    let spacing = f.source_spacing_grains.get(terminal).copied().unwrap_or(0.0);
+    let gap = f.source_gap_grains[terminal];
+    number(spacing, 0.0) && (gap == 0.0 || (f.source_burst[terminal] - 1.0) * spacing <= gap)
 }
 
 fn source(f: &Fabric, terminal: usize) -> Checked {

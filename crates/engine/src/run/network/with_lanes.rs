@@ -92,6 +92,10 @@ impl Network for Lanes {
         Lanes::lost(self)
     }
 
+    fn lost_of_flows(&self) -> &[u64] {
+        Lanes::lost_of_flows(self)
+    }
+
     fn stranded(&self) -> u64 {
         Lanes::stranded(self)
     }

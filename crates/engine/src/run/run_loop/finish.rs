@@ -19,7 +19,7 @@ impl Run {
                 Some(Standstill { fault: Fault::Silent, link: NONE, source: NONE, target: NONE });
             return self.end = Some(End::Stalled);
         }
-        if empty && self.come_to_rest() {
+        if empty && self.come_to_rest(network) {
             return;
         }
         let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
@@ -36,11 +36,12 @@ impl Run {
 
     /// Ends a run in which nothing happens any more: drained, or with programs that wait for ever. Returns whether it
     /// ended.
-    fn come_to_rest(&mut self) -> bool {
+    fn come_to_rest<N: Network>(&mut self, network: &N) -> bool {
         let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
         if waiting && !stopped {
-            self.end = Some(End::Deadlocked);
+            let by_faults = network.lost() > 0 || network.stranded() > 0;
+            self.end = Some(if by_faults { End::Incomplete } else { End::Deadlocked });
         } else if !waiting && self.sources_are_over() {
             self.end = Some(End::Drained);
         }

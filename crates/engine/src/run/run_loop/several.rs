@@ -32,6 +32,10 @@ impl Run {
             while let Some((port, packet)) =
                 ports.next(network.fabric(), sources, terminal, self.now).map_err(no_plane)?
             {
+                if self.taken.watches() {
+                    let copies = network.fabric().copies(packet.target);
+                    self.taken.leave(packet.mark, packet.created, copies);
+                }
                 let more = network.dispatch(port, &packet);
                 ports.took(port, more);
             }

@@ -71,6 +71,7 @@ fn rails(f: &mut Fabric, draw: &mut Draw) {
         ($($column:ident),*) => { $(f.$column.truncate(rows);)* };
     }
     keep!(source_arrival, source_interval_grains, source_burst, source_gap_grains, source_first_grains);
+    keep!(source_spacing_grains);
     keep!(source_queue, source_target, target_fixed, target_share, source_length, length_min, length_max);
     keep!(list_repeat);
     macro_rules! keep_rows {
@@ -85,6 +86,7 @@ fn rails(f: &mut Fabric, draw: &mut Draw) {
     keep_rows!(list_start: list_target, list_length, list_wait_ticks);
     keep_rows!(flow_start: flow_target, flow_length, flow_arrival, flow_interval_grains);
     keep_rows!(flow_start: flow_phase_grains, flow_jitter_grains, flow_packets);
+    keep_rows!(flow_start: flow_begin_grains, flow_end_grains, flow_count);
     let terminals = f.terminals;
     for targets in [&mut f.target_fixed, &mut f.weight_target, &mut f.list_target, &mut f.flow_target] {
         targets.iter_mut().for_each(|target| *target %= terminals);

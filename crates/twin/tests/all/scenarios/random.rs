@@ -388,6 +388,9 @@ fn flows(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
             f.flow_phase_grains.push(draw.pick(&[-1.0, 0.0, 77.25]));
             f.flow_jitter_grains.push(draw.pick(&[0.0, 0.5, 1.0]) * interval);
             f.flow_packets.push(draw.pick(&[1, 1, 2, 7]));
+            f.flow_begin_grains.push(draw.pick(&[0.0, 0.0, 333.5]));
+            f.flow_end_grains.push(draw.pick(&[-1.0, -1.0, 5000.25]));
+            f.flow_count.push(draw.pick(&[0, 0, 1, 9]));
         }
         f.flow_start.push(f.flow_target.len() as u32);
     }

@@ -1,0 +1,249 @@
+//! Dependencies of the packets that are really sent, through tables that replace each other while packets are under way.
+//!
+//! A packet that waits in front of a switch takes the entry that the switch has when it goes on. So the links that it
+//! holds may be of an older table than those that it waits for, and the cycles of such mixtures are of no table alone.
+
+use std::collections::HashMap;
+
+use crate::depend::{component, shortest_cycle};
+use crate::{NONE, Network, RouteError, View};
+
+/// A table, from the moment at which it replaces the one before.
+#[derive(Clone, Copy, Debug)]
+pub struct Phase<'a> {
+    /// The table; all have the same classes.
+    pub view: View<'a>,
+    /// Links that are down: they hold no packets.
+    pub dead: &'a [u32],
+}
+
+/// Returns the first phase in which packets of these pairs of terminals may wait for each other, and the cycle of links;
+/// without pairs any terminal sends to any. Random intermediate switches are not looked at.
+pub fn phases_cycle(
+    net: &Network,
+    phases: &[Phase<'_>],
+    pairs: Option<(&[u32], &[u32])>,
+) -> Result<Option<(usize, Vec<u32>)>, RouteError> {
+    for phase in phases {
+        phase.view.check(net)?;
+        if phase.dead.iter().any(|&link| link as usize >= net.links()) {
+            return Err(RouteError::text("a dead link does not exist"));
+        }
+    }
+    let Some(first) = phases.first() else { return Ok(None) };
+    let classes = first.view.classes;
+    if phases.iter().any(|phase| phase.view.classes != classes) {
+        return Err(RouteError::text("tables that replace each other need the same classes"));
+    }
+    let homes = homes(net, first.view, pairs)?;
+    let waits = Waits::new(net, phases).all(&homes);
+    let links = net.links();
+    for number in 0..phases.len() {
+        let next = waits.graph(net, &phases[..=number]);
+        if let Some(members) = component(&next) {
+            let cycle = shortest_cycle(&next, &members);
+            return Ok(Some((number, cycle.into_iter().filter(|&one| (one as usize) < links).collect())));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns, per class, the switches at which its packets enter the network, ascending.
+fn homes(
+    net: &Network,
+    view: View<'_>,
+    pairs: Option<(&[u32], &[u32])>,
+) -> Result<Vec<Vec<u32>>, RouteError> {
+    let mut found = vec![Vec::new(); view.classes];
+    let home = |terminal: u32| net.link_target[net.terminal_out[terminal as usize] as usize];
+    match pairs {
+        Some((source, target)) => {
+            if source.iter().chain(target).any(|&one| one as usize >= net.terminals) {
+                return Err(RouteError::text("a pair names a terminal that does not exist"));
+            }
+            for (&source, &target) in source.iter().zip(target) {
+                found[view.terminal_class[target as usize] as usize].push(home(source));
+            }
+        }
+        None => {
+            let all: Vec<u32> = (0..net.terminals as u32).map(home).collect();
+            for &class in view.terminal_class {
+                found[class as usize].clone_from(&all);
+            }
+        }
+    }
+    for switches in &mut found {
+        switches.retain(|&vertex| (vertex as usize) < net.switches);
+        switches.sort_unstable();
+        switches.dedup();
+    }
+    Ok(found)
+}
+
+/// Which links packets hold while they wait for which groups, and in which phase this begins.
+struct Waits<'a> {
+    net: &'a Network,
+    phases: &'a [Phase<'a>],
+    /// Per phase: the number of its first group among those of all phases.
+    first_group: Vec<u32>,
+    /// Per phase and link: whether it is down.
+    dead: Vec<Vec<bool>>,
+    /// By link and group: the first phase.
+    begins: HashMap<(u32, u32), u32>,
+}
+
+impl<'a> Waits<'a> {
+    fn new(net: &'a Network, phases: &'a [Phase<'a>]) -> Self {
+        let mut first_group = vec![0];
+        let mut dead = vec![];
+        for phase in phases {
+            first_group.push(first_group[first_group.len() - 1] + phase.view.groups() as u32);
+            let mut down = vec![false; net.links()];
+            phase.dead.iter().for_each(|&link| down[link as usize] = true);
+            dead.push(down);
+        }
+        Self { net, phases, first_group, dead, begins: HashMap::new() }
+    }
+
+    /// Follows the packets of every class through all phases.
+    fn all(mut self, homes: &[Vec<u32>]) -> Self {
+        for (class, switches) in homes.iter().enumerate().filter(|(_, switches)| !switches.is_empty()) {
+            let mut state = Reached::new(self.net);
+            switches.iter().for_each(|&switch| state.reach(switch));
+            for phase in 0..self.phases.len() {
+                self.follow(&mut state, class as u32, phase);
+            }
+        }
+        self
+    }
+
+    /// Moves packets as far as a table takes them, and records what they wait for.
+    fn follow(&mut self, state: &mut Reached, class: u32, phase: usize) {
+        let (view, dead) = (self.phases[phase].view, &self.dead[phase]);
+        let group = |switch: u32| match view.entry(switch, class) {
+            NONE => None,
+            entry => Some(entry >> 1),
+        };
+        let mut place = 0;
+        while let Some(&switch) = state.order.get(place) {
+            place += 1;
+            let Some(group) = group(switch) else { continue };
+            for &link in view.group(group).iter().filter(|&&link| !dead[link as usize]) {
+                let target = self.net.link_target[link as usize];
+                if (target as usize) < self.net.switches {
+                    state.hold(link);
+                    state.reach(target);
+                }
+            }
+        }
+        for &link in state.held.iter().filter(|&&link| !dead[link as usize]) {
+            if let Some(group) = group(self.net.link_target[link as usize]) {
+                let key = (link, self.first_group[phase] + group);
+                let begin = self.begins.entry(key).or_insert(phase as u32);
+                *begin = (*begin).min(phase as u32);
+            }
+        }
+    }
+
+    /// Returns what waits for what in the last of these phases: links, then groups.
+    fn graph(&self, net: &Network, phases: &[Phase<'_>]) -> Vec<Vec<u32>> {
+        let (links, last) = (net.links(), phases.len() - 1);
+        let runs = |link: &u32| !self.dead[last][*link as usize];
+        let mut next = vec![vec![]; links];
+        for (&(link, group), _) in self.begins.iter().filter(|&(_, &begin)| begin as usize <= last) {
+            if runs(&link) {
+                next[link as usize].push(links as u32 + group);
+            }
+        }
+        next.iter_mut().for_each(|list| list.sort_unstable());
+        for phase in phases {
+            let groups = 0..phase.view.groups() as u32;
+            next.extend(
+                groups.map(|group| phase.view.group(group).iter().copied().filter(runs).collect::<Vec<_>>()),
+            );
+        }
+        next
+    }
+}
+
+/// Where the packets of a class may be.
+struct Reached {
+    at: Vec<bool>,
+    order: Vec<u32>,
+    holds: Vec<bool>,
+    held: Vec<u32>,
+}
+
+impl Reached {
+    fn new(net: &Network) -> Self {
+        Self { at: vec![false; net.switches], order: vec![], holds: vec![false; net.links()], held: vec![] }
+    }
+
+    fn reach(&mut self, switch: u32) {
+        if !std::mem::replace(&mut self.at[switch as usize], true) {
+            self.order.push(switch);
+        }
+    }
+
+    fn hold(&mut self, link: u32) {
+        if !std::mem::replace(&mut self.holds[link as usize], true) {
+            self.held.push(link);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring of four switches with a terminal each; links 0 to 3 go round it, 4 to 7 back; then those of the terminals.
+    fn ring() -> Network {
+        let source = [0, 1, 2, 3, 1, 2, 3, 0, 4, 5, 6, 7, 0, 1, 2, 3];
+        let target = [1, 2, 3, 0, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7];
+        Network::new(4, 4, source.to_vec(), target.to_vec()).unwrap()
+    }
+
+    /// Each link is a group; packets go `by(switch, terminal)`, else out.
+    fn table(by: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+        (0..4)
+            .flat_map(|s| (0..4).map(move |t| (s, t)))
+            .map(|(s, t)| 2 * if s == t { 12 + s } else { by(s, t) })
+            .collect()
+    }
+
+    fn view<'a>(route: &'a [u32], start: &'a [u32], links: &'a [u32], class: &'a [u32]) -> View<'a> {
+        View {
+            group_start: start,
+            group_links: links,
+            route,
+            classes: 4,
+            terminal_class: class,
+            via_switch: &[],
+            via_class: &[],
+        }
+    }
+
+    #[test]
+    fn only_what_is_sent_waits_and_mixtures_do_as_well() {
+        let net = ring();
+        let (start, links): (Vec<u32>, Vec<u32>) = ((0..=16).collect(), (0..16).collect());
+        let class = [0, 1, 2, 3];
+        let round = table(|switch, _| switch);
+        let phases = [Phase { view: view(&round, &start, &links, &class), dead: &[] }];
+        let cycle = |phases: &[Phase<'_>], pairs| phases_cycle(&net, phases, pairs).unwrap();
+        assert_eq!(cycle(&phases, None), Some((0, vec![0, 1, 2, 3])));
+        assert_eq!(cycle(&phases, Some((&[0, 1, 2], &[2, 3, 0]))), None);
+        assert_eq!(cycle(&phases, Some((&[0, 1, 2, 3], &[2, 3, 0, 1]))), Some((0, vec![0, 1, 2, 3])));
+        let broken = [Phase { dead: &[2], ..phases[0] }];
+        assert_eq!(cycle(&broken, None), None, "the dead link holds nothing");
+        // Terminal 0 and 1 send to 2: over link 0 and 1 first, then, with the other table, back over 4 and 7.
+        let up = table(|switch, _| [0, 1, 2, 3][switch as usize]);
+        let down = table(|switch, _| [7, 4, 5, 6][switch as usize]);
+        let tables = [&up, &down].map(|route| Phase { view: view(route, &start, &links, &class), dead: &[] });
+        let pairs: (&[u32], &[u32]) = (&[0, 1], &[2, 2]);
+        assert_eq!((cycle(&tables[..1], Some(pairs)), cycle(&tables[1..], Some(pairs))), (None, None));
+        let (phase, found) = cycle(&tables, Some((&[0, 2], &[2, 0]))).unwrap();
+        assert_eq!(phase, 1);
+        assert!(!found.is_empty());
+    }
+}

@@ -1,0 +1,159 @@
+"""Whether packets, or programs, can wait for each other for ever: of a compiled scenario, before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..programs import Programs
+    from ..topology import Graph
+    from . import Compiled
+
+Ints = NDArray[np.int64]
+Pairs = tuple[Ints, Ints]
+"""Sources and targets of packets, as terminals."""
+MOST_PAIRS = 1 << 22
+"""With more pairs of terminals that send, any is taken to send to any."""
+DEADLOCKS = ("the routing can deadlock", "the programs deadlock")
+"""How warnings about deadlock begin."""
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """What waits for what."""
+
+    cycle: list[str]
+    """Links, or lanes, that packets of the given traffic hold while they wait for the next; empty: none."""
+    any_cycle: list[str]
+    """The same of any traffic over the same routing tables."""
+    when: str
+    """Which tables :attr:`cycle`, or else :attr:`any_cycle`, is of; empty: those at the start."""
+    tables: int
+    """Number of sets of routing tables that are in use one after the other."""
+    waiting: list[str]
+    """What programs wait for that never happens in any network."""
+
+    @property
+    def free(self) -> bool:
+        """Whether no deadlock can happen with the given traffic."""
+        return not self.cycle and not self.waiting
+
+    def warnings(self) -> list[str]:
+        """Return a warning if the scenario can deadlock."""
+        found = []
+        if self.cycle:
+            shown = " -> ".join([*self.cycle[:8], *(["…"] if len(self.cycle) > 8 else []), self.cycle[0]])
+            when = f" {self.when}" if self.when else ""
+            found.append(f"{DEADLOCKS[0]}{when}: packets can wait for each other along {shown}")
+        if self.waiting:
+            found.append(f"{DEADLOCKS[1]}: {'; '.join(self.waiting[:_NAMED])}")
+        return found
+
+    def text(self) -> str:
+        """Return the verdict as a sentence."""
+        if self.waiting:
+            more = f"; {len(self.waiting) - _NAMED} more" if len(self.waiting) > _NAMED else ""
+            return f"happens in any network: the programs wait: {'; '.join(self.waiting[:_NAMED])}{more}"
+        when = f" {self.when}" if self.when else ""
+        if self.cycle:
+            return f"can happen{when}; a cycle: {_round(self.cycle)}"
+        if self.any_cycle:
+            return (
+                "cannot happen in this traffic, whose packets do not wait for each other in a cycle; "
+                f"in other traffic it can{when}: {_round(self.any_cycle)}"
+            )
+        which = f", of any of the {self.tables} sets of tables and between them," if self.tables > 1 else ""
+        return f"cannot happen: the channel dependency graph{which} has no cycle"
+
+
+def _round(cycle: list[str]) -> str:
+    return " -> ".join([*cycle, cycle[0]])
+
+
+def deadlock_of(compiled: Compiled) -> Deadlock:
+    """Return the verdict over tables at the start and after each fault, what is sent, and programs."""
+    parts, sent = compiled.parts, pairs_of(compiled)
+    scenario = compiled.scenario
+    replaced = parts.dead_in_turn(scenario, compiled.arrays)
+    any_at, any_cycle = parts.cycle_of(scenario, None, replaced)
+    at, cycle = any_at, any_cycle
+    if sent is not None and any_cycle:
+        at, cycle = parts.cycle_of(scenario, sent, replaced)
+    place = at if cycle else any_at
+    when = ""
+    if place:
+        alone = parts.cycle_of(scenario, sent if cycle else None, [replaced[place - 1]], alone=True)[1]
+        when = _moment(compiled.graph, replaced, place, bool(alone))
+    return Deadlock(cycle, any_cycle, when, 1 + len(set(replaced)), _waiting(compiled))
+
+
+def _waiting(compiled: Compiled) -> list[str]:
+    if compiled.programs is None:
+        return []
+    from ..programs.waits import waits_for_ever
+
+    return waits_for_ever(compiled.programs)
+
+
+def _moment(graph: Graph, replaced: Sequence[frozenset[int]], place: int, alone: bool) -> str:
+    """Return since when a cycle is possible; ``alone``: with packets of the new tables only."""
+    before = replaced[place - 2] if place > 1 else frozenset[int]()
+    dead = replaced[place - 1]
+    fails, links = ("failure", dead - before) if dead - before else ("repair", before - dead)
+    names = _cables(graph, links)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    of = f"after the {fails} of {', '.join(names[:_NAMED])}{more}"
+    return of if alone else f"{of}, while packets are under way by the tables before it"
+
+
+def _cables(graph: Graph, links: frozenset[int]) -> list[str]:
+    """Return the names of links, one for both directions of a cable."""
+    reverse = np.asarray(graph.link_reverse)
+    return [graph.link_names[one] for one in sorted(links) if reverse[one] not in links or one < reverse[one]]
+
+
+def pairs_of(compiled: Compiled) -> Pairs | None:
+    """Return the pairs of terminals that packets are sent between; None: any, or unknown before the run."""
+    terminals = compiled.graph.terminals
+    demand = compiled.demand()
+    even = np.flatnonzero(demand.even > 0)
+    if len(even) == terminals or len(even) * terminals > MOST_PAIRS or len(demand.source) > MOST_PAIRS:
+        return None
+    others = np.tile(np.arange(terminals), len(even))
+    source = np.concatenate([demand.source, np.repeat(even, terminals)])
+    target = np.concatenate([demand.target, others])
+    if compiled.programs is not None:
+        if _aims_anywhere(compiled.programs):
+            return None
+        # Acknowledgements and answers go back.
+        source, target = np.concatenate([source, target]), np.concatenate([target, source])
+    found = np.unique(np.stack([source, target])[:, source != target], axis=1)
+    return found[0].astype(np.int64), found[1].astype(np.int64)
+
+
+def _aims_anywhere(programs: Programs) -> bool:
+    from ..programs.kinds import TAGGED
+
+    return bool(np.any(programs.peer == TAGGED))
+
+
+def ports_of(graph: Graph, port: Ints, pairs: Pairs) -> Pairs:
+    """Return pairs of terminals as pairs of those of one plane; ``port``: the numbers of its ports."""
+    if graph.several is None:
+        return pairs
+    terminal = graph.several.terminal[port]
+    own = [np.flatnonzero(terminal == one) for one in range(graph.terminals)]
+    found = [
+        (source, target)
+        for one, other in zip(*(ends.tolist() for ends in pairs), strict=True)
+        for source in own[one].tolist()
+        for target in own[other].tolist()
+    ]
+    columns = np.array(found, np.int64).reshape(-1, 2)
+    return columns[:, 0], columns[:, 1]

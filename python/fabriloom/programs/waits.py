@@ -1,0 +1,142 @@
+"""Programs that wait for each other in any network: found by following them without any times."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from dataclasses import dataclass, field
+
+from fabriloom.programs.kinds import (
+    ANY,
+    BARRIER,
+    END,
+    FIRST_SPECIAL,
+    RECEIVE,
+    REPEAT,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+)
+from fabriloom.programs.table import Programs
+
+MOST_OPERATIONS = 300_000
+"""Programs are followed for this many operations: a third of a second."""
+_Message = tuple[int, int]
+"""Its sender and its tag."""
+
+
+@dataclass
+class _Process:
+    """A terminal at an operation."""
+
+    terminal: int
+    row: int
+    end: int
+    barriers: int
+    loops: list[tuple[int, int]] = field(default_factory=list)
+    """Per repeat: its row, and how often it still runs; 0: for ever."""
+    inbox: deque[_Message] = field(default_factory=deque)
+    last: _Message | None = None
+
+    @property
+    def serves(self) -> bool:
+        """Whether it runs for ever."""
+        return any(left == 0 for _, left in self.loops)
+
+
+def waits_for_ever(programs: Programs) -> list[str]:
+    """Return what each terminal waits for if all come to rest before their ends; empty if none does.
+
+    Messages arrive at once, in the order in which they are sent. Programs that receive from any terminal may
+    continue otherwise when messages overtake each other.
+    """
+    processes = _processes(programs)
+    ready, budget = deque(processes), MOST_OPERATIONS
+    while budget > 0:
+        while ready and budget > 0:
+            process = ready.popleft()
+            while budget > 0 and _step(programs, process, processes, ready):
+                budget -= 1
+            budget -= 1
+        if not ready and not _pass_barrier(programs, processes, ready):
+            break
+    if budget <= 0:
+        return []
+    rows = [(one, one.row) for one in processes if one.row < one.end and not one.serves]
+    return [f"{programs.terminal_names[one.terminal]} in {programs.text(row)}" for one, row in rows]
+
+
+def _processes(programs: Programs) -> list[_Process]:
+    start, kind = programs.start.tolist(), programs.kind
+    return [
+        _Process(number, first, last, int((kind[first:last] == BARRIER).sum()))
+        for number, (first, last) in enumerate(itertools.pairwise(start))
+    ]
+
+
+def _step(programs: Programs, process: _Process, processes: list[_Process], ready: deque[_Process]) -> bool:
+    """Execute one operation; returns false if the terminal waits or has ended."""
+    row = process.row
+    if row >= process.end:
+        return False
+    kind = int(programs.kind[row])
+    if kind == BARRIER or (kind == RECEIVE and not _receive(programs, process)):
+        return False
+    process.row += 1
+    if kind == SEND:
+        peer = _peer(int(programs.peer[row]), process)
+        if peer < len(processes):  # otherwise the run ends with an error
+            processes[peer].inbox.append((process.terminal, _tag(int(programs.tag[row]), process)))
+            ready.append(processes[peer])
+    elif kind == REPEAT:
+        process.loops.append((row, int(programs.amount[row])))
+    elif kind == END:
+        first, left = process.loops.pop()
+        if left != 1:
+            process.loops.append((first, max(0, left - 1)))
+            process.row = first + 1
+    return True
+
+
+def _receive(programs: Programs, process: _Process) -> bool:
+    """Take a message that fits; a receive with a time-out needs none."""
+    row = process.row
+    peer, tag = _peer(int(programs.peer[row]), process), _tag(int(programs.tag[row]), process)
+    for place, (sender, mark) in enumerate(process.inbox):
+        if peer in (ANY, sender) and tag in (ANY, mark):
+            process.last = (sender, mark)
+            del process.inbox[place]
+            return True
+    return bool(programs.amount[row])
+
+
+def _peer(peer: int, process: _Process) -> int:
+    if peer < FIRST_SPECIAL or process.last is None or peer not in (SENDER, TAGGED):
+        return peer
+    return process.last[0 if peer == SENDER else 1]
+
+
+def _tag(tag: int, process: _Process) -> int:
+    if tag < FIRST_SPECIAL or process.last is None or tag not in (SAME, SENDER_NUMBER):
+        return tag
+    return process.last[1 if tag == SAME else 0]
+
+
+def _pass_barrier(programs: Programs, processes: list[_Process], ready: deque[_Process]) -> bool:
+    """Let all terminals pass a barrier if each that has one left stands at it."""
+    left = [one for one in processes if one.row < one.end and one.barriers]
+    at_it = [one for one in left if int(programs.kind[one.row]) == BARRIER]
+    if not at_it or len(at_it) < len([one for one in left if _ahead(programs, one)]):
+        return False
+    for one in at_it:
+        one.row += 1
+        ready.append(one)
+    return True
+
+
+def _ahead(programs: Programs, process: _Process) -> bool:
+    """Whether a barrier is left in a program: behind its operation, or in a repeat around it."""
+    first = min([process.row, *(row for row, left in process.loops if left != 1)])
+    return bool((programs.kind[first : process.end] == BARRIER).any())

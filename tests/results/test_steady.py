@@ -1,0 +1,155 @@
+"""Event builders are judged by their steady state, and a run says what it cannot tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fabriloom import Scenario, curve, run
+from fabriloom.results import statistics
+from fabriloom.results.alike import alike
+from fabriloom.results.signals import covered
+from fabriloom.results.steady import of_events, settled
+
+INTERVAL = 10_000.0
+
+
+def judged(latency: np.ndarray, **more: float) -> Any:
+    due = np.arange(len(latency)) * INTERVAL
+    end = float(np.nanmax(due + latency))
+    return of_events(due, due + latency, latency, more.get("begin", 0.0), more.get("end", end), INTERVAL)
+
+
+def test_equal_latencies_keep_up_and_few_events_cannot_tell() -> None:
+    assert judged(np.full(1000, 33_720.0)).keeps_up is True
+    assert judged(np.full(10, 33_720.0)).keeps_up is None
+    assert judged(np.full(1000, 33_720.0)).per_ns == pytest.approx(1 / INTERVAL)
+
+
+def test_latency_that_grows_falls_behind_and_one_that_levels_off_does_not() -> None:
+    number = np.arange(400)
+    behind = judged(30_000 + 3000.0 * number)
+    assert behind.keeps_up is False
+    assert behind.growth == pytest.approx(0.3)
+    assert behind.per_ns == pytest.approx(1 / (INTERVAL + 3000))
+    assert judged(30_000 * (1 - np.exp(-number / 20))).keeps_up is True
+
+
+def test_noise_is_not_growth() -> None:
+    """At 95 % a steady run is called growing in at most 2.5 of 100 runs; 200 runs of a fixed seed."""
+    dice = np.random.default_rng(1)
+    verdicts = [judged(dice.exponential(30_000, 300)).keeps_up for _ in range(200)]
+    assert verdicts.count(False) <= 12
+    slowly = [judged(dice.exponential(30_000, 3000) + 500 * np.arange(3000)).keeps_up for _ in range(20)]
+    assert slowly == [False] * 20
+
+
+def test_events_that_are_never_complete_count_with_their_age() -> None:
+    latency = np.full(100, 30_000.0)
+    latency[50:] = np.nan
+    assert judged(latency, end=2e6).keeps_up is False
+    latency[50:97] = 30_000.0
+    assert judged(latency, end=1e6).keeps_up is True, "three are still being built"
+
+
+def test_the_warm_up_that_is_left_out_is_the_transient() -> None:
+    values = np.concatenate([np.full(20, 1.0), np.full(80, 9.0)])
+    assert settled(values) == 20
+    assert settled(np.full(50, 2.0)) == 0
+
+
+BARREL = {
+    "topology": {"kind": "crossbar", "terminals": 8},
+    "technology": {"preset": "infiniband-4x-edr"},
+    "program": {
+        "kind": "barrel-shifter",
+        "events": 10,
+        "fragment": "10 kB",
+        "slot": "10 us",
+        "sources": 4,
+        "targets": [4, 5, 6, 7],
+    },
+}
+
+
+def test_ten_events_tell_nothing_and_two_hundred_do() -> None:
+    few, many = (run(Scenario.from_dict(BARREL).with_settings({"program.events": n})) for n in (10, 200))
+    assert "too short to tell whether their latency grows" in few.summary["verdict"]
+    assert many.summary["verdict"].startswith("Keeps up: builds 100000")
+    for found in (few, many):
+        assert found.summary["events"]["achieved_per_s"] == pytest.approx(1e5)
+
+
+def test_a_builder_that_falls_behind_names_its_cause() -> None:
+    """Eight boards send to one of four builders at a time: packets wait for the link into it."""
+    program = {
+        "kind": "level-3",
+        "events": 150,
+        "fragment": "400 B",
+        "rate": "20 kHz",
+        "sources": 8,
+        "targets": [8, 9, 10, 11],
+    }
+    protocol = {"preset": "virtual-link", "messages_at_once": 2}
+    given = {"topology": {"kind": "crossbar", "terminals": 12}, "technology": {"preset": "ds-link-c104"}}
+    base = Scenario.from_dict({**given, "program": program, "protocol": protocol, "run": {"duration": "1 s"}})
+    summary = run(base).summary
+    assert summary["keeps_up"] is False
+    assert summary["verdict"].startswith("Falls behind: builds ")
+    assert summary["limit"]["what"] in ("incast", "link")
+    slow = base.with_settings({"protocol.send_time": "100 us"})
+    limit = run(slow).summary["limit"]
+    assert (limit["what"], limit["reached"]) == ("host", True)
+    far = {"topology.kind": "crossbar"}
+    narrow = base.with_settings({**far, "protocol.ack_time": "60 us", "protocol.messages_at_once": 1})
+    assert run(narrow).summary["limit"]["what"] in ("window", "incast")
+
+
+def test_what_faults_leave_undone_is_no_deadlock() -> None:
+    program = {**BARREL["program"], "events": 40, "targets": [4, 5, 6, 7]}
+    fault = [{"link": "s>t.5", "at": "101 us", "repaired": "105 us"}]
+    summary = run(Scenario.from_dict({**BARREL, "program": program, "fault": fault})).summary
+    assert summary["packets"]["lost"] > 0
+    assert summary["end"]["reason"] == "incomplete"
+    assert "lost by faults and are not sent again" in summary["end"]["message"]
+    assert summary["verdict"].startswith("Faults left gaps: ")
+    assert summary["events"]["complete"] >= 36
+
+
+def test_a_link_is_named_only_if_it_stands_out() -> None:
+    packets = np.full(16, 400.0)
+    busy = np.linspace(0.60, 0.64, 16)
+    assert len(alike(busy, packets, 15, np.arange(16))) == 16
+    busy[3] = 0.95
+    assert alike(busy, packets, 3, np.arange(16)).tolist() == [3]
+    assert alike(np.array([0.1, 0.0]), np.array([500.0, 0.0]), 0, np.arange(2)).tolist() == [0]
+
+
+def test_order_statistics_enclose_a_percentile() -> None:
+    """Of 400 samples of 300 values, 95 in 100 intervals enclose the true median; the seed is fixed."""
+    dice, hit = np.random.default_rng(3), 0
+    for _ in range(400):
+        values = np.sort(dice.exponential(1.0, 300))
+        low, high = statistics.percentile_ci95(values, np.ones(300, np.int64), 0.5)
+        hit += low <= np.log(2) <= high
+    assert 365 <= hit <= 396
+    few = np.sort(dice.random(50))
+    assert np.isnan(statistics.percentile_ci95(few, np.ones(50, np.int64), 0.99)[1])
+
+
+def test_a_jitter_of_few_codes_is_said_to_be_of_few() -> None:
+    assert covered(7) == 0.75
+    assert covered(39) == 0.95
+
+
+def test_closed_sources_are_followed_not_saturated() -> None:
+    given = {
+        "topology": {"kind": "crossbar", "terminals": 8},
+        "technology": {"preset": "ds-link-c104"},
+        "traffic": {"arrivals": {"kind": "random-wait"}, "load": 0.5, "length": "64 B"},
+        "run": {"duration": "2 ms", "precision": 0.0},
+    }
+    (verdict,) = curve(Scenario.from_dict(given), [0.1, 0.5, 1.0]).verdicts.values()
+    assert verdict.startswith("Follows its sources up to ")
+    assert "of the links), load 1; they wait " in verdict
