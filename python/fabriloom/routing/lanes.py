@@ -15,6 +15,8 @@ LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "escape")
 
 Ints = NDArray[np.int64]
 
+_ENTRIES_AT_ONCE = 1 << 20
+"""About so many entries of a routing table are turned into numbers of groups at a time."""
 _BEFORE, _BEHIND, _ALL = 0, 1, 2
 """Lanes of a packet that has the dateline ahead, of one that has not, and outside rings."""
 
@@ -58,12 +60,12 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
     if choice == "escape":
         own = _escapes(graph, table, lanes)
         ways = shortest_path(graph, "adaptive", [], next_hops="all")
-        free = _Part(ways, [every[own:]], np.zeros(table.route.shape, np.int64))
+        free = _Part(ways, [every[own:]], np.broadcast_to(0, table.route.shape))
         return _regrouped([free, _ordered(graph, table, own)], lanes)
     if choice == "destination":
         kinds = np.broadcast_to(_ends(graph, table)[1] % lanes, table.route.shape)
         return _regrouped([_Part(table, [np.array([lane]) for lane in range(lanes)], kinds)], lanes)
-    return _regrouped([_Part(table, [every], np.zeros(table.route.shape, np.int64))], lanes)
+    return _regrouped([_Part(table, [every], np.broadcast_to(0, table.route.shape))], lanes)
 
 
 def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> RouteTable:
@@ -74,15 +76,18 @@ def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> RouteTable:
 def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     """Return a table with a group for every combination of links and lanes that occurs."""
     table = parts[-1].table
-    used = table.route != NONE
-    key = np.zeros(int(used.sum()), np.int64)
     sizes = [part.table.groups * len(part.sets) for part in parts]
-    for part, size in zip(parts, sizes, strict=True):
-        key = key * size + (part.table.route[used] >> 1).astype(np.int64) * len(part.sets) + part.kinds[used]
-    found, entry = np.unique(key, return_inverse=True)
+    # A few rows at a time: the keys of a whole table take several times its memory.
+    count = max(_ENTRIES_AT_ONCE // max(table.route.shape[1], 1), 1)
+    blocks = [slice(first, first + count) for first in range(0, len(table.route), count)]
+    kinds = [np.unique(_keys(parts, sizes, rows)) for rows in blocks]
+    found = np.unique(np.concatenate([np.zeros(0, np.int64), *kinds]))
     members = [_members(parts, sizes, int(one), lanes) for one in found]
     route = np.full(table.route.shape, NONE, np.uint32)
-    route[used] = entry.ravel() * 2 + (table.route[used] & 1)
+    for rows in blocks:
+        used = table.route[rows] != NONE
+        entry = np.searchsorted(found, _keys(parts, sizes, rows))
+        route[rows][used] = entry * 2 + (table.route[rows][used] & 1)
     return replace(
         table,
         group_switch=table.group_switch[found % sizes[-1] // len(parts[-1].sets)],
@@ -91,6 +96,16 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
         group_lanes=None,
         route=route,
     )
+
+
+def _keys(parts: list[_Part], sizes: list[int], rows: slice) -> Ints:
+    """Return a number for the groups and sets of lanes of every entry of some rows that leads somewhere."""
+    used = parts[-1].table.route[rows] != NONE
+    key = np.zeros(int(used.sum()), np.int64)
+    for part, size in zip(parts, sizes, strict=True):
+        group = (part.table.route[rows][used] >> 1).astype(np.int64)
+        key = key * size + group * len(part.sets) + part.kinds[rows][used]
+    return key
 
 
 def _members(parts: list[_Part], sizes: list[int], key: int, lanes: int) -> Ints:
@@ -155,7 +170,7 @@ def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
 def _ordered(graph: Graph, table: RouteTable, lanes: int, wide: bool = False) -> _Part:
     """Return the first ``lanes`` lanes in dimension order, divided by the dateline if there are rings."""
     if not _has_rings(graph):
-        return _Part(table, [np.arange(lanes)], np.zeros(table.route.shape, np.int64))
+        return _Part(table, [np.arange(lanes)], np.broadcast_to(0, table.route.shape))
     half = lanes // 2
     sets = [np.arange(half), np.arange(half, lanes), np.arange(lanes)]
     return _Part(table, sets, _sides(graph, table, wide))
