@@ -54,6 +54,10 @@ TECHNOLOGIES = {
     "ds-link-c104, matched": Technology({"preset": "ds-link-c104"}, matched=True),
     "spacewire-200, matched": Technology({"preset": "spacewire-200"}, matched=True),
     "generic": Technology({"preset": "generic"}, FLIT_BYTES),
+    "generic, cut-through": Technology(
+        {"preset": "generic", "switching": "virtual-cut-through", "input_buffer_flits": 1024}, FLIT_BYTES
+    ),
+    "infiniband-4x-edr": Technology({"preset": "infiniband-4x-edr"}),
     "generic, 4 lanes": Technology(
         {"preset": "generic", "lanes": 4},
         FLIT_BYTES,

@@ -26,6 +26,7 @@ KNOWN = {
     "terminals of a network": MAX_TERMINALS,
     "links of a network, one per direction": MAX_LINKS,
     "entries of routing tables": table.MOST_ENTRIES,
+    "queues per output, flit by flit": model.MOST_QUEUES,
     "stations of networks of rings": MAX_STATIONS,
     "ports of a terminal": MOST_PORTS,
     "ports of a Clos switch": MAX_PORTS,

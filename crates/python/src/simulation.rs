@@ -59,6 +59,12 @@ fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
     Ok(fabric)
 }
 
+/// Returns the number of queues that the engine makes for input buffers before a run.
+#[pyfunction]
+fn queues(arrays: &Bound<'_, PyDict>) -> PyResult<u64> {
+    Ok(fabric(arrays)?.queues())
+}
+
 /// Returns names and element types of the array columns, in order.
 #[pyfunction]
 fn columns() -> Vec<(&'static str, &'static str)> {
@@ -450,5 +456,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(scalars, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
+    module.add_function(wrap_pyfunction!(queues, module)?)?;
     module.add_function(wrap_pyfunction!(run_twin, module)?)
 }

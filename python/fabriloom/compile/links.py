@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import routing
+from .. import _native, routing
 from ..codes import number
 from ..faults.places import FaultError, vertices_of
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
+from ..technology.model import check_queues
 from ..topology import Graph
 from ..units import format_time_ps
 from .addresses import addresses_of
@@ -279,7 +280,8 @@ class LinkParts:
         return timeouts | table_columns(scenario, self, columns, tick)
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
-        """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it."""
+        """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
+        per output would not fit into memory."""
         names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
         longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
         packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
@@ -288,6 +290,8 @@ class LinkParts:
             least = replace(self.technology, input_buffer_chars=int(self.buffers.min(initial=1 << 30)))
             (least if len(self.buffers) else self.technology).check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
+            if arrays["output_queues"]:
+                check_queues(_native.queues(arrays))
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
 

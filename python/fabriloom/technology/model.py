@@ -26,6 +26,8 @@ MOST_HEADER_CHARS = 1024
 LEAST_CHARACTER_PS = 10
 """The shortest character time: times are whole picoseconds, so the rounding error is at most 5 %."""
 MOST_CABLE_PS = 2**60
+MOST_QUEUES = 2**22
+"""Queues per output that the engine makes before a run; each takes some 250 B."""
 
 
 class TechnologyError(ValueError):
@@ -42,6 +44,16 @@ def at_most(name: str, value: int, most: int, unit: str) -> None:
     """Raise TechnologyError for a size above the supported range."""
     if value > most:
         raise TechnologyError(f"{name} has {value:,} {unit}, the most is {most:,}", name, "make it smaller")
+
+
+def check_queues(queues: int) -> None:
+    """Raise TechnologyError if the queues per output that are made before a run would not fit into memory."""
+    if queues > MOST_QUEUES:
+        message = f"input queues per output would be {queues:,}, one for each lane into a switch and each "
+        message += f"way out of it, more than the {MOST_QUEUES:,} that are made"
+        hint = 'write input_queues = "fifo"; or have packets computed as one, whose queues are made when '
+        hint += 'they are used: lane_sharing = "packet", crossbar = "fast", and neither watchdog nor faults'
+        raise TechnologyError(message, "input_queues", hint)
 
 
 @dataclass(frozen=True)

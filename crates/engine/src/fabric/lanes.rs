@@ -43,6 +43,22 @@ impl Fabric {
             && self.keeps_pace()
     }
 
+    /// Returns the number of queues that are made for input buffers before a run: one for each lane, or one for each lane
+    /// and output. Where packets are computed as one, they are made when they are first used.
+    pub fn queues(&self) -> u64 {
+        let lanes = u64::from(self.lanes);
+        if self.output_queues == 0 {
+            return self.links() as u64 * lanes;
+        }
+        if self.is_by_packet() {
+            return 0;
+        }
+        let mut groups = vec![0; self.switches as usize];
+        self.group_switch.iter().for_each(|&switch| groups[switch as usize] += 1);
+        let of_link = |&target: &u32| groups.get(target as usize).copied().unwrap_or(0);
+        self.link_target.iter().map(of_link).sum::<u64>() * lanes
+    }
+
     /// Whether no header with characters is deleted or varies.
     fn keeps_headers(&self) -> bool {
         let strips = |&entry: &u32| entry != NONE && entry & 1 == 1;
