@@ -137,7 +137,7 @@ def test_a_subnet_in_two_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message", "line"),
     [
-        (("0x0007 001 #", "0x0007 035 #"), "LID 7) go round: MF0;leaf one/U1 > two > MF0;leaf one/U1", 13),
+        (("0x0007 001 #", "0x0007 035 #"), "LID 7) loop: MF0;leaf one/U1 > two > MF0;leaf one/U1", 13),
         (("0x0007 001 #", "# no entry"), 'packets for LID 7 come to "two", which has no entry for it', 8),
         (("0x0007 001 #", "0x0007 009 #"), 'port 9 of "two" has no cable', 13),
         (("0x0003 035 #", "0x0005 035 #"), "LID 5 is there already for this switch (line 11)", 12),

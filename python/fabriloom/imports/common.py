@@ -79,7 +79,7 @@ def _csv(routes: Sequence[Route]) -> str:
 
 
 class Fabric:
-    """A graph in the making; ``lines``: the file in which vertices and links have their lines."""
+    """A graph that is being read; ``lines``: the file in which vertices and links have their lines."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines

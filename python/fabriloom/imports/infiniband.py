@@ -260,7 +260,7 @@ class _Subnet:
         found[switch, lid] = (port, number)
 
     def _check_paths(self, lines: Lines, found: dict[tuple[str, int], tuple[int, int]]) -> None:
-        """Refuse tables by which a packet goes round, or arrives at a switch without an entry for it."""
+        """Refuse tables by which a packet loops, or arrives at a switch without an entry for it."""
         lids = dict.fromkeys(lid for _, lid in found)
         for lid in lids:
             good: set[str] = set()
@@ -271,8 +271,8 @@ class _Subnet:
                     line = found[path[-1], lid][1] if path else 1
                     if at in path:
                         names = [self.nodes[one].description or one for one in path[path.index(at) :]]
-                        message = f'packets for "{self.terminal[lid]}" (LID {lid}) go round: '
-                        lines.fail(line, message + " > ".join([*names, names[0]]), "let them lead to the end")
+                        message = f'packets for "{self.terminal[lid]}" (LID {lid}) loop: '
+                        lines.fail(line, message + " > ".join([*names, names[0]]), "correct this entry, or read the tables again")
                     if (at, lid) not in found:
                         name = self.nodes[at].description or at
                         message = f'packets for LID {lid} come to "{name}", which has no entry for it'
