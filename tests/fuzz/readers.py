@@ -27,9 +27,9 @@ from fabriloom.routing.own_table import own_table
 from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
+from imports.test_infiniband import LFTS, SUBNET
+from imports.test_others import ANYNET, HPCC
 
-from ..imports.test_infiniband import LFTS, SUBNET
-from ..imports.test_others import ANYNET, HPCC
 from .mutations import changed_fields, changed_json, damaged
 
 ROOT = Path(__file__).resolve().parents[2]
