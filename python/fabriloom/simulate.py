@@ -341,7 +341,7 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
     native = simulation.result()
     reason = str(native["end_reason"])
     # The twin does not detect that a part of the network is stuck while the rest continues.
-    stuck = reason in STUCK
+    stuck = reason in (*STUCK, "stopped")
     until = int(native["end_time_ticks"]) if stuck else until
     twin = _native.run_twin(compiled.arrays, False, until)
     ended = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fabriloom import topology
-from fabriloom.faults.outages import Outage, Rules, outages
+from fabriloom.faults.outages import STUCK, Outage, Rules, outages
 from fabriloom.faults.places import FaultError, links_of
 
 GRAPH = topology.build(kind="grid", shape=[2, 2], terminals_per_switch=1, links_per_edge=2)
@@ -54,10 +54,10 @@ def test_a_repair_counts_from_when_both_ends_have_noticed() -> None:
 def test_a_link_that_fails_while_it_is_stuck_is_not_stuck_then() -> None:
     found = outages(GRAPH, [([0], 500, 900)], LINK, [([0], 100, 2000), ([1], 300, 400)])
     assert found == [
-        Outage(100, 0, 101, 500, stuck=True),
-        Outage(300, 1, 301, 400, stuck=True),
+        Outage(100, 0, 101, 500, kind=STUCK),
+        Outage(300, 1, 301, 400, kind=STUCK),
         Outage(500, 0, 510, 1000),
-        Outage(1000, 0, 1001, 2000, stuck=True),
+        Outage(1000, 0, 1001, 2000, kind=STUCK),
     ]
     assert outages(GRAPH, [([0], 500, None)], LINK, [([0], 600, 2000)]) == [Outage(500, 0, 510, None)]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from fabriloom import topology
 from fabriloom.routing import port_route
-from fabriloom.routing.rings import ring_path, ring_segments, rings_of
+from fabriloom.routing.rings import evenly_spread, ring_path, ring_segments, rings_of
 from fabriloom.scenario import Scenario
 from fabriloom.simulate import compare, run
 
@@ -41,16 +42,14 @@ def test_a_port_of_k_buses_is_k_stations_in_a_row(kind: str) -> None:
     shared = topology.build(kind, **BUILDS[kind], buses=3)
     assert rings_of(shared).ports == rings_of(one).ports
     for graph, times in ((shared, 1), (three, 3)):
-        route = port_route(graph)
         crossed = set()
-        source = 0
-        for target in range(graph.terminals // 2, graph.terminals):
-            for _, taker in ring_segments(graph, route, source, target)[:-1]:
+        for route in evenly_spread(graph, port_route(graph)).tables():
+            for _, taker in ring_segments(graph, route, 0, graph.terminals - 1)[:-1]:
                 crossed.add(int(graph.link_source[taker]))
-        first = {name.split(".")[0] for name in graph.switch_names}
-        assert len(graph.switch_names) == times * len(first)
-        # Targets are dealt out among the buses.
-        assert len(crossed) > len({graph.switch_names[at].split(".")[0] for at in crossed}) or times == 1
+        first = {graph.switch_names[at].split(".")[0] for at in crossed}
+        assert len(graph.switch_names) == times * len({name.split(".")[0] for name in graph.switch_names})
+        # A packet is taken by any of the controllers.
+        assert len(crossed) == times * len(first)
 
 
 def test_every_controller_on_the_way_delays_what_passes() -> None:
@@ -89,6 +88,27 @@ def test_more_buses_carry_more(controllers: str) -> None:
         rates.append(run(one).summary["accepted_mbytes_per_s"])
         assert compare(one, 30_000_000).identical
     assert rates[1] > 1.4 * rates[0]
+
+
+@pytest.mark.parametrize("buses", [2, 3, 4])
+@pytest.mark.parametrize("pattern", ["local", "uniform"])
+def test_ringlets_with_a_controller_per_bus_carry_what_their_buses_do(pattern: str, buses: int) -> None:
+    """One pair of ports uses all controllers, and all senders get their share: buses, or memories of 187.7 ns."""
+    one = scenario(
+        "sci-switch",
+        {"pattern": pattern, "arrivals": "together", "load": 1.0, "source_queue": "none"},
+        {},
+        roles="pairs",
+        buses=buses,
+        controllers="own",
+    )
+    found = run(one)
+    most = min(176.5 * buses, 2 * 64 / 0.1877)
+    assert 0.8 * most < found.summary["accepted_mbytes_per_s"] < 1.01 * most
+    sent = found.flows.group_by("source").agg(pl.col("packets").sum())["packets"]
+    assert len(sent) == 2
+    assert int(sent.min()) > 0.9 * int(sent.max())
+    assert compare(one, 30_000_000).identical
 
 
 def test_responses_that_go_first_keep_a_ring_of_eager_stations_going() -> None:

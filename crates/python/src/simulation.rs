@@ -183,6 +183,7 @@ impl Simulation {
             Some(End::Deadlocked) => "deadlocked",
             Some(End::Incomplete) => "incomplete",
             Some(End::Livelocked) => "livelocked",
+            Some(End::Stopped) => "stopped",
             Some(End::Stalled) => "stalled",
             Some(End::TimeLimit) => "time_limit",
             Some(End::PacketLimit) => "packet_limit",

@@ -1,6 +1,6 @@
 //! Links that fail: packets that are cut, spilled and discarded.
 
-use fabriloom_engine::fabric::NEVER;
+use fabriloom_engine::fabric::{NEVER, fault_kind};
 use fabriloom_engine::kernel::Time;
 
 use crate::FlowControl;
@@ -15,8 +15,16 @@ impl Twin<'_> {
         assert!(counted || !self.fabric.has_faults(), "flow control one by one knows no faults");
         for (row, &link) in self.fabric.fault_link.iter().enumerate() {
             let ended = self.fabric.fault_ended_ticks[row] as Time;
-            if self.fabric.fault_stuck[row] == 1 {
-                let until = self.fabric.fault_up_ticks[row] as Time;
+            let up = self.fabric.fault_up_ticks[row];
+            let until = if up == NEVER { Time::MAX } else { up as Time };
+            let kind = self.fabric.fault_stuck[row];
+            if kind == fault_kind::LOSS || kind == fault_kind::REPLAY {
+                let again = kind == fault_kind::REPLAY;
+                self.agenda
+                    .add(self.fabric.fault_down_ticks[row] as Time, What::Wrong { link, until, again });
+                continue;
+            }
+            if kind == fault_kind::STUCK {
                 self.agenda.add(self.fabric.fault_down_ticks[row] as Time, What::Stop { link, until });
                 continue;
             }
@@ -220,7 +228,7 @@ impl Twin<'_> {
     }
 
     /// Counts a packet as lost at a link, unless it is already.
-    fn lose(&mut self, packet: usize, count: fn(&mut Link) -> &mut u64, link: u32) {
+    pub(crate) fn lose(&mut self, packet: usize, count: fn(&mut Link) -> &mut u64, link: u32) {
         let worm = &mut self.worms[packet];
         if std::mem::replace(&mut worm.lost, true) {
             return;

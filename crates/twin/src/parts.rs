@@ -53,6 +53,8 @@ pub struct Worm {
     pub received: u32,
     /// Its end of packet has been received.
     pub delivered: bool,
+    /// The link on which a character of it was wrong, if its terminal will find that.
+    pub wrong_on: Option<u32>,
     /// It was cut or discarded.
     pub lost: bool,
 }
@@ -182,6 +184,10 @@ pub struct Link {
     pub wire_free: Time,
     /// When it continues after a stop.
     pub stopped_until: Time,
+    /// Until when a character that starts is wrong, and whether it is sent again.
+    pub wrong: Option<(Time, bool)>,
+    /// Until when it repeats what was wrong.
+    pub repeats_until: Time,
     /// A fault keeps it from running.
     pub down: bool,
     /// How often it has failed.

@@ -123,6 +123,7 @@ impl<'a> Twin<'a> {
                 What::Deliver { lane, .. } => self.deliver(lane),
                 What::Watch { lane, queue } => self.watch(Place { lane, queue }),
                 What::Stop { link, until } => self.stop(link, until),
+                What::Wrong { link, until, again } => self.links[link as usize].wrong = Some((until, again)),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Ports { terminal } => self.send_by_ports(terminal),
                 What::Dispatch { terminal } => self.dispatch(terminal),
@@ -267,6 +268,7 @@ impl<'a> Twin<'a> {
             has_come: false,
             received: 0,
             delivered: false,
+            wrong_on: None,
             lost: false,
         });
         self.agenda.add(self.now, What::Wire { link });
@@ -276,6 +278,9 @@ impl<'a> Twin<'a> {
         let link = self.fabric.link_of(lane);
         let end = self.lanes[lane as usize].wire.pop_front().expect("the end of packet is on its way");
         assert_eq!(end.kind, Kind::End);
+        if let Some(link) = self.worms[end.packet].wrong_on {
+            self.lose(end.packet, |link| &mut link.cut, link);
+        }
         if self.worms[end.packet].lost {
             // The rest of it was lost: this is an error end.
             return self.take_from_terminal(lane);
@@ -343,9 +348,10 @@ impl<'a> Twin<'a> {
         self.sources.stop_after(until);
         self.drop_later(until);
         self.run_until(Time::MAX);
-        let deadlocked = self.is_anything_stuck();
+        let stopped = self.links.iter().any(|link| link.stopped_until == Time::MAX);
+        let deadlocked = !stopped && self.is_anything_stuck();
         assert!(
-            deadlocked || self.lanes.iter().all(Lane::is_free),
+            stopped || deadlocked || self.lanes.iter().all(Lane::is_free),
             "a lane is held or full, and nothing is stuck"
         );
         TwinRun {

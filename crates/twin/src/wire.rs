@@ -20,7 +20,7 @@ impl Twin<'_> {
     /// Starts the next character on the wire of a link, if it is free: codes, flow control, then data.
     pub(crate) fn start_on_wire(&mut self, link: u32) {
         let state = &self.links[link as usize];
-        if self.now < state.wire_free || state.down {
+        if self.now < state.wire_free.max(state.repeats_until) || state.down {
             return;
         }
         if !state.codes.is_empty() {
@@ -58,6 +58,9 @@ impl Twin<'_> {
             return;
         }
         if let Some(lane) = self.in_turn(&ready, last, amid.is_some()) {
+            if self.is_put_off(link, lane) {
+                return;
+            }
             // A terminal's packet is assigned to a lane with its first character.
             let now = self.now;
             let packet = std::mem::take(&mut self.links[link as usize].dispatched);
@@ -65,6 +68,27 @@ impl Twin<'_> {
             self.lanes[lane as usize].output.extend(packet);
             self.send(link, lane);
         }
+    }
+
+    /// Handles a wrong bit in the character that a lane would start now; returns whether it is sent again, later.
+    fn is_put_off(&mut self, link: u32, lane: u32) -> bool {
+        let now = self.now;
+        let Some((_, again)) = self.links[link as usize].wrong.take().filter(|(until, _)| now < *until)
+        else {
+            return false;
+        };
+        if again {
+            let row = link as usize;
+            let loop_ticks = self.fabric.link_arrival_ticks[row] + self.fabric.link_credit_ticks[row];
+            self.links[row].repeats_until = now + i64::from(loop_ticks);
+            self.agenda.add(now + i64::from(loop_ticks), What::Wire { link });
+            return true;
+        }
+        let dispatched = self.links[link as usize].dispatched.front().copied();
+        let next = dispatched.or(self.lanes[lane as usize].output.front().map(|(_, next)| *next));
+        let packet = next.expect("a character is ready").packet;
+        self.worms[packet].wrong_on.get_or_insert(link);
+        false
     }
 
     /// Whether the next character of a lane, or the first one of a packet at a terminal, has arrived and has credit.
@@ -155,7 +179,9 @@ impl Twin<'_> {
     /// Starts nothing on a wire before a tick.
     pub(crate) fn stop(&mut self, link: u32, until: Time) {
         self.links[link as usize].stopped_until = until;
-        self.agenda.add(until, What::Wire { link });
+        if until < Time::MAX {
+            self.agenda.add(until, What::Wire { link });
+        }
     }
 
     pub(crate) fn place_free(&mut self, lane: u32) {

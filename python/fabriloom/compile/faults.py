@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..codes import number
 from ..faults.outages import Outage, Rules, outages
 from ..faults.places import FaultError, each_of
 from ..faults.rates import drawn, mtbf_of_bits_ps
@@ -34,31 +35,44 @@ def fault_columns(scenario: Scenario, parts: Parts, tick_ps: int) -> Arrays:
     def moment(time_ps: int) -> int:
         return time_ps // technology.grain_ps * grain_ticks
 
-    failures, stuck, errors = [], [], []
+    failures, stuck, errors, wrong = [], [], [], []
     for place, fault in enumerate(scenario.fault):
-        for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place):
+        for links, at_ps, repaired_ps in _failures(scenario, parts, place):
             at, repaired = moment(at_ps), None if repaired_ps is None else moment(repaired_ps)
             if fault.stops:
                 stuck.append((links, at, repaired))
+            elif fault.bit_error_rate is not None and parts.sends_when_asked:
+                kind = "replay" if fault.replay else "loss"
+                wrong.append(_wrong(graph, cast("Technology", technology), tick_ps, at_ps, links[0], kind))
             elif fault.bit_error_rate is not None and not parts.bit_errors_disconnect:
                 errors.append((links, at))
             else:
                 failures.append((parts.down_with(links), at, repaired))
     rules = _rules(technology, tick_ps)
-    columns = _columns(outages(graph, failures, rules, stuck, errors, apart=graph.rings is not None))
-    return columns | parts.fault_columns(scenario, tick_ps)
+    found = outages(graph, failures, rules, stuck, errors, wrong, apart=graph.rings is not None)
+    return _columns(found) | parts.fault_columns(scenario, tick_ps)
 
 
-def _failures(
-    scenario: Scenario, graph: Graph, technology: Technology | RingTechnology, place: int
-) -> Iterator[tuple[list[int], int, int | None]]:
+def _wrong(graph: Graph, technology: Technology, tick_ps: int, at_ps: int, link: int, kind: str) -> Outage:
+    """Return the ticks in which a character starts that is on the wire when a bit is wrong."""
+    tick = at_ps // tick_ps
+    occupied = technology.character_ps(_rates(graph, technology, [link])[0]) // tick_ps
+    return Outage(max(0, tick - occupied + 1), link, tick + 1, tick + 2, kind)
+
+
+def _failures(scenario: Scenario, parts: Parts, place: int) -> Iterator[tuple[list[int], int, int | None]]:
     """Yield, for one ``[[fault]]``, the links that fail together, the time, and the time of repair."""
-    fault = scenario.fault[place]
-    kind = fault.what[0]
+    fault, graph, technology = scenario.fault[place], parts.graph, parts.technology
+    kind, sends = fault.what[0], set(graph.terminal_out_links.tolist())
+    apart = fault.bit_error_rate is not None and parts.sends_when_asked
     try:
-        things = each_of(graph, kind, getattr(fault, kind), fault.stops)
+        things = each_of(graph, kind, getattr(fault, kind), into=fault.stuck or fault.bus is not None)
     except FaultError as error:
         raise scenario.error(error.message, ("fault", place, kind), error.hint) from error
+    if fault.silent:
+        things = [(name, [link for link in links if link in sends]) for name, links in things]
+    elif apart:
+        things = [(graph.link_names[link], [link]) for _, links in things for link in links]
     for name, links in things:
         if fault.at_ps is not None:
             yield links, fault.at_ps, fault.repaired_ps
@@ -70,7 +84,7 @@ def _failures(
             path = ("fault", place, fault.when[0])
             raise scenario.error(message, path, "let it fail less often, or run.duration be shorter")
         seed = f"{scenario.seed}/{place}/{name}"
-        lasts_ps = 0 if fault.stops else technology.running_ps + 2 * technology.disconnect_ps
+        lasts_ps = 0 if fault.stops or apart else technology.running_ps + 2 * technology.disconnect_ps
         for at_ps, repaired_ps in drawn(seed, scenario.run.duration_ps, mtbf_ps, mttr_ps, lasts_ps):
             yield links, at_ps, repaired_ps
 
@@ -81,12 +95,14 @@ def _rate(
     """Return the mean times between failures and to repair, in ps."""
     if fault.mtbf_ps is not None:
         return float(fault.mtbf_ps), None if fault.mttr_ps is None else float(fault.mttr_ps)
+    rates = _rates(graph, technology, links)
+    return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(rates))), 0.0
+
+
+def _rates(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[int]:
     given = graph.attributes.get("rate_bits_per_s")
-    own = [
-        technology.link_rate_bits_per_s if given is None or np.isnan(given[link]) else given[link]
-        for link in links
-    ]
-    return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(own))), 0.0
+    usual = technology.link_rate_bits_per_s
+    return [usual if given is None or np.isnan(given[link]) else int(given[link]) for link in links]
 
 
 def _rules(technology: Technology | RingTechnology, tick_ps: int) -> Rules:
@@ -105,5 +121,5 @@ def _columns(found: list[Outage]) -> Arrays:
         "fault_down_ticks": u64([one.down for one in found]),
         "fault_ended_ticks": u64([one.ended for one in found]),
         "fault_up_ticks": u64([NEVER_TICKS if one.up is None else one.up for one in found]),
-        "fault_stuck": np.array([one.stuck for one in found], np.uint8),
+        "fault_stuck": np.array([number("fault_kind", one.kind) for one in found], np.uint8),
     }

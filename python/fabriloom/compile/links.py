@@ -63,6 +63,12 @@ class LinkParts:
     unbounded = ""
     """Why packets of this kind of network have no bounded delay; empty: the delay can be bounded."""
     bit_errors_disconnect = True
+
+    @property
+    def sends_when_asked(self) -> bool:
+        """Whether links send nothing between packets, so that a wrong bit may be one of nothing."""
+        return self.technology.flow_control_bits == 0
+
     """Whether a bit error takes a link down for a while; if not, it damages the packet on the link."""
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:

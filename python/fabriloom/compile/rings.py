@@ -40,6 +40,7 @@ class RingParts:
     hears_back = False
     unbounded = "networks of rings: nothing limits how often a packet is sent again"
     bit_errors_disconnect = False
+    sends_when_asked = False
     via = False
     distributions: ClassVar[list[Distribution]] = []
     addresses = NO_ADDRESSES
@@ -224,6 +225,7 @@ class RingParts:
         return {
             "port_start": u32(rings.port_start),
             "port_station": u32(rings.port_station),
+            "port_yields": rings.yields.astype(np.uint8) if rings.yields.any() else np.zeros(0, np.uint8),
             "ring_turns": self.port_route.turns,
             "port_route": port_route,
             "port_exit": port_exit,

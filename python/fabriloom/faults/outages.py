@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..topology import Graph
+
+LINK, STUCK = "link", "stuck"
 
 
 @dataclass(frozen=True)
@@ -18,8 +21,8 @@ class Outage:
     """When the part of a packet that has arrived is closed with an error end of packet."""
     up: int | None
     """When the link runs again; None: never."""
-    stuck: bool = False
-    """The link starts no packet, but loses none."""
+    kind: str = LINK
+    """A word of the engine's ``fault_kind``: link, stuck, loss or replay."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ def outages(
     rules: Rules,
     stuck: Iterable[tuple[list[int], int, int | None]] = (),
     errors: Iterable[tuple[list[int], int]] = (),
+    wrong: Iterable[Outage] = (),
     apart: bool = False,
 ) -> list[Outage]:
     """Return the outages of all links, sorted by the tick in which they begin; those of a link never overlap.
@@ -47,7 +51,8 @@ def outages(
     ``failures``: links that fail together, time of failure, time of repair (None: never). ``stuck``: links
     that start no packet, from and to (None: for good). A link that fails while stuck is stuck only until
     then, unless it is ``apart``, what is behind the link that is stuck. ``errors``: links with a bit error,
-    and its time; such an outage loses only what is on the link.
+    and its time; such an outage loses only what is on the link. ``wrong``: wrong bits, of which one matters
+    only while its link runs.
     """
     found = [Outage(at, link, at + 1, at + 2) for links, at in errors for link in links]
     for links, at, repaired in failures:
@@ -57,10 +62,25 @@ def outages(
             if rules.stops_cable and reverse >= 0 and reverse not in links:
                 found.append(_outage(reverse, at + rules.disconnect, at, repaired, rules))
     failed = _joined(found)
-    held = _joined(Outage(at, link, at + 1, until, True) for links, at, until in stuck for link in links)
-    return sorted(
-        [*failed, *(held if apart else _between(held, failed))], key=lambda one: (one.down, one.link)
-    )
+    held = _joined(Outage(at, link, at + 1, until, STUCK) for links, at, until in stuck for link in links)
+    found = [*failed, *(held if apart else _between(held, failed))]
+    return sorted([*found, *_apart(wrong, found)], key=lambda one: (one.down, one.link))
+
+
+def _apart(wrong: Iterable[Outage], others: Iterable[Outage]) -> Iterator[Outage]:
+    """Return the wrong bits of links while nothing else keeps them from running, none within another."""
+    busy: dict[int, list[Outage]] = {}
+    for one in others:
+        busy.setdefault(one.link, []).append(one)
+    until: dict[int, int] = {}
+    for one in sorted(wrong, key=lambda one: one.down):
+        meets = any(
+            other.down < (one.up or 0) and (other.up is None or other.up > one.down)
+            for other in busy.get(one.link, ())
+        )
+        if one.down >= until.get(one.link, 0) and not meets:
+            until[one.link] = one.up or 0
+            yield one
 
 
 def _between(held: list[Outage], failed: list[Outage]) -> Iterator[Outage]:
@@ -69,14 +89,14 @@ def _between(held: list[Outage], failed: list[Outage]) -> Iterator[Outage]:
     for one in failed:
         of_link.setdefault(one.link, []).append(one)
     for one in held:
-        start, end = one.down, one.up or one.down
+        start, end = one.down, math.inf if one.up is None else one.up
         for failure in of_link.get(one.link, []):
             if failure.down < end and (failure.up is None or failure.up > start):
                 if failure.down > start + 1:
-                    yield Outage(start, one.link, start + 1, failure.down, True)
+                    yield Outage(int(start), one.link, int(start) + 1, failure.down, STUCK)
                 start = end if failure.up is None else failure.up
         if end > start + 1:
-            yield Outage(start, one.link, start + 1, end, True)
+            yield Outage(int(start), one.link, int(start) + 1, one.up, STUCK)
 
 
 def _outage(link: int, down: int, at: int, repaired: int | None, rules: Rules) -> Outage:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codes import FAULT_KIND
 from ..compile import Compiled, compile
 from ..compile.faults import NEVER_TICKS
 from ..results import Results
@@ -80,7 +81,7 @@ def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | 
     found = [
         [link, down * tick_ns, None if up >= NEVER_TICKS else up * tick_ns, stuck]
         for link, down, up, stuck in rows
-        if down * tick_ns <= last and up * tick_ns >= first
+        if stuck <= FAULT_KIND.STUCK and down * tick_ns <= last and up * tick_ns >= first
     ]
     return found[:_MOST_OUTAGES]
 

@@ -129,7 +129,8 @@ SUMMARY = Table(
         Column(
             "end.reason",
             "text",
-            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `incomplete`, `stalled`, "
+            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `incomplete`, "
+            "`stopped`, `stalled`, "
             "`time_limit`, `packet_limit` or `interrupted`.",
         ),
         Column("end.message", "text", "The same as a sentence."),
@@ -235,7 +236,7 @@ SUMMARY = Table(
         Column(
             "statistics.trusted",
             "true or false",
-            "False if batches of throughput, network latency or total latency (above saturation of throughput) are more alike than chance makes them, or rise or fall: two tests of each, with one false alarm in 200 runs each; see [statistics](../background/statistics.md). Null of a run that drained, deadlocked or livelocked.",
+            "False if batches of throughput, network latency or total latency (above saturation of throughput) are more alike than chance makes them, or rise or fall: two tests of each, with one false alarm in 200 runs each; see [statistics](../background/statistics.md). Null of a run that drained, deadlocked, livelocked or stopped.",
         ),
         Column(
             "not_kept.flow_packets",

@@ -89,7 +89,7 @@ def settled(native: Mapping[str, Any], means: list[Watched]) -> list[Watched]:
     run that came to rest is complete, and traffic that begins or ends is never steady.
     """
     reason = str(native["end_reason"])
-    if reason in ("drained", "deadlocked", "livelocked") or native.get("transient"):
+    if reason in ("drained", "deadlocked", "livelocked", "stopped") or native.get("transient"):
         return []
     return means[:1] if reason == "saturated" else means
 

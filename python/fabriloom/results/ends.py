@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..codes import FAULT_KIND
 from . import tables
 from .confidence import percent
 from .figures import figures
@@ -73,6 +74,29 @@ def incomplete(after: str, lost: int, stranded: int, waiting: str) -> str:
     whys += [f"{stranded:,} wait at links that never run again"] if stranded else []
     why = ", and ".join(whys)
     return f"Not everything arrived: {why}. Nothing happens any more {after}, and waiting: {waiting}."
+
+
+def stopped(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
+    """Return the reason for the end of a run in which everything waits for what a fault stopped for good."""
+    names = ("link", "down_ticks", "up_ticks", "stuck")
+    rows = zip(*(tables.column(native, f"fault_{name}").tolist() for name in names), strict=True)
+    end = int(native["end_time_ticks"])
+    waited = [
+        f"{_stopped_part(graph, link)} from {down * tick_ps / 1e9:.6g} ms on"
+        for link, down, up, kind in rows
+        if kind == FAULT_KIND.STUCK and down <= end and up > end
+    ]
+    more = f", and {len(waited) - 3} more" if len(waited) > 3 else ""
+    return f"Stopped {after(end * tick_ps / 1000)}: everything waits for {'; '.join(waited[:3])}{more}."
+
+
+def _stopped_part(graph: Graph, link: int) -> str:
+    source, target = graph.link_names[link].split("#")[0].split(">")
+    if graph.link_target[link] >= graph.switches:
+        return f"{target}, which accepts nothing"
+    if graph.link_source[link] >= graph.switches and graph.rings is None:
+        return f"{source}, which sends nothing"
+    return f"the buses of {target}, which carry nothing"
 
 
 _STALLS = {

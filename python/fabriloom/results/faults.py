@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codes import FAULT_KIND
 from . import tables
 from .figures import figures, in_percent
 
@@ -20,14 +21,21 @@ def has_faults(native: Mapping[str, Any]) -> bool:
     return len(tables.column(native, "link_cut")) > 0
 
 
+def _outages(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
+    """Return link, begin and end in ticks of everything but single wrong bits."""
+    lasts = tables.column(native, "fault_stuck") <= FAULT_KIND.STUCK
+    names = ("link", "down_ticks", "up_ticks")
+    return [tables.column(native, f"fault_{name}")[lasts].astype(np.int64) for name in names]
+
+
 def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
     """Return the down time in the measuring window per link, in ticks."""
     end = int(native["end_time_ticks"])
     start = end - tables.window_ticks(native)
-    down, up = (tables.column(native, f"fault_{name}_ticks").astype(np.int64) for name in ("down", "up"))
+    link, down, up = _outages(native)
     inside = np.clip(up, start, end) - np.clip(down, start, end)
     found = np.zeros(links, np.int64)
-    np.add.at(found, tables.column(native, "fault_link").astype(np.int64), inside)
+    np.add.at(found, link, inside)
     return np.minimum(found, end - start)  # what is behind a link of a ring can be stuck while it is down
 
 
@@ -42,7 +50,7 @@ def _span(native: Mapping[str, Any]) -> tuple[int, int]:
     never.
     """
     end = int(native["end_time_ticks"])
-    down, up = (tables.column(native, f"fault_{name}_ticks").astype(np.int64) for name in ("down", "up"))
+    _, down, up = _outages(native)
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
 
 
@@ -97,7 +105,8 @@ def verdict(summary: Mapping[str, Any]) -> str:
     """Summarise a run with failures in a sentence."""
     faults, offered = summary["faults"], summary["offered_mbytes_per_s"]
     accepted = summary["accepted_mbytes_per_s"]
-    links = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"
+    down = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"
+    links = down if faults["links"] else "wrong bits"
     share = f", {in_percent(accepted / offered)} of what was offered" if offered else ""
     if offered and accepted > offered:
         share = (

@@ -158,6 +158,8 @@ WAITS = ("wait", "random-wait")
 def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     """Summarise a run in a sentence."""
     reason, held = summary["end"]["reason"], held_by(summary.get("limit"))
+    if reason == "stopped":
+        return str(summary["end"]["message"]).removesuffix(".")
     if reason in STUCK:
         return f"It {reason}: in the end nothing is delivered, so its throughput means little"
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]

@@ -72,7 +72,7 @@ PROGRAM_SUMMARY = Table(
         Column(
             "end.waiting",
             "list of text",
-            "Deadlocked only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
+            "Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
         ),
         Column("messages.made", "count", "Messages whose send has begun."),
         Column(

@@ -175,6 +175,8 @@ def _message(
         return ends.livelock(native, graph, tick_ps)
     if reason == "stalled":
         return ends.stall(native, graph, tick_ps)
+    if reason == "stopped":
+        return ends.stopped(native, graph, tick_ps)
     after_ns = int(native["end_time_ticks"]) * tick_ps / 1000
     precise = means[:1] if run.get("precision_of") == "throughput" else means
     watched = ends.precision(reason, float(run.get("precision", 0.0)), confidence.widths(precise))
@@ -189,11 +191,11 @@ def add_program(
     """Add the keys of ``columns.PROGRAM_SUMMARY``; if only programs stopped, also what they wait for."""
     end, native = summary["end"], program.native
     after = ends.after(summary["simulated_ns"], measured)
-    waiting = program.waiting() if end["reason"] in ("deadlocked", "incomplete") else []
+    waiting = program.waiting() if end["reason"] in ("deadlocked", "incomplete", "stopped") else []
     shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
     if end["reason"] == "incomplete":
         end["message"] = ends.incomplete(after, int(native["lost"]), int(native["in_flight"]), shown)
-    elif waiting and not end["cycle"]:
+    elif waiting and end["reason"] == "deadlocked" and not end["cycle"]:
         end["message"] = f"The programs deadlocked {after}: no packet is under way, and waiting: {shown}."
     if end["reason"] == "drained":
         end["message"] = f"Every program came to its end, and every message has arrived ({after})."

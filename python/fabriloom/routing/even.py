@@ -7,7 +7,6 @@ each group of them is followed once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ..topology.graph import Graph
 from ..topology.rings import Rings
 from .native import Core, RingCore, columns, numbers
-from .rings import BLOCK, PortRoute, RingLoads, rings_of
+from .rings import BLOCK, PortRoute, RingLoads, evenly_spread, rings_of
 from .table import RouteTable
 
 Reals = NDArray[np.float64]
@@ -71,16 +70,19 @@ def ring_loads(graph: Graph, route: PortRoute, pairs: Pairs, even: Reals) -> Rin
     all others in addition; only for networks in which every terminal sends and receives. Several tables share
     the load equally.
     """
-    if route.turns > 1:
-        each = [astuple(ring_loads(graph, table, pairs, even)) for table in route.tables()]
-        return RingLoads(*(np.mean(flows, axis=0) for flows in zip(*each, strict=True)))
+    each = [_ring_loads(graph, table, pairs, even) for table in evenly_spread(graph, route).tables()]
+    return RingLoads(*(np.mean(flows, axis=0) for flows in zip(*each, strict=True)))
+
+
+def _ring_loads(graph: Graph, route: PortRoute, pairs: Pairs, even: Reals) -> tuple[Reals, ...]:
+    """Return the fields of the loads with one table."""
     requests, responses = _even_flows(graph, route, even)
     if len(pairs[0]):
         core, told = RingCore(graph, "weights"), route.columns()
         source, target, rate = numbers(pairs[0]), numbers(pairs[1]), pairs[2]
         requests = _sum(requests, core.loads(*told, source, target, rate))
         responses = _sum(responses, core.loads(*told, target, source, rate))
-    return RingLoads(requests[0], requests[1], responses[0], responses[1], requests[2], responses[2])
+    return requests[0], requests[1], responses[0], responses[1], requests[2], responses[2]
 
 
 def _even_flows(graph: Graph, route: PortRoute, even: Reals) -> tuple[Flows, Flows]:

@@ -8,6 +8,7 @@ comes first, so that requests cannot wait for each other in a cycle.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,6 +102,11 @@ def port_route(graph: Graph, by_transaction: bool = False) -> PortRoute:
         if np.array_equal(another.exits[another.blocks], tables[0].exits[tables[0].blocks]):
             break
         tables.append(another)
+    return _together(tables)
+
+
+def _together(tables: list[PortRoute]) -> PortRoute:
+    """Return tables that are used in turn."""
     if len(tables) == 1:
         return tables[0]
     before = np.cumsum([0, *(len(table.exits) for table in tables[:-1])], dtype=np.uint32)
@@ -118,22 +124,34 @@ def _table(graph: Graph, turn: int) -> PortRoute:
         sends[rings.terminals_of("sender", graph.terminals)] = True
         receives[rings.terminals_of("receiver", graph.terminals)] = True
         blocks, exits = core.port_route(sends, receives, turn)
-    route = PortRoute(blocks.reshape(rings.ports, -(-graph.terminals // BLOCK)), exits.reshape(-1, BLOCK))
-    return route if rings.part_of is None else _dealt_out(graph, route)
+    return PortRoute(blocks.reshape(rings.ports, -(-graph.terminals // BLOCK)), exits.reshape(-1, BLOCK))
 
 
-def _dealt_out(graph: Graph, route: PortRoute) -> PortRoute:
-    """Distribute the targets over the controllers of a port; else the first would get all of them."""
+def evenly_spread(graph: Graph, route: PortRoute) -> PortRoute:
+    """Return tables in each of which one controller of every port takes a packet, each in as many of them.
+
+    A packet is taken by the first controller that has a place, so all of them carry the load. For questions
+    about loads and about what may wait for what; the engine gets the route itself.
+    """
     rings = rings_of(graph)
-    assert rings.part_of is not None
+    if rings.part_of is None:
+        return route
+    most = int(np.bincount(rings.part_of).max())
+    each = [
+        _by_one(graph, table, turn)
+        for table in route.tables()
+        for turn in range(math.lcm(*range(1, most + 1)))
+    ]
+    return _together(each)
+
+
+def _by_one(graph: Graph, route: PortRoute, turn: int) -> PortRoute:
+    """Return a route in which one controller of every port takes a packet, another one in every turn."""
+    rings = rings_of(graph)
     order = np.argsort(rings.port_station)
-    station, part = rings.port_station[order], rings.part_of[rings.port_switch[order]]
-    same_ring = rings.station_ring[station[1:]] == rings.station_ring[station[:-1]]
-    follows = same_ring & (np.diff(station) == 1) & (np.diff(part) == 0)
+    follows = rings.yields[order][:-1]
     row = np.concatenate([[0], np.cumsum(~follows)])
     starts = np.flatnonzero(np.concatenate([[True], ~follows]))
-    home = graph.terminal_out_links
-    turns = rings.station_ring[home] + home - rings.ring_start[rings.station_ring[home]]
     blocks, exits = np.empty_like(route.blocks), []
     for column in range(route.blocks.shape[1]):
         lanes = route.exits[route.blocks[order, column]]
@@ -141,7 +159,6 @@ def _dealt_out(graph: Graph, route: PortRoute) -> PortRoute:
         count = np.add.reduceat(takes, starts, axis=0, dtype=np.int64)[row]
         place = np.cumsum(takes, axis=0) - 1
         place -= (place[starts] - takes[starts] + 1)[row]
-        turn = np.resize(turns[column * BLOCK : (column + 1) * BLOCK], BLOCK)
         lanes = np.where(place == turn % np.maximum(count, 1), lanes, PASS).astype(np.uint8)
         known, which = np.unique(lanes, axis=0, return_inverse=True)
         blocks[order, column] = which.ravel() + sum(map(len, exits))
@@ -165,6 +182,7 @@ def ring_dependency_cycle(
     and receive; of them, any sends to any.
     """
     core, rings = RingCore(graph, None), rings_of(graph)
+    route = evenly_spread(graph, route)
     if pairs is None:
         senders = numbers(rings.terminals_of("sender", graph.terminals))
         receivers = numbers(rings.terminals_of("receiver", graph.terminals))

@@ -298,12 +298,16 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
         if given is not None and fault.when != [needed]:
             message = f"{name} goes with {needed}, this fault has {fault.when[0]}"
             raise scenario.error(message, (*path, name), "remove it", key=True)
-    if fault.stuck and fault.what != ["terminal"]:
-        message = f"a {fault.what[0]} cannot be stuck: only terminals can"
-        raise scenario.error(message, (*path, "stuck"), "remove it, or name a terminal", key=True)
-    if fault.stuck and fault.repaired_ps is None:
-        message = "a terminal that is stuck must continue at some time"
-        raise scenario.error(message, (*path, "stuck"), 'write at and repaired, such as "200 us"', key=True)
+    for name in ("stuck", "silent"):
+        if getattr(fault, name) and fault.what != ["terminal"]:
+            message = f"a {fault.what[0]} cannot be {name}: only terminals can"
+            raise scenario.error(message, (*path, name), "remove it, or name a terminal", key=True)
+    if fault.silent and fault.stuck:
+        message = "a terminal that is stuck and silent takes two faults, one for each direction"
+        raise scenario.error(message, (*path, "silent"), "write another [[fault]]", key=True)
+    if fault.silent and scenario.technology.of_rings:
+        message = "a station of a ring sends its packets whole: none of them stops in the middle"
+        raise scenario.error(message, (*path, "silent"), "write stuck, or have the terminal fail", key=True)
     _fault_moments(scenario, path, fault)
 
 
@@ -316,14 +320,18 @@ def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
     if fault.at_ps is not None and fault.at_ps >= duration_ps:
         message = "this fault comes after the end of the run"
         raise scenario.error(message, (*path, "at"), "make run.duration longer, or fail earlier")
-    if fault.bit_error_rate is not None:
-        if fault.what[0] not in ("link", "cable"):
-            message = f"bit errors are of links and cables, not of a {fault.what[0]}"
-            raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf, or name a link", key=True)
-        if isinstance(scenario.technology, Generic):
-            message = f"links of {scenario.technology.preset} do not send all the time, so how often bits are"
-            message += " wrong depends on the traffic"
-            raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf", key=True)
+    if fault.bit_error_rate is not None and fault.what[0] not in ("link", "cable"):
+        message = f"bit errors are of links and cables, not of a {fault.what[0]}"
+        raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf, or name a link", key=True)
+    if fault.replay:
+        if fault.bit_error_rate is None:
+            message, hint = "replay has no effect: no bit is wrong", "write bit_error_rate, or remove it"
+            raise scenario.error(message, (*path, "replay"), hint, key=True)
+        if not isinstance(scenario.technology, Generic):
+            message = f"links of {scenario.technology.preset} send nothing again: they disconnect"
+            if scenario.technology.of_rings:
+                message = "SCI sends nothing again that a wrong bit has lost: that is left to software"
+            raise scenario.error(message, (*path, "replay"), "remove it", key=True)
 
 
 def _alike(file: FilePath) -> list[str]:

@@ -146,8 +146,21 @@ def _rings(planes: Sequence[Plane], terminal: Sequence[Ints], terminals: int, pr
         ],
         role=_roles(own, terminal, terminals),
         partner=_partners(own, terminal, terminals),
+        part_of=_parts(own),
         separate_buses=any(rings.separate_buses for rings in own),
     )
+
+
+def _parts(own: Sequence[Rings]) -> Ints | None:
+    """Return, per switch, the switch that it is a part of; None if every switch is a whole one."""
+    if all(rings.part_of is None for rings in own):
+        return None
+    parts, first = [], 0
+    for rings in own:
+        part = np.arange(len(rings.bus_count)) if rings.part_of is None else rings.part_of
+        parts.append(part + first)
+        first += int(part.max(initial=-1)) + 1
+    return np.concatenate(parts)
 
 
 def _roles(own: Sequence[Rings], terminal: Sequence[Ints], terminals: int) -> list[str] | None:

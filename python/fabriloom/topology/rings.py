@@ -79,6 +79,16 @@ class Rings:
         place[self.port_station] = np.arange(self.ports)
         return place
 
+    @cached_property
+    def yields(self) -> NDArray[np.bool_]:
+        """Per entry of ``port_station``: whether the next station is a controller of the same port."""
+        if self.part_of is None:
+            return np.zeros(self.ports, bool)
+        part = np.full(self.stations, -1, np.int64)
+        part[self.port_station] = self.part_of[self.port_switch]
+        after = self.station_next[self.port_station]
+        return (part[after] == part[self.port_station]) & (after == self.port_station + 1)
+
     def terminals_of(self, role: str, terminals: int) -> NDArray[np.int64]:
         """Return the terminals that have a role ("sender" or "receiver"), including those with both."""
         if self.role is None:

@@ -22,8 +22,8 @@ pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
-    ANY, CODES, CROSS, LAST, PASS, TURN, acknowledge, arbiter, arrival, choice, in_turn, is_open, length,
-    operation, port_choice, rank, retry, sharing, target, transaction,
+    ANY, CODES, CROSS, LAST, PASS, TURN, acknowledge, arbiter, arrival, choice, fault_kind, in_turn, is_open,
+    length, operation, port_choice, rank, retry, sharing, target, transaction,
 };
 
 /// Lanes that a link can have.
@@ -306,7 +306,7 @@ columns! {
         fault_ended_ticks: u64,
         /// Per fault: when the link is repaired; 2^62: never.
         fault_up_ticks: u64,
-        /// Per fault: 1: nothing is lost; the link starts nothing; on rings, the station at its end serves nothing.
+        /// Per fault: one of [`fault_kind`].
         fault_stuck: u8,
 
         /// Per replacement of the routing tables, in ascending order: its tick. Not with `output_queues`.
@@ -433,6 +433,8 @@ columns! {
         port_start: u32,
         /// The stations that are ports, switch by switch.
         port_station: u32,
+        /// Per entry of `port_station` (or empty): 1 if the next station is a further controller of the same port.
+        port_yields: u8,
         /// Per table and entry of `port_station`, a row of one entry per 64 ports of terminals: block of `port_exit`.
         port_route: u32,
         /// Per block, one entry per port of a terminal: port of the same switch (0, 1, ...) by which a packet for it

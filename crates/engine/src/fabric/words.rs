@@ -114,6 +114,18 @@ codes! {
         EXPONENTIAL = 2,
     }
 
+    /// What a fault of a link does; on rings only the first two.
+    fault_kind {
+        /// The link is down: everything on it is lost.
+        LINK = 0,
+        /// The link starts nothing, and nothing is lost; on rings, the station at its end serves nothing.
+        STUCK = 1,
+        /// The next character that starts before `fault_up_ticks` is wrong, and its packet is lost.
+        LOSS = 2,
+        /// The next character that starts before `fault_up_ticks` is wrong, and sent again.
+        REPLAY = 3,
+    }
+
     /// An operation of a terminal's program.
     operation {
         /// Sends a message of `op_bytes` to `op_peer`.

@@ -45,7 +45,8 @@ impl Network {
         let further = self.starts_further(link);
         while further || self.lanes[lane as usize].is_amid() {
             let time = self.lanes[lane as usize].starts_at.max(self.links[link as usize].free_at);
-            if time > self.agenda.now && time >= self.horizon {
+            let is_wrong = time < self.links[link as usize].wrong_until;
+            if time > self.agenda.now && (time >= self.horizon || is_wrong) {
                 return self.agenda.wake_wire(&mut self.links[link as usize], time);
             }
             let time = time.max(self.agenda.now);

@@ -5,10 +5,11 @@
 //! recorded in advance.
 
 use super::buffers::{Credit, Places, Row};
+use super::link::Link;
 use super::packet::Packet;
 use super::parts::Outgoing;
 use super::state::{Network, UNKNOWN};
-use crate::fabric::{Fabric, NEVER, NONE};
+use crate::fabric::{Fabric, NEVER, NONE, fault_kind};
 use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
 
@@ -33,7 +34,9 @@ enum FaultEvent {
     /// It fails; packets of which a part has arrived end at tick `ended`.
     Down { ended: Time, for_good: bool },
     /// Its terminal accepts nothing.
-    Stuck,
+    Stuck { for_good: bool },
+    /// The next character that starts is wrong, if it does before tick `until`; it may be sent again.
+    Wrong { until: Time, again: bool },
 }
 
 /// The future events and the losses so far.
@@ -64,14 +67,14 @@ impl Faults {
         for (row, &link) in fabric.fault_link.iter().enumerate() {
             let ended = fabric.fault_ended_ticks[row] as Time;
             let for_good = fabric.fault_up_ticks[row] == NEVER;
+            let up = fabric.fault_up_ticks[row] as Time;
             let (fails, runs) = match fabric.fault_stuck[row] {
-                0 => (FaultEvent::Down { ended, for_good }, FaultEvent::Up),
-                _ => (FaultEvent::Stuck, FaultEvent::Free),
+                fault_kind::LINK => (FaultEvent::Down { ended, for_good }, Some(FaultEvent::Up)),
+                fault_kind::STUCK => (FaultEvent::Stuck { for_good }, Some(FaultEvent::Free)),
+                kind => (FaultEvent::Wrong { until: up, again: kind == fault_kind::REPLAY }, None),
             };
             events.push((fabric.fault_down_ticks[row] as Time, fails, link));
-            if fabric.fault_up_ticks[row] < NEVER {
-                events.push((fabric.fault_up_ticks[row] as Time, runs, link));
-            }
+            events.extend(runs.filter(|_| !for_good).map(|runs| (up, runs, link)));
         }
         // In a tick, links are repaired before others fail.
         events.sort_unstable_by_key(|&(time, event, link)| {
@@ -116,7 +119,14 @@ impl Network {
                     self.go_down(link, ended, asking);
                 }
                 FaultEvent::Up => self.go_up(link),
-                FaultEvent::Stuck => self.links[link as usize].stuck = true,
+                FaultEvent::Stuck { for_good } => {
+                    self.faults.for_good[link as usize] = for_good;
+                    self.links[link as usize].stuck = true;
+                }
+                FaultEvent::Wrong { until, again } => {
+                    let at = &mut self.links[link as usize];
+                    (at.wrong_until, at.repeats) = (until, again);
+                }
                 FaultEvent::Free => {
                     self.links[link as usize].stuck = false;
                     self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
@@ -128,6 +138,29 @@ impl Network {
             self.faults.table = table;
         }
         count
+    }
+
+    /// Handles a wrong bit in the character that a free wire would start now, if there is one; returns whether it is sent
+    /// again, later.
+    #[cold]
+    pub(super) fn is_put_off(&mut self, link: u32) -> bool {
+        let now = self.agenda.now;
+        let Some(lane) = self.starts_now(link) else { return false };
+        let at = &mut self.links[link as usize];
+        at.wrong_until = 0;
+        if at.repeats {
+            at.repeats_until = now + at.arrival + at.credit;
+            let until = at.repeats_until;
+            self.agenda.wake_wire(at, until);
+            return true;
+        }
+        let dispatched = at.dispatched;
+        let first = || self.lanes[lane as usize].outgoing.first().expect("a character is ready").packet;
+        let packet = if dispatched == NONE { first() } else { dispatched };
+        if self.packets[packet].wrong_on == NONE {
+            self.packets[packet].wrong_on = link;
+        }
+        false
     }
 
     /// Returns the packets lost on every link.
@@ -150,6 +183,12 @@ impl Network {
         if let Some(lost) = &mut self.faults.marks {
             marks.append(lost);
         }
+    }
+
+    /// Whether packets are in a network of which a link starts nothing any more.
+    pub fn is_stopped(&self) -> bool {
+        let stops = |(at, &for_good): (&Link, &bool)| at.stuck && for_good;
+        self.in_flight() > 0 && self.links.iter().zip(&self.faults.for_good).any(stops)
     }
 
     /// Returns the packets of terminals whose links never run again.

@@ -36,6 +36,11 @@ pub(super) struct Link {
     pub down: bool,
     /// Whether its receiver is stuck.
     pub stuck: bool,
+    /// Until when a character that starts is wrong, and whether it is sent again.
+    pub wrong_until: Time,
+    pub repeats: bool,
+    /// Until when it repeats what was wrong.
+    pub repeats_until: Time,
     pub from_terminal: bool,
     pub to_terminal: bool,
     pub quantum: u32,
@@ -104,6 +109,9 @@ impl Link {
             whole: fabric.whole_packet_credit == 1,
             down: false,
             stuck: false,
+            wrong_until: 0,
+            repeats: false,
+            repeats_until: 0,
             from_terminal: fabric.is_terminal(fabric.link_source[link]),
             to_terminal: fabric.is_terminal(fabric.link_target[link]),
             quantum: fabric.link_quantum[link],

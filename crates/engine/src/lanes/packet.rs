@@ -37,6 +37,8 @@ pub struct Packet {
     pub(super) header: Header,
     /// Address characters before this header.
     pub(super) address: u32,
+    /// The link on which a character of it was wrong, if its terminal will find that; or [`NONE`].
+    pub(super) wrong_on: u32,
     /// Whether it was cut or discarded.
     pub(super) lost: bool,
     /// Number of its remaining pieces: one, unless it was cut.

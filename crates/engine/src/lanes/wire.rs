@@ -51,6 +51,7 @@ impl Network {
             via,
             header,
             address,
+            wrong_on: NONE,
             lost,
             pieces,
         };
@@ -114,8 +115,14 @@ impl Network {
     /// The same where a wire has one lane, or may be kept by a fault or a code.
     #[inline(never)]
     fn start_otherwise(&mut self, link: u32) {
-        let &Link { down, stuck, .. } = &self.links[link as usize];
+        let &Link { down, stuck, wrong_until, repeats_until, .. } = &self.links[link as usize];
+        if repeats_until > self.agenda.now {
+            return self.agenda.wake_wire(&mut self.links[link as usize], repeats_until);
+        }
         if down || self.codes.is_some() && self.send_code(link) || stuck {
+            return;
+        }
+        if wrong_until > self.agenda.now && self.is_put_off(link) {
             return;
         }
         if self.starts_further(link) {
@@ -172,6 +179,17 @@ impl Network {
         let lane = first + in_turn(ready, last.wrapping_sub(first), self.fixed);
         self.send(link, lane, now);
         self.start_alone(link, lane);
+    }
+
+    /// Returns the lane whose next character a free wire would start now, if any can.
+    pub(super) fn starts_now(&self, link: u32) -> Option<u32> {
+        let (now, first, shared) = (self.agenda.now, self.fabric.lanes * link, &self.links[link as usize]);
+        let last = shared.last;
+        if self.by_packet && last != NONE && self.lanes[last as usize].is_amid() {
+            return (self.lanes[last as usize].starts_at <= now).then_some(last);
+        }
+        let (ready, _) = ready(&self.lanes, first, shared.known, now);
+        (ready != 0).then(|| first + in_turn(ready, last.wrapping_sub(first), self.fixed))
     }
 
     /// Notes that one character in the middle of a packet has started; its lane is held by this queue.
@@ -297,6 +315,10 @@ impl Network {
     /// Takes the packet received at the end of a lane; None if its end was lost, or is an error end.
     pub fn deliver(&mut self, lane: u32) -> Option<Packet> {
         let (_, packet) = self.lanes[lane as usize].ends.pop_front_if(|end| end.0 == self.agenda.now)?;
+        let wrong_on = self.packets[packet].wrong_on;
+        if wrong_on != NONE {
+            self.lose(packet, |losses| &mut losses.cut, wrong_on);
+        }
         if self.packets[packet].lost {
             self.piece_gone(packet);
             return None;

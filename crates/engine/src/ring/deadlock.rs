@@ -133,6 +133,9 @@ impl Rings {
             let is = self.entries[entry].is;
             if usize::from(is.response()) == kind && is.known_busied() {
                 waits.push(receive(by, kind));
+                self.for_takers_before(station, by, self.entries[entry].dest, |at| {
+                    waits.push(receive(at, kind))
+                });
                 busied += 1;
             }
             entry = next;
@@ -145,6 +148,18 @@ impl Rings {
         // Packets that were not busied will be accepted. Other places are reserved for responses in service.
         let open = in_flight - at.may_send[kind] + self.rare[station as usize].rejected[kind];
         busied > 0 && busied == open && (link.is_port() || at.at_work == NONE)
+    }
+
+    /// Visits the controllers that may accept a station's packet before it comes to the last one of their port.
+    fn for_takers_before(&self, station: u32, last: u32, dest: u32, mut visit: impl FnMut(u32)) {
+        let mut at =
+            if self.fabric.port_yields.is_empty() { last } else { self.stations[station as usize].link.next };
+        while at != last {
+            if self.taken_to(at, dest).is_some() {
+                visit(at);
+            }
+            at = self.stations[at as usize].link.next;
+        }
     }
 
     /// Whether a transfer to a port is in progress.

@@ -112,6 +112,16 @@ impl Rings {
         due
     }
 
+    /// Returns when the first unit was ready of those that wait at a station, whether they may start or not.
+    pub(super) fn first_ready(&self, station: u32) -> Time {
+        let (at, rare) = (&self.stations[station as usize], &self.rare[station as usize]);
+        let packets = [at.fresh[REQUEST].head, at.fresh[RESPONSE].head, rare.again.head];
+        let packets =
+            packets.into_iter().filter(|&entry| entry != NONE).map(|entry| self.entries[entry].ready);
+        let echo = if rare.echoes.is_empty() { NEVER } else { self.units[rare.echoes.head].time };
+        packets.fold(echo, Time::min)
+    }
+
     /// Puts the next unit on a link, if the link is free and there is one.
     #[inline(always)]
     pub(super) fn start_link(&mut self, link: u32) {

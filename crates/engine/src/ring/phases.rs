@@ -79,12 +79,12 @@ impl Rings {
         false
     }
 
-    /// Returns the station that will take a packet for a terminal off the ring of its sender, or [`NONE`].
+    /// Returns the station that must take a packet off the ring of its sender, or [`NONE`].
     fn taker(&self, station: u32, dest: u32) -> u32 {
         let mut at = self.stations[station as usize].link.next;
         loop {
             if self.taken_to(at, dest).is_some() {
-                return at;
+                return self.last_taker(at, dest);
             }
             if at == station {
                 return NONE;

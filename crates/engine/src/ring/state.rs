@@ -54,6 +54,8 @@ pub struct Rings {
     pub(super) reserved: Vec<[Reservation; 2]>,
     /// Per station: until when its interface is occupied, in each direction; empty if interfaces never are.
     pub(super) taken_up: Vec<[Time; 2]>,
+    /// Per station: whether the next one is a further controller of the same port; empty if no port has several.
+    pub(super) yields: Vec<bool>,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
@@ -137,6 +139,7 @@ impl Rings {
             ports,
             reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { count }],
             taken_up: vec![[0; 2]; if fabric.ring_interface_occupied == 0 { 0 } else { count }],
+            yields: yields(&fabric),
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
@@ -327,4 +330,13 @@ impl Rings {
             self.transactions.remove(transaction);
         }
     }
+}
+
+/// Returns which stations have a further controller of their port after them, see [`Rings::yields`].
+fn yields(f: &Fabric) -> Vec<bool> {
+    let mut yields = vec![false; if f.port_yields.is_empty() { 0 } else { f.links() }];
+    for (&station, &flag) in f.port_station.iter().zip(&f.port_yields) {
+        yields[station as usize] = flag != 0;
+    }
+    yields
 }

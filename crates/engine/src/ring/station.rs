@@ -3,6 +3,7 @@
 use super::choice::Order;
 use super::links::Timing;
 use super::parts::{Entry, Kind, Unit};
+use super::phases::UNLABELLED;
 use super::state::{IN, RESPONSE, Rings};
 use super::tick::{ARRIVE, LOOK};
 use crate::fabric::{NONE, PASS, retry};
@@ -29,9 +30,11 @@ impl Rings {
                 return;
             }
         } else if let Some(target) = self.taken_to(station, dest) {
-            let cut = self.becomes_echo(unit);
-            ready += if cut_through { Time::from(cut) * symbol } else { 0 };
-            self.plan_decision(unit, station, target, decision);
+            let may_pass = self.last_taker(station, dest) != station;
+            let accepted = self.plan_decision(unit, station, target, decision, may_pass);
+            if accepted || !may_pass {
+                ready += self.becomes_echo(unit, symbol);
+            }
         } else if self.timing(station).scrubs {
             self.units[unit].kind = Kind::Marked;
             if kind == Kind::Marked {
@@ -42,14 +45,31 @@ impl Rings {
         self.pass(station, unit, ready);
     }
 
-    /// Replaces a packet that will be stripped by its echo, whose content is not known yet; returns by how many symbols
-    /// it is shorter.
-    fn becomes_echo(&mut self, unit: u32) -> u32 {
+    /// Replaces a packet that will be stripped by its echo, whose content is not known yet; returns by how many ticks
+    /// the echo is later, whose symbols are the last ones.
+    fn becomes_echo(&mut self, unit: u32, symbol: Time) -> Time {
         let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
         let it = &mut self.units[unit];
         let cut = it.symbols - echo_bytes.div_ceil(2);
         it.symbols -= cut;
-        cut
+        if self.fabric.ring_cut_through == 0 { 0 } else { Time::from(cut) * symbol }
+    }
+
+    /// Returns the last controller that takes packets for a terminal of those that follow a station at its port; itself if
+    /// there is none.
+    #[inline]
+    pub(super) fn last_taker(&self, station: u32, dest: u32) -> u32 {
+        if self.yields.is_empty() || !self.yields[station as usize] {
+            return station;
+        }
+        let (mut at, mut last) = (station, station);
+        while self.yields[at as usize] {
+            at = self.stations[at as usize].link.next;
+            if self.taken_to(at, dest).is_some() {
+                last = at;
+            }
+        }
+        last
     }
 
     /// Schedules the arrival of an echo at its station at `time`. While no place and no transaction becomes free, a
@@ -94,25 +114,33 @@ impl Rings {
         }
     }
 
+    /// Whether a receive queue has reserved places.
+    #[inline]
+    fn owes(&self, station: u32, kind: usize) -> bool {
+        self.reserved.get(station as usize).is_some_and(|reserved| reserved[kind].owed != [0; 2])
+    }
+
     /// Schedules a station's decision about a packet at `time`. Acceptance is known in advance if there is a place and
-    /// all earlier packets are decided.
-    fn plan_decision(&mut self, unit: u32, station: u32, target: u8, time: Time) {
+    /// all earlier packets are decided; returns whether it is.
+    fn plan_decision(&mut self, unit: u32, station: u32, target: u8, time: Time, may_pass: bool) -> bool {
         let Unit { entry, response, .. } = self.units[unit];
         let kind = usize::from(response);
-        let owes = self.reserved.get(station as usize).is_some_and(|reserved| reserved[kind].owed != [0; 2]);
+        let owes = self.owes(station, kind);
         let timing = *self.timing(station);
         let at = &mut self.stations[station as usize];
-        let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes;
+        let labelled = may_pass && self.entries[entry].is.label() != UNLABELLED;
+        let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes && !labelled;
         // A packet that is immediately ready for its user becomes so in the step of arrivals.
         if foregone && timing.receive > 0 {
             self.units[unit].kind = Kind::Ready;
             self.hold(station, entry, target, time, timing);
-        } else {
-            at.undecided += 1;
-            let it = &mut self.units[unit];
-            (it.kind, it.dest) = (Kind::Open, station);
-            self.schedule(ARRIVE, unit, time);
+            return true;
         }
+        at.undecided += 1;
+        let it = &mut self.units[unit];
+        (it.kind, it.dest) = (Kind::Open, station);
+        self.schedule(ARRIVE, unit, time);
+        false
     }
 
     /// Makes a station decide about a unit.
@@ -167,12 +195,29 @@ impl Rings {
 
     /// Takes a send packet off the ring; the echo that replaces it says whether it was accepted.
     fn strip(&mut self, unit: u32) {
-        let Unit { entry, dest: station, response, time, .. } = self.units[unit];
+        let Unit { entry, dest: station, response, .. } = self.units[unit];
         self.stations[station as usize].undecided -= 1;
-        let accepted = self.accepts(station, entry, usize::from(response));
+        let dest = self.entries[entry].dest;
+        let (kind, last) = (usize::from(response), self.last_taker(station, dest));
+        let accepted = if last == station {
+            self.accepts(station, entry, kind)
+        } else {
+            let has_room = self.stations[station as usize].in_free[kind] > 0 && !self.owes(station, kind);
+            let accepted = has_room && self.entries[entry].is.label() == UNLABELLED;
+            let ticks = Time::from(self.units[unit].symbols) * Time::from(self.timing(station).symbol);
+            if !accepted && self.first_ready(station).saturating_add(ticks) > self.now {
+                let it = &mut self.units[unit];
+                (it.kind, it.dest) = (Kind::Send, dest);
+                return;
+            }
+            let later = self.becomes_echo(unit, Time::from(self.timing(station).symbol));
+            self.units[unit].time += later;
+            accepted
+        };
+        let time = self.units[unit].time;
         if accepted {
             self.units[unit].kind = Kind::Ready;
-            let target = self.taken_to(station, self.entries[entry].dest).unwrap_or(0);
+            let target = self.taken_to(station, dest).unwrap_or(0);
             self.hold(station, entry, target, self.now, *self.timing(station));
             return;
         }
@@ -181,7 +226,7 @@ impl Rings {
         let before = self.entries[entry].is.known_busied();
         let it = self.sent_row(entry);
         it.busied = if before { it.busied + 1 } else { 1 };
-        it.by = station;
+        it.by = last;
         let busied = it.busied;
         if self.fabric.ring_retry_at_responder != 0 {
             let delay = self.delay(busied);

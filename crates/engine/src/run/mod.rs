@@ -121,6 +121,8 @@ pub enum End {
     Incomplete,
     /// Packets are sent again and again, and none is accepted.
     Livelocked,
+    /// Nothing moves, and packets wait for what a fault has stopped for ever.
+    Stopped,
     /// Packets that could move stand still: an error of the engine, which makes the measurements invalid.
     Stalled,
     /// The last tick was reached.

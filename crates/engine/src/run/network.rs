@@ -113,6 +113,11 @@ pub(super) trait Network {
         0
     }
 
+    /// Whether packets wait for something that starts nothing any more.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// Whether only time-codes, interrupts, and faults without packets are still to happen.
     fn is_idle(&self) -> bool {
         false

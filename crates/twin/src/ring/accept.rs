@@ -1,7 +1,8 @@
 //! Whether a receive queue accepts a packet: places, and the two phases of reservations.
 
-use super::parts::{Kind, Label, Outgoing, Owed, Phase, Sent, Verdict};
+use super::parts::{Kind, Label, Outgoing, Owed, Phase, Sent, Unit, Verdict};
 use super::rings::Rings;
+use fabriloom_engine::kernel::Time;
 
 impl Rings<'_> {
     fn receive_places(&self, station: usize, kind: Kind) -> u32 {
@@ -11,11 +12,34 @@ impl Rings<'_> {
         }
     }
 
+    /// Whether a receive queue has a free place.
+    fn has_receive_place(&self, station: usize, kind: Kind) -> bool {
+        self.stations[station].received[kind as usize].len() < self.receive_places(station, kind) as usize
+    }
+
+    /// Returns the verdict of a controller before the last one of its port; None: the packet passes.
+    pub(crate) fn judge_first(
+        &self,
+        station: usize,
+        Unit { symbols, sent: Sent { kind, .. }, .. }: Unit,
+        phase: Phase,
+    ) -> Option<Verdict> {
+        let state = &self.stations[station];
+        let reserves = state.owed[kind as usize].count != [0, 0];
+        let label = if let Phase::Retry(label) = phase { Some(label) } else { None };
+        if self.has_receive_place(station, kind) && !reserves && label.is_none() {
+            return Some(Verdict::Ready);
+        }
+        let packets = state.outgoing.iter().filter(|packet| !packet.away).map(|packet| packet.ready);
+        let first = packets.chain(state.held_echoes.iter().map(|echo| echo.0)).min()?;
+        let arrives = Time::from(symbols) * self.symbol_ticks(station);
+        (first + arrives <= self.now).then_some(Verdict::Busy(label))
+    }
+
     /// Returns the verdict of the receive queue of this kind on a packet.
     pub(crate) fn judge(&mut self, station: usize, kind: Kind, phase: Phase) -> Verdict {
-        let places = self.receive_places(station, kind) as usize;
+        let has_place = self.has_receive_place(station, kind);
         let state = &mut self.stations[station];
-        let has_place = state.received[kind as usize].len() < places;
         if self.fabric.ring_phases == 1 {
             state.owed[kind as usize].judge(has_place, phase)
         } else if has_place {
@@ -46,11 +70,11 @@ impl Rings<'_> {
         }
     }
 
-    /// Returns the first following station that takes a packet off the ring, if any.
+    /// Returns the first following station that takes a packet off the ring and does not let it pass, if any.
     pub(crate) fn taker(&self, station: usize, sent: Sent) -> Option<usize> {
         let target = self.target(sent);
         let mut at = self.fabric.station_next[station] as usize;
-        while !self.takes(at, target) {
+        while !self.takes(at, target) || self.is_followed(at, target) {
             if at == station {
                 return None;
             }

@@ -60,7 +60,12 @@ impl Rings<'_> {
         if !self.takes(station, target) {
             return self.scrub(station, number);
         }
-        let verdict = self.judge(station, unit.sent.kind, phase);
+        let verdict = if self.is_followed(station, target) {
+            let Some(verdict) = self.judge_first(station, unit, phase) else { return Fate::Pass };
+            verdict
+        } else {
+            self.judge(station, unit.sent.kind, phase)
+        };
         let accepted = verdict == Verdict::Ready;
         let to_come = if self.fabric.ring_cut_through == 1 { unit.symbols - 1 } else { 0 };
         let whole = self.now + Time::from(to_come) * self.symbol_ticks(station);

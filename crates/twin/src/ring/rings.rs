@@ -225,6 +225,14 @@ impl<'a> Rings<'a> {
         self.station_of(terminal as usize) == station || self.way(station, terminal, 0).is_some()
     }
 
+    /// Whether a later controller of the same port takes packets for a terminal, too.
+    pub(crate) fn is_followed(&self, station: usize, terminal: u32) -> bool {
+        let row = self.port_row[station];
+        let yields = row.is_some_and(|row| self.fabric.port_yields.get(row) == Some(&1));
+        let next = self.fabric.station_next[station] as usize;
+        yields && (self.takes(next, terminal) || self.is_followed(next, terminal))
+    }
+
     /// Returns the output port of a packet for a terminal that arrives at this station, for a requester's transaction
     /// of this number. All transactions take the same packets off their rings.
     pub(crate) fn way(&self, station: usize, terminal: u32, number: usize) -> Option<usize> {

@@ -54,19 +54,29 @@ class Fault(Section):
     )
     stuck: bool = Field(
         default=False,
-        description="With terminal: it does not fail but accepts nothing from at to repaired; no packet is "
-        "lost",
+        description="With terminal: it does not fail but accepts nothing from at to repaired, or never "
+        "again; no packet is lost",
+    )
+    silent: bool = Field(
+        default=False,
+        description="With terminal: it does not fail but sends nothing from at to repaired, and stops in the "
+        "middle of a packet; what it has sent holds links until then, or until a watchdog ends it",
     )
     bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = Field(
         default=None,
-        description="Instead of at, for links and cables that send characters without a pause: probability "
-        "that a bit is wrong. Each wrong bit disconnects the link, which restarts at once",
+        description="Instead of at, for links and cables: probability that a bit is wrong. A wrong bit "
+        "disconnects a DS-Link or SpaceWire link, which restarts at once, and loses a packet elsewhere",
+    )
+    replay: bool = Field(
+        default=False,
+        description="With bit_error_rate, on links with credits: the link sends a wrong flit, and all after "
+        "it, again; no packet is lost",
     )
 
     @property
     def stops(self) -> bool:
         """Whether a component takes or moves nothing for a time, and loses nothing."""
-        return self.stuck or self.bus is not None
+        return self.stuck or self.silent or self.bus is not None
 
     @property
     def when(self) -> list[str]:

@@ -1,12 +1,12 @@
 //! Checks of faults.
 
 use super::{Checked, Shapes, below, fail, known};
-use crate::fabric::{Fabric, NEVER};
+use crate::fabric::{Fabric, NEVER, fault_kind};
 
 /// Refuses faults of links that do not exist, are out of order, or overlap.
 pub fn check(f: &Fabric) -> Checked {
     below("fault_link", &f.fault_link, f.links(), "a link")?;
-    known("fault_stuck", &f.fault_stuck, 1)?;
+    known("fault_stuck", &f.fault_stuck, if f.has_rings() { fault_kind::STUCK } else { fault_kind::LAST })?;
     if let Some(row) = f.switch_timeout_ticks.iter().position(|&ticks| ticks >= NEVER / 4) {
         return fail("switch_timeout_ticks", row, f.switch_timeout_ticks[row], "below 2^60 ticks");
     }
@@ -25,9 +25,6 @@ pub fn check(f: &Fabric) -> Checked {
         }
         if ended <= down || ended >= NEVER {
             return fail("fault_ended_ticks", row, ended, "after fault_down_ticks, and below 2^62");
-        }
-        if f.fault_stuck[row] == 1 && up == NEVER && !f.has_rings() {
-            return fail("fault_up_ticks", row, up, "below 2^62 of a link that is stuck");
         }
         if up <= ended || up > NEVER {
             return fail("fault_up_ticks", row, up, "after fault_ended_ticks, at most 2^62");

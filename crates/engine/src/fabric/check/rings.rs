@@ -43,6 +43,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("station_rejected", f.station_rejected.len(), stations),
         ("port_start", f.port_start.len(), switches + 1),
         ("port_station", ports, ports),
+        ("port_yields", f.port_yields.len(), if f.port_yields.is_empty() { 0 } else { ports }),
         (
             "port_route",
             f.port_route.len(),
@@ -219,6 +220,8 @@ fn ports(f: &Fabric) -> Checked {
             }
         }
     }
+    known("port_yields", &f.port_yields, 1)?;
+    rows_of_controllers(f, &is_port)?;
     let lost = |&station: &usize| !is_port[station] && !f.is_terminal(f.link_source[station]);
     if let Some(station) = (0..f.links()).find(lost) {
         return fail(
@@ -231,6 +234,22 @@ fn ports(f: &Fabric) -> Checked {
     for (terminal, &inward) in f.terminal_in_link.iter().enumerate() {
         if f.station_next.get(inward as usize) != Some(&f.terminal_out_link[terminal]) {
             return fail("terminal_in_link", terminal, inward, "the link that leads to terminal_out_link");
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the controllers of a port have an end.
+fn rows_of_controllers(f: &Fabric, is_port: &[bool]) -> Checked {
+    let mut others = vec![0; f.links()];
+    f.station_ring.iter().for_each(|&ring| others[ring as usize] += 1);
+    for (port, &station) in f.port_station.iter().enumerate().take(f.port_yields.len()) {
+        let ring = f.station_ring[station as usize] as usize;
+        others[ring] -= u32::from(f.port_yields[port]);
+        if f.port_yields[port] != 0
+            && (!is_port[f.station_next[station as usize] as usize] || others[ring] == 0)
+        {
+            return fail("port_yields", port, 1, "0 at the last controller of a port");
         }
     }
     Ok(())

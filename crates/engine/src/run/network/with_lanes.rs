@@ -100,6 +100,10 @@ impl Network for Lanes {
         Lanes::stranded(self)
     }
 
+    fn is_stopped(&self) -> bool {
+        Lanes::is_stopped(self)
+    }
+
     fn is_idle(&self) -> bool {
         Lanes::is_idle(self)
     }

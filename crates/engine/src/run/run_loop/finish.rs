@@ -1,4 +1,4 @@
-//! How a run ends: drained, deadlocked, stalled, or at its last tick.
+//! How a run ends: drained, deadlocked, stopped, stalled, or at its last tick.
 
 use super::{Network, Run};
 use crate::fabric::NONE;
@@ -13,6 +13,9 @@ impl Run {
         }
         if self.end.is_some() {
             return;
+        }
+        if empty && network.is_stopped() {
+            return self.end = Some(End::Stopped);
         }
         if empty && network.in_flight() > network.stranded() {
             self.standstill =

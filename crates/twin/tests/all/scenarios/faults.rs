@@ -1,6 +1,6 @@
 //! Networks whose links fail: any other network, with faults.
 
-use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check, is_open};
+use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check, fault_kind, is_open};
 use fabriloom_engine::kernel::Time;
 
 use super::random::{Draw, draw_for};
@@ -35,7 +35,7 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_link.push(link);
             f.fault_ended_ticks.push(ended);
             f.fault_up_ticks.push(up);
-            f.fault_stuck.push(u8::from(up < NEVER && draw.chance(15)));
+            f.fault_stuck.push(if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 });
         }
     }
     check(&f).expect("the generator makes legal faults");

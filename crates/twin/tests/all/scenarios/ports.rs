@@ -153,6 +153,7 @@ fn rings_alike(f: &mut Fabric, planes: u32) {
     f.station_next = shifted(&one.station_next, links);
     f.station_ring = shifted(&one.station_ring, links);
     f.port_station = shifted(&one.port_station, links);
+    f.port_yields = one.port_yields.repeat(planes as usize);
     f.port_start = shifted(&one.port_start[..one.switches as usize], one.port_station.len() as u32);
     f.port_start.push(one.port_station.len() as u32 * planes);
     f.switches = one.switches * planes;

@@ -140,13 +140,14 @@ pub fn route(f: &mut Fabric) {
 /// Returns a random network of rings that passes the engine's check. Equal seeds give equal networks.
 pub fn random_rings(seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x0419_5551_0a6e_77b3);
-    let stops = wiring(draw);
+    let (stops, controllers) = in_rows(wiring(draw), &mut draw_for(seed ^ 0x70_7573));
     let mut order: Vec<usize> = (0..stops.len()).collect();
     if draw.chance(50) {
         draw.shuffle(&mut order);
     }
     let mut f = numbered(&stops, &order);
     f.seed = seed;
+    take_in_rows(&mut f, controllers);
     protocol(&mut f, draw);
     durations(&mut f, draw);
     capacities(&mut f, draw);
@@ -164,6 +165,34 @@ pub fn random_rings(seed: u64) -> Fabric {
     orders(&mut f, draw);
     check(&f).expect("the generator makes legal networks");
     f
+}
+
+/// Replaces sometimes every port by a row of controllers, each of a switch of its own; returns how many.
+fn in_rows(stops: Vec<(u32, Stop)>, draw: &mut Draw) -> (Vec<(u32, Stop)>, u32) {
+    let controllers = draw.pick(&[1, 1, 1, 2, 3]);
+    let row = |(ring, stop)| match stop {
+        Stop::Terminal => vec![(ring, stop)],
+        Stop::Port(switch) => {
+            (0..controllers).map(|one| (ring, Stop::Port(switch * controllers + one))).collect()
+        }
+    };
+    (stops.into_iter().flat_map(row).collect(), controllers)
+}
+
+/// Makes all controllers of a row take what the first one takes.
+fn take_in_rows(f: &mut Fabric, controllers: u32) {
+    if controllers == 1 {
+        return;
+    }
+    f.port_yields = vec![0; f.port_station.len()];
+    for switch in 0..f.switches {
+        let (at, first) = (switch as usize, (switch - switch % controllers) as usize);
+        let (from, to) = (f.port_start[first] as usize, f.port_start[at] as usize);
+        let ports = f.port_start[at + 1] as usize - to;
+        let rows = from * ROUTE_BLOCK..(from + ports) * ROUTE_BLOCK;
+        f.port_exit.copy_within(rows, to * ROUTE_BLOCK);
+        f.port_yields[to..to + ports].fill(u8::from(switch % controllers + 1 < controllers));
+    }
 }
 
 /// Draws the priorities, and what waits at an interface.
