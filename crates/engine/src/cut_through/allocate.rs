@@ -16,18 +16,9 @@ struct Head {
     stay: u32,
 }
 
-/// Number of lanes at the beginning of a group that have bits in [`Group::unheld`].
-const BITS: u32 = u128::BITS;
-
 /// Lanes of which a head takes any, and the heads that wait for one, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// Which of its first lanes are free, or will be at a known tick.
-    unheld: u128,
-    /// From when on all of these can be granted, so that their rows need not be read.
-    free_from: Time,
-    /// Its number of lanes.
-    size: u32,
     waiting: Vec<Head>,
     /// The lane of the head that was granted last, or [`NONE`].
     served: u32,
@@ -40,9 +31,9 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     rows: Vec<Group>,
-    /// Per lane and one more: where the groups that contain it begin in the list of these, with its bits there.
+    /// Per lane and one more: where the groups that contain it begin in the list.
     of_lane: Vec<u32>,
-    list: Vec<(u32, u128)>,
+    list: Vec<u32>,
     streams: Vec<Stream>,
     /// Those to arbitrate in this tick.
     touched: Vec<u32>,
@@ -51,20 +42,16 @@ pub(super) struct Groups {
 impl Groups {
     pub fn new(fabric: &Fabric) -> Self {
         let mut of_lane = vec![0; fabric.all_lanes() + 1];
-        let mut members = Vec::with_capacity(fabric.group_links.len());
+        let mut members: Vec<(u32, u32)> = Vec::with_capacity(fabric.group_links.len());
         for group in 0..fabric.groups() as u32 {
-            let lanes = (0..).zip(fabric.group(group));
-            members.extend(lanes.map(|(place, &lane)| (lane, group, 1u128.checked_shl(place).unwrap_or(0))));
+            members.extend(fabric.group(group).iter().map(|&lane| (lane, group)));
         }
         members.sort_unstable();
-        members.iter().for_each(|&(lane, ..)| of_lane[lane as usize + 1] += 1);
+        members.iter().for_each(|&(lane, _)| of_lane[lane as usize + 1] += 1);
         for lane in 1..of_lane.len() {
             of_lane[lane] += of_lane[lane - 1];
         }
-        let rows = (0..).zip(&fabric.group_switch).map(|(group, &switch)| Group {
-            unheld: u128::MAX,
-            free_from: 0,
-            size: fabric.group(group).len() as u32,
+        let rows = fabric.group_switch.iter().map(|&switch| Group {
             waiting: Vec::new(),
             served: NONE,
             arbiter: fabric.switch_arbiter[switch as usize],
@@ -76,37 +63,23 @@ impl Groups {
         Self {
             rows: rows.collect(),
             of_lane,
-            list: members.into_iter().map(|(_, group, bit)| (group, bit)).collect(),
+            list: members.into_iter().map(|(_, group)| group).collect(),
             streams: if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() },
             touched: Vec::new(),
         }
     }
 
-    /// Calls a function for each group that contains a lane, with the number of the group and the bit of the lane.
+    /// Returns the groups that contain a lane.
     #[inline(always)]
-    fn for_each_of(&mut self, lane: u32, mut act: impl FnMut(&mut Group, u32, u128)) {
+    fn of(&self, lane: u32) -> &[u32] {
         let lane = lane as usize;
-        for &(group, bit) in &self.list[self.of_lane[lane] as usize..self.of_lane[lane + 1] as usize] {
-            act(&mut self.rows[group as usize], group, bit);
-        }
+        &self.list[self.of_lane[lane] as usize..self.of_lane[lane + 1] as usize]
     }
 
-    /// Records that a lane is held.
+    /// Whether heads wait for a lane.
     #[inline(always)]
-    fn hold(&mut self, lane: u32) {
-        self.for_each_of(lane, |group, _, bit| group.unheld &= !bit);
-    }
-
-    /// Records when a lane can be granted again; returns whether heads wait for it.
-    #[inline(always)]
-    pub fn unhold(&mut self, lane: u32, free_at: Time) -> bool {
-        let mut awaited = false;
-        self.for_each_of(lane, |group, _, bit| {
-            group.unheld |= bit;
-            group.free_from = group.free_from.max(free_at);
-            awaited |= !group.waiting.is_empty();
-        });
-        awaited
+    pub fn are_awaited(&self, lane: u32) -> bool {
+        self.of(lane).iter().any(|&group| !self.rows[group as usize].waiting.is_empty())
     }
 
     /// Returns the packets that wait for a group.
@@ -116,28 +89,12 @@ impl Groups {
 
     #[inline(always)]
     fn touch(&mut self, group: u32) {
-        self.rows[group as usize].touch(group, &mut self.touched);
-    }
-}
-
-impl Group {
-    /// Marks it for arbitration in this tick, if heads wait.
-    #[inline(always)]
-    fn touch(&mut self, number: u32, touched: &mut Vec<u32>) {
-        if !self.touched && !self.waiting.is_empty() {
-            self.touched = true;
-            touched.push(number);
+        let at = &mut self.rows[group as usize];
+        if !at.touched && !at.waiting.is_empty() {
+            at.touched = true;
+            self.touched.push(group);
         }
     }
-}
-
-/// Returns the index of the bit that so many lower ones precede.
-#[inline(always)]
-fn nth_bit(mut bits: u128, lower: u32) -> usize {
-    for _ in 0..lower {
-        bits &= bits - 1;
-    }
-    bits.trailing_zeros() as usize
 }
 
 impl Network {
@@ -159,9 +116,9 @@ impl Network {
     #[inline(always)]
     pub fn release(&mut self, lane: u32) {
         self.lanes[lane as usize].release_pending = false;
-        let mut touched = std::mem::take(&mut self.groups.touched);
-        self.groups.for_each_of(lane, |group, number, _| group.touch(number, &mut touched));
-        self.groups.touched = touched;
+        for place in 0..self.groups.of(lane).len() {
+            self.groups.touch(self.groups.of(lane)[place]);
+        }
     }
 
     /// Schedules the release of a lane for which heads wait, if it is known and not free already.
@@ -193,27 +150,8 @@ impl Network {
         self.no_route.map_or(Ok(()), Err)
     }
 
-    /// Returns which of the first lanes of a group can be granted, as bits.
-    #[inline(always)]
-    fn free_bits(&self, group: u32) -> u128 {
-        let at = &self.groups.rows[group as usize];
-        let lanes = self.fabric.group(group);
-        let mut unheld = at.unheld & (u128::MAX >> (BITS - at.size.min(BITS)));
-        if at.free_from <= self.now {
-            return unheld;
-        }
-        let mut free = 0;
-        while unheld != 0 {
-            let bit = unheld & unheld.wrapping_neg();
-            unheld &= !bit;
-            if self.lanes[lanes[bit.trailing_zeros() as usize] as usize].free_at <= self.now {
-                free |= bit;
-            }
-        }
-        free
-    }
-
     /// Returns the lanes of a group that can be granted, in its order.
+    #[inline(always)]
     fn free(&self, group: u32) -> impl Iterator<Item = u32> + Clone {
         let lanes = self.fabric.group(group).iter().copied();
         lanes.filter(|&lane| self.lanes[lane as usize].free_at <= self.now)
@@ -222,18 +160,11 @@ impl Network {
     /// Grants lanes of a group until no head waits or none is free.
     fn serve(&mut self, group: u32) {
         self.groups.rows[group as usize].touched = false;
-        let has_bits = self.groups.rows[group as usize].size <= BITS;
         loop {
-            let free = if has_bits { self.free_bits(group) } else { 0 };
-            let first = if has_bits { None } else { self.free(group).next() };
-            if free == 0 && first.is_none() {
-                break;
-            }
+            let first = self.free(group).next();
+            let Some(first) = first else { break };
             let head = self.choose_head(group);
-            let output = match first {
-                Some(first) => self.choose_lane(group, first),
-                None => self.choose_bit(group, free),
-            };
+            let output = self.choose_lane(group, first);
             self.grant(head, output);
             if self.groups.rows[group as usize].waiting.is_empty() {
                 return;
@@ -278,18 +209,8 @@ impl Network {
         chosen.expect("a head waits").0
     }
 
-    /// Returns the lane that is granted, of free ones as bits.
+    /// Returns the lane that is granted, of which the first free one is known.
     #[inline(always)]
-    fn choose_bit(&mut self, group: u32, free: u128) -> u32 {
-        let place = match self.groups.rows[group as usize].choice {
-            choice::FIRST => free.trailing_zeros() as usize,
-            choice::LEAST_RECENT => return self.choose_lane(group, NONE),
-            _ => nth_bit(free, self.groups.streams[group as usize].below(free.count_ones())),
-        };
-        self.fabric.group(group)[place]
-    }
-
-    /// The same in a group with more lanes than bits, whose first free one is known.
     fn choose_lane(&mut self, group: u32, first: u32) -> u32 {
         match self.groups.rows[group as usize].choice {
             choice::FIRST => first,
@@ -315,7 +236,6 @@ impl Network {
         let (link, number) = (to.link, to.granted);
         to.granted += i64::from(length);
         (to.free_at, to.last_grant) = (UNKNOWN, now);
-        self.groups.hold(output);
         let class = self.class_behind(link, packet, class, entry);
         let new =
             Stay { lane: output, number, grant: now, from: head.stay, ..Stay::new(packet, length, class) };

@@ -90,7 +90,7 @@ impl Network {
         let (free_at, front_at) = (kind.release(left), kind.at_front(left));
         let to = &mut self.lanes[out.lane as usize];
         (to.coming, to.free_at) = (NONE, free_at);
-        if self.groups.unhold(out.lane, free_at) {
+        if self.groups.are_awaited(out.lane) {
             self.announce(out.lane);
         }
         let queue = &mut self.lanes[lane as usize].queues[queue as usize];
