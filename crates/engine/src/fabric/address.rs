@@ -9,6 +9,11 @@ impl Fabric {
         self.link_deletes_address.get(link as usize).is_some_and(|&deletes| deletes > 0)
     }
 
+    /// Whether a link deletes a header or a character of the address on entry.
+    pub fn deletes_on_entry(&self, link: u32) -> bool {
+        self.link_deletes_header[link as usize] != 0 || self.deletes_address(link)
+    }
+
     /// Returns the number of address characters with which a packet leaves one port for another.
     pub fn address_chars(&self, source: u32, target: u32) -> u32 {
         if self.link_deletes_address.is_empty() {

@@ -91,14 +91,11 @@ impl Fabric {
     }
 
     /// Whether a link has to be simulated character by character: if its lanes share it, packets wait for credit for
-    /// all of them, faults or time-outs cut packets, routing tables are replaced, codes overtake characters, heads have
-    /// priorities, routes depend on the traffic class, packets go to several links at once, or addresses are deleted on
-    /// the path.
+    /// all of them, faults or time-outs cut packets, routing tables are replaced, codes overtake characters, or packets
+    /// go to several links at once.
     pub fn is_by_character(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts() || self.has_tables();
-        let ranks = !self.port_priority.is_empty() || self.class_headers.iter().any(|&first| first > 0);
         let shared = self.lanes > 1 || self.whole_packet_credit != 0;
-        let shortens = !self.link_deletes_address.is_empty();
-        shared || cuts || self.has_codes() || ranks || self.has_distributions() || shortens
+        shared || cuts || self.has_codes() || self.has_distributions()
     }
 }

@@ -258,6 +258,18 @@ impl Simulation {
     /// # Errors
     /// The arrays do not describe a network.
     pub fn new(fabric: Fabric, options: Options) -> Result<Self, FabricError> {
+        Self::with(fabric, options, false)
+    }
+
+    /// Returns the same run of a network of links, simulated character by character: for tests, which compare the two.
+    ///
+    /// # Errors
+    /// The arrays do not describe a network.
+    pub fn by_character(fabric: Fabric, options: Options) -> Result<Self, FabricError> {
+        Self::with(fabric, options, true)
+    }
+
+    fn with(fabric: Fabric, options: Options, forced: bool) -> Result<Self, FabricError> {
         check(&fabric)?;
         let hops = Hops { limit: options.hops, since: options.hops_since, ..Hops::default() };
         let run = Run::new(&fabric, options);
@@ -266,12 +278,12 @@ impl Simulation {
             rings.hops = hops;
             run.begin(&mut rings);
             AnyNetwork::Rings(Box::new(rings))
-        } else if fabric.is_by_packet() {
+        } else if !forced && fabric.is_by_packet() {
             let mut packets = Packets::new(fabric);
             packets.hops = hops;
             run.begin(&mut packets);
             AnyNetwork::Packets(Box::new(packets))
-        } else if fabric.is_by_character() {
+        } else if forced || fabric.is_by_character() {
             let mut lanes = Lanes::new(fabric);
             lanes.hops = hops;
             run.begin(&mut lanes);

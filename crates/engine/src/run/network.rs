@@ -272,7 +272,7 @@ impl Network for Worms {
 /// Takes the packet that has been received at the end of a link.
 #[inline(always)]
 fn deliver(worms: &mut Worms, link: u32, now: Time, deliveries: &mut Vec<Delivery>) {
-    let &PacketState { source, target, length, created, started, mark, number } = worms.deliver(link);
+    let &PacketState { source, target, length, created, started, mark, number, .. } = worms.deliver(link);
     deliveries.push(Delivery { source, target, length, created, started, delivered: now, mark, number });
 }
 

@@ -72,6 +72,8 @@ pub(super) struct Group {
     served: u32,
     arbiter: u8,
     choice: u8,
+    /// Whether heads have priorities.
+    ranks: bool,
     /// Whether it is arbitrated in this tick.
     touched: bool,
     /// From when on all links of `unheld` can be granted, so that their rows need not be read.
@@ -106,7 +108,7 @@ impl Ports {
         let mut others = Vec::new();
         let links = of_link.into_iter().zip(0..).map(|(members, link): (Vec<Member>, usize)| {
             let first = members.first().copied().unwrap_or(Member { bit: 0, group: NONE });
-            let mut port = Port::new(first, fabric.link_target[link], fabric.link_deletes_header[link] != 0);
+            let mut port = Port::new(first, fabric.link_target[link], fabric.deletes_on_entry(link as u32));
             if members.len() > 1 {
                 port.others = others.len() as u32;
                 others.push(members[1..].into());
@@ -278,6 +280,7 @@ impl Group {
             served: NONE,
             arbiter: fabric.switch_arbiter[switch],
             choice: fabric.switch_choice[switch],
+            ranks: !fabric.port_priority.is_empty(),
             touched: false,
             free_from: 0,
         }
@@ -301,6 +304,12 @@ impl Group {
         self.arbiter
     }
 
+    /// Whether heads have priorities.
+    #[inline(always)]
+    pub fn ranks(&self) -> bool {
+        self.ranks
+    }
+
     /// Its choice of links, a code of the fabric.
     #[inline(always)]
     pub fn choice(&self) -> u8 {
@@ -321,7 +330,8 @@ impl Group {
     /// The same for a number of heads.
     #[inline(always)]
     fn is_simple_for(&self, heads: u32) -> bool {
-        let first = self.arbiter == arbiter::FIFO || (heads == 1 && self.arbiter != arbiter::RANDOM);
+        let alone = heads == 1 && self.arbiter != arbiter::RANDOM;
+        let first = alone || (self.arbiter == arbiter::FIFO && !self.ranks);
         first && self.choice == choice::FIRST
     }
 

@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 
-use super::state::Network;
+use super::state::{Network, PacketState};
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
@@ -186,22 +186,47 @@ impl Network {
     /// Takes the head that is served next out of the group's queue.
     fn choose_head(&mut self, group: u32) -> u32 {
         let queue = &self.ports.groups[group as usize];
+        if queue.ranks() && queue.waiting() > 1 {
+            let place = self.place_by_rank(group);
+            return self.ports.serve(&mut self.links, group, place);
+        }
         let place = match queue.arbiter() {
             arbiter::FIFO => 0,
             kind if kind != arbiter::RANDOM && queue.waiting() == 1 => 0,
             arbiter::RANDOM => self.streams[group as usize].below(queue.waiting()),
             kind => {
                 let served = queue.served();
-                self.place_of_least(group, |link| rank(kind, link, served, || self.made(link)))
+                self.place_of_least(group, |link| rank(kind, link, served, || self.head_packet(link).created))
             }
         };
         self.ports.serve(&mut self.links, group, place)
     }
 
-    /// Returns when the source of an input link's head packet created it.
-    fn made(&self, link: u32) -> Time {
-        let head = self.links[link as usize].head();
-        self.packets[self.worm(link, head).packet].created
+    /// Returns the place of the head that is served next, of those with priority if there are any.
+    #[cold]
+    fn place_by_rank(&mut self, group: u32) -> u32 {
+        let all: Vec<(u32, u32)> = self.ports.waiting(&self.links, group).zip(0..).collect();
+        let goes_first = |&(link, _): &(u32, u32)| self.fabric.goes_first(self.head_packet(link).target);
+        let first: Vec<(u32, u32)> = all.iter().copied().filter(goes_first).collect();
+        let able = if first.is_empty() { all } else { first };
+        let queue = &self.ports.groups[group as usize];
+        let chosen = match queue.arbiter() {
+            arbiter::FIFO => able.first(),
+            arbiter::RANDOM => {
+                let drawn = self.streams[group as usize].below(able.len() as u32);
+                able.get(drawn as usize)
+            }
+            kind => {
+                let made = |link: u32| self.head_packet(link).created;
+                able.iter().min_by_key(|&&(link, _)| rank(kind, link, queue.served(), || made(link)))
+            }
+        };
+        chosen.expect("a head waits").1
+    }
+
+    /// Returns the head packet of an input link.
+    fn head_packet(&self, link: u32) -> &PacketState {
+        &self.packets[self.worm(link, self.links[link as usize].head()).packet]
     }
 
     fn place_of_least<K: Ord>(&self, group: u32, key: impl Fn(u32) -> K) -> u32 {

@@ -87,8 +87,7 @@ impl Network {
 
     /// Returns `Worm::links` of a packet that its source puts on a link. It counts as long only if it is so without its
     /// headers: then it is long on all links, also where headers have been deleted.
-    pub(super) fn links_of_source(&mut self, characters: u32) -> u8 {
-        let headers = self.fabric.header_chars + self.fabric.via_header_chars;
+    pub(super) fn links_of_source(&mut self, characters: u32, headers: u32) -> u8 {
         if characters <= self.window.saturating_add(headers) {
             return EAGER;
         }

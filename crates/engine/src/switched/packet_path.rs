@@ -46,23 +46,24 @@ impl Network {
     #[inline(always)]
     fn put_on_link<const PACED: bool>(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
+        let address = self.fabric.address_chars(terminal, packet.target);
+        let own = self.fabric.own_classes(terminal, packet.target);
+        let class = self.fabric.terminal_class[packet.target as usize] + own;
         let (header, class, headers) = match packet.via {
-            NONE => {
-                let class = self.fabric.terminal_class[packet.target as usize];
-                (Header::Final, class, self.fabric.header_chars)
-            }
+            NONE if address > 0 => (Header::Address, class, address + self.fabric.header_chars),
+            NONE => (Header::Final, class, self.fabric.header_chars),
             via => {
                 let headers = self.fabric.via_header_chars + self.fabric.header_chars;
-                (Header::Via, self.fabric.via_class[via as usize], headers)
+                (Header::Via, self.fabric.via_class[via as usize] + own, headers)
             }
         };
         if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
         let characters = headers + packet.length + 1;
-        let links = self.links_of_source(characters);
+        let links = self.links_of_source(characters, headers);
         let worm = Worm { time: packet.dispatch, class, header, links, ..Worm::default() };
-        if !self.begin_at_source::<PACED>(link, characters, worm, terminal, packet) {
+        if !self.begin_at_source::<PACED>(link, [characters, address], worm, terminal, packet) {
             self.settle::<PACED>(link);
         }
     }
@@ -72,7 +73,7 @@ impl Network {
     fn begin_at_source<const PACED: bool>(
         &mut self,
         link: u32,
-        characters: u32,
+        [characters, address]: [u32; 2],
         mut worm: Worm,
         terminal: u32,
         packet: &Packet,
@@ -97,6 +98,7 @@ impl Network {
             started: UNKNOWN,
             mark: packet.mark,
             number: packet.number,
+            address,
         });
         *at.append(beside.crowd) = worm;
         let to_terminal = at.leads_to_terminal();
@@ -171,7 +173,7 @@ impl Network {
         let mut old = *at.worm(at.head(), &self.crowd);
         let mut deleted = 0;
         if at.port.strips() || to.port.deletes_header() {
-            (old.header, old.class, deleted) = strip(&self.fabric, &self.packets, &old);
+            (old.header, old.class, deleted) = strip(&self.fabric, &mut self.packets, &old);
         }
         let granted = Granted { input, output, now, deleted };
         let kind = &self.kinds[at.kind as usize];
@@ -454,13 +456,21 @@ pub(super) fn put_through(
 
 /// Returns header and class of a worm without its front header, and the characters of that header.
 #[cold]
-fn strip(fabric: &Fabric, packets: &Slab<PacketState>, worm: &Worm) -> (Header, u32, u32) {
+fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &Worm) -> (Header, u32, u32) {
     let deleted = header_chars(fabric, worm.header);
-    if worm.header == Header::Via {
-        let target = packets[worm.packet].target;
-        return (Header::Final, fabric.terminal_class[target as usize], deleted);
+    let packet = &mut packets[worm.packet];
+    match worm.header {
+        Header::Address => {
+            packet.address -= 1;
+            (if packet.address > 0 { Header::Address } else { Header::Final }, worm.class, deleted)
+        }
+        Header::Via => {
+            let &mut PacketState { source, target, .. } = packet;
+            let class = fabric.terminal_class[target as usize] + fabric.own_classes(source, target);
+            (Header::Final, class, deleted)
+        }
+        Header::Final | Header::Deleted => (Header::Deleted, worm.class, deleted),
     }
-    (Header::Deleted, worm.class, deleted)
 }
 
 /// Returns the characters that must arrive before a head requests: its front header, or its first character.
@@ -473,6 +483,7 @@ pub(super) fn asking_chars(fabric: &Fabric, header: Header) -> u32 {
 #[inline(always)]
 fn header_chars(fabric: &Fabric, header: Header) -> u32 {
     match header {
+        Header::Address => 1,
         Header::Via => fabric.via_header_chars,
         Header::Final => fabric.header_chars,
         Header::Deleted => 0,

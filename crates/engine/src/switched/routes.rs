@@ -107,27 +107,40 @@ impl Row {
 
 /// Returns the classes that headers can have, in ascending order.
 fn used(fabric: &Fabric) -> Vec<u32> {
-    let mut used: Vec<u32> = fabric.terminal_class.iter().chain(&fabric.via_class).copied().collect();
+    let ends = fabric.terminal_class.iter().chain(&fabric.via_class);
+    let mut used: Vec<u32> = ends.flat_map(|&class| own(fabric).map(move |own| class + own)).collect();
     used.sort_unstable();
     used.dedup();
     used
 }
 
-/// Returns the region of every class, and the number of regions: one per switch that classes lead to.
+/// Returns what each traffic class adds to the class of a header, in ascending order.
+fn own(fabric: &Fabric) -> impl Iterator<Item = u32> {
+    let mut own = fabric.class_headers.clone();
+    own.push(0);
+    own.sort_unstable();
+    own.dedup();
+    own.into_iter()
+}
+
+/// Returns the region of every class, and the number of regions: one per switch that classes lead to, and traffic class.
 fn regions(fabric: &Fabric) -> (Vec<u32>, usize) {
-    let mut of_switch = vec![NONE; fabric.switches as usize];
     let mut regions = 0;
     let mut region = vec![0; fabric.classes as usize];
-    let homes = fabric.terminal_in_link.iter().map(|&link| fabric.link_source[link as usize]);
-    let ends = homes.chain(fabric.via_switch.iter().copied());
-    for (&class, switch) in fabric.terminal_class.iter().chain(&fabric.via_class).zip(ends) {
-        // A terminal may be connected to another terminal, and then needs no region.
-        if let Some(of_switch) = of_switch.get_mut(switch as usize) {
-            if *of_switch == NONE {
-                *of_switch = regions;
-                regions += 1;
+    for own in own(fabric) {
+        let mut of_switch = vec![NONE; fabric.switches as usize];
+        let homes = fabric.terminal_in_link.iter().map(|&link| fabric.link_source[link as usize]);
+        let ends = homes.chain(fabric.via_switch.iter().copied());
+        for (&class, switch) in fabric.terminal_class.iter().chain(&fabric.via_class).zip(ends) {
+            // A terminal may be connected to another terminal, and then needs no region.
+            let row = region.get_mut((class + own) as usize);
+            if let (Some(of_switch), Some(row)) = (of_switch.get_mut(switch as usize), row) {
+                if *of_switch == NONE {
+                    *of_switch = regions;
+                    regions += 1;
+                }
+                *row = *of_switch;
             }
-            region[class as usize] = *of_switch;
         }
     }
     (region, regions.max(1) as usize)

@@ -10,7 +10,7 @@ use std::num::Wrapping;
 
 use super::link::{Kind, Link};
 use super::packet_path::asking_chars;
-use super::state::Network;
+use super::state::{Network, PacketState};
 use super::timeline::{ahead, earlier};
 use super::worm::Worm;
 use crate::fabric::NONE;
@@ -65,7 +65,8 @@ impl Network {
     /// What is known of later ticks is a sequence of starts of characters, each following from the previous one, and at
     /// most an output buffer and one packet per link: what was granted a link earlier has left for its output buffer.
     fn latest(&self, now: Time) -> Time {
-        let longest = self.packets.kept().map(|packet| u64::from(packet.length)).max().unwrap_or(0);
+        let length = |packet: &PacketState| u64::from(packet.length) + u64::from(packet.address);
+        let longest = self.packets.kept().map(length).max().unwrap_or(0);
         let headers = u64::from(self.fabric.header_chars) + u64::from(self.fabric.via_header_chars) + 1;
         let busy = self.links.iter().filter(|link| link.wire.free() > now).map(|link| self.kind(link));
         let room = |kind: &Kind| u64::from(kind.output_buffer) + u64::from(kind.input_buffer);

@@ -73,6 +73,8 @@ pub struct PacketState {
     pub mark: u32,
     /// Its number in its source.
     pub number: u32,
+    /// Characters of its address that have not been deleted yet.
+    pub address: u32,
 }
 
 /// A wormhole network in operation.

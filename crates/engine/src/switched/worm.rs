@@ -14,6 +14,8 @@ use crate::kernel::Time;
 /// Headers still in front of a worm's payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Header {
+    /// An address, whose characters are deleted one by one, then the final one.
+    Address,
     /// The one to the intermediate switch, then the final one.
     Via,
     /// The final one.

@@ -1,6 +1,9 @@
 //! Random networks of every kind, the engine compared with its twin: a few of each, or as many as the time allows
 //! (`make soak MINUTES=60`).
 
+use fabriloom_engine::fabric::Fabric;
+
+use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
@@ -14,6 +17,18 @@ use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
 
+/// What changes heads and their grants, in most networks.
+fn with_grants(fabric: &Fabric, seed: u64) -> Fabric {
+    let mut fabric = fabric.clone();
+    if seed % 2 == 0 {
+        fabric = with_addresses(&fabric, seed).unwrap_or(fabric);
+    }
+    if seed % 3 > 0 {
+        fabric = with_classes(&fabric, seed).unwrap_or(fabric);
+    }
+    if seed % 5 > 1 { with_priorities(&fabric, seed) } else { fabric }
+}
+
 /// For how many packets of each terminal a small network runs: most end soon, so that many are drawn.
 fn packets(seed: u64) -> u32 {
     [10, 15, 20, 10, 15, 20, 60, 110][(seed / 12 % 8) as usize]
@@ -24,6 +39,26 @@ fn packets(seed: u64) -> u32 {
 fn small_networks_of_links() {
     for seed in seeds("small networks of links", 0..100) {
         let fabric = random_fabric(seed);
+        let until = time_for(&fabric, packets(seed));
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// Whether they are simulated character by character or not.
+#[test]
+fn small_networks_either_way() {
+    for seed in seeds("small networks either way", 0..60) {
+        let fabric = with_grants(&random_fabric(seed), seed);
+        agree::either(seed, &fabric, time_for(&fabric, packets(seed)));
+    }
+}
+
+/// With priorities, traffic classes with routes of their own, and addresses that become shorter.
+#[test]
+fn small_networks_with_other_grants() {
+    for seed in seeds("small networks with other grants", 0..100) {
+        let fabric = with_grants(&random_fabric(seed), seed);
         let until = time_for(&fabric, packets(seed));
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);

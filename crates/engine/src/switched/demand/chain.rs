@@ -184,7 +184,8 @@ impl Network {
     pub(super) fn has_all_headers(&self, front: u32, part: &Part) -> bool {
         let front = &self.links[front as usize];
         let worm = front.worm(front.tail(), &self.crowd);
-        let headers = self.fabric.via_header_chars + self.fabric.header_chars + 1;
+        let address = self.packets[worm.packet].address;
+        let headers = address + self.fabric.via_header_chars + self.fabric.header_chars + 1;
         part.unsent + headers <= (worm.end - worm.first).0
     }
 }

@@ -8,7 +8,7 @@ use fabriloom_twin::{
 };
 
 use super::codes::same_codes;
-use super::counts::{same_counts, same_deliveries};
+use super::counts::{deliveries, same_counts, same_deliveries, ways};
 
 /// Returns the twin's run of a legal fabric, with every flow-control character, after comparison with the engine.
 pub fn counted(f: &Fabric) -> TwinRun {
@@ -66,6 +66,31 @@ fn simulate_stopped(
 /// Without searching for deadlocks meanwhile.
 fn whole(fabric: &Fabric, until: Time, drain: bool) -> Option<Simulation> {
     simulate(fabric, until, drain, 1 << 50)
+}
+
+/// Compares a network of links with the same that is simulated character by character: packets, their paths, and links.
+pub fn either(seed: u64, fabric: &Fabric, until: Time) {
+    let options = Options {
+        until,
+        batch: 1 << 50,
+        hops: usize::MAX,
+        warmup: Some(0),
+        trace: usize::MAX,
+        ..Options::default()
+    };
+    let engines = [Simulation::new, Simulation::by_character];
+    let [fast, slow] = engines.map(|new| {
+        let mut simulation = new(fabric.clone(), options.clone()).expect("a legal fabric");
+        while simulation.advance(1 << 20).expect("a route for every packet").is_none() {}
+        simulation
+    });
+    same_deliveries(&fast, &deliveries(&slow), &format!("seed {seed}, until {until}"));
+    // One knows more of the future than the other.
+    let past = |run| ways(run).into_iter().filter(|way| (0..=until).contains(&way.4)).collect::<Vec<_>>();
+    assert_eq!(past(&fast), past(&slow), "paths, seed {seed}");
+    if fast.now() == slow.now() {
+        assert_eq!(fast.balance(), slow.balance(), "packets, seed {seed}");
+    }
 }
 
 /// Compares a network of links with sources.
