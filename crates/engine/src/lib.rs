@@ -6,6 +6,7 @@ pub mod cut_through;
 pub mod fabric;
 pub mod kernel;
 pub mod lanes;
+pub mod links;
 pub mod measure;
 pub mod ring;
 pub mod run;

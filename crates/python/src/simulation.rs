@@ -351,7 +351,7 @@ fn signals(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
         |delays| if delays.count > 0 { delays.min as u64 } else { 0 },
     )?;
     column(out, "code_max_ticks", &codes.delays, |delays| delays.max as u64)?;
-    let links = run.lanes().map_or(&[][..], |lanes| lanes.code_counts());
+    let links = run.code_counts();
     column(out, "link_codes_sent", links, |counts| counts.sent)?;
     column(out, "link_codes_lost", links, |counts| counts.lost)?;
     column(out, "link_codes_duplicate", links, |counts| counts.duplicates)?;

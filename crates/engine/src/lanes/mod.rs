@@ -2,9 +2,8 @@
 //!
 //! `Fabric::is_by_character` says which these are: links have several lanes, or packets wait for credit for all their
 //! characters (only then an input buffer may have a queue per output), or something else happens to packets that cannot be
-//! computed far in advance: faults, time-outs, codes, priorities of ports, routes by traffic class, distribution,
-//! addresses that become shorter. Not those of the room `cut_through`, which `Fabric::is_by_packet` selects before. A link
-//! without lanes is a link with one.
+//! computed far in advance: faults, time-outs, distribution. Not those of the room `cut_through`, which
+//! `Fabric::is_by_packet` selects before. A link without lanes is a link with one.
 //!
 //! The model is `docs/background/wormhole-model.md`, from its section on lanes to that on codes; `crates/twin` computes
 //! the same. Times that follow from a cause (the arrival of a character, the return of a place or of credit) are recorded
@@ -33,7 +32,7 @@
 //! | down, ended, up | [`fault`]: `go_down`, `end_early`, `go_up` | `fault.rs`: `go_down`, `end_early`, `go_up` |
 //! | spilled, no output | [`fault`]: `spill`, `spill_all`, `discard` | `fault.rs`: `spill`, `throw_away`, `discard` |
 //! | time-outs | [`timeout`]: `watch_from_grant`, `watch`, `time_out` | `fault.rs`: `moves`, `watch` |
-//! | codes: made, arrived, passed on, sent, lost | [`code`]: `make`, `arrive`, `pass_codes`, `send_code`, `lose_codes` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
+//! | codes: made, arrived, passed on, sent, lost | [`code`]: `pass_codes`, `send_code`, `lose_codes`; `links::codes`: `make`, `arrive`, `pass`, `start`, `lose` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
 //! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
 //!
 //! # Files

@@ -1,7 +1,6 @@
 //! The state of a network with lanes, and when its links and ports are looked at again.
 
 use super::agenda::Agenda;
-use super::code::Codes;
 use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
@@ -12,6 +11,7 @@ use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
+use crate::links::codes::Codes;
 use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
@@ -128,7 +128,7 @@ impl Network {
         if self.agenda.is_soon() {
             return own;
         }
-        let codes = self.codes.as_ref().and_then(|codes| codes.next());
+        let codes = self.codes.as_ref().map(|codes| codes.next()).filter(|&next| next < UNKNOWN);
         [own, self.faults.next(), codes].into_iter().flatten().min()
     }
 

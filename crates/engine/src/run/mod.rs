@@ -43,7 +43,7 @@ use crate::cut_through::Network as Packets;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::{Losses, Network as Lanes};
-use crate::measure::{Carried, Hop, Hops, LinkCounts, Rows, Trend};
+use crate::measure::{Carried, CodeCounts, Hop, Hops, LinkCounts, Rows, Trend};
 use crate::ring::Rings;
 use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
@@ -406,6 +406,15 @@ impl Simulation {
     /// Returns the counts of every link since measuring began.
     pub fn link_counts(&self) -> Vec<LinkCounts> {
         self.any().counts()
+    }
+
+    /// Returns the code counts of every link since then; empty if there are no codes.
+    pub fn code_counts(&self) -> &[CodeCounts] {
+        match &self.network {
+            AnyNetwork::Worms(worms) => worms.code_counts(),
+            AnyNetwork::Lanes(lanes) => lanes.code_counts(),
+            AnyNetwork::Rings(_) => &[],
+        }
     }
 
     /// Returns what every link has lost since then; empty if none can lose anything.

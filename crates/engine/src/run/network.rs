@@ -161,13 +161,28 @@ impl Network for Worms {
 
     #[inline]
     fn next(&mut self) -> Option<Time> {
-        self.wheel.peek()
+        let next = self.wheel.peek();
+        if self.next_outside() == Time::MAX {
+            next
+        } else {
+            Some(next.map_or(self.next_outside(), |next| next.min(self.next_outside())))
+        }
     }
 
     #[inline(always)]
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
-        self.wheel.go_to(now);
         let (mut count, mut is_quiet) = (0, true);
+        if self.next_outside() < Time::MAX {
+            self.goes_to(now);
+        }
+        if self.next_outside() == now {
+            count += self.happens_outside(now, &mut news.codes);
+            is_quiet = news.codes.is_empty();
+            if self.wheel.peek() != Some(now) {
+                return Happened { events: count, is_quiet };
+            }
+        }
+        self.wheel.go_to(now);
         while let Some(event) = self.wheel.pop() {
             count += 1;
             match Event::of(event) {
@@ -176,10 +191,6 @@ impl Network for Worms {
                     break;
                 }
                 Event::Request(link) => self.request(link),
-                Event::Release(link) if self.wheel.is_over() & self.is_decided() => {
-                    self.release_alone(link, now);
-                    break;
-                }
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
                     is_quiet = false;
@@ -187,9 +198,7 @@ impl Network for Worms {
                 }
                 Event::Source(number) => {
                     is_quiet = false;
-                    if !self.happens_outside(number) {
-                        news.asking.push(number);
-                    }
+                    news.asking.push(number);
                 }
             }
         }
@@ -199,9 +208,11 @@ impl Network for Worms {
         Happened { events: count, is_quiet }
     }
 
-    /// Does nothing: the wheel goes only to ticks with events. All that follows in such a tick is a dispatch, whose packet
-    /// has its tick, and a decision, which is given it; where these read `wheel.now()` it is only a lower limit.
-    fn go_to(&mut self, _now: Time) {}
+    /// The wheel goes only to ticks with events. All that follows in another one is a dispatch, whose packet has its tick,
+    /// and a decision, which is given it; where these read `wheel.now()` it is only a lower limit.
+    fn go_to(&mut self, now: Time) {
+        self.goes_to(now);
+    }
 
     fn off_bus(&mut self, _port: u32, _held: u32) {}
 
@@ -242,6 +253,10 @@ impl Network for Worms {
 
     fn scrubbed(&self) -> u64 {
         0
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_idle()
     }
 
     fn packet_hops(&self) -> u64 {

@@ -453,13 +453,6 @@ impl Port {
         now - self.requested
     }
 
-    /// Ends the wait for its release; returns its group, if only one contains it.
-    #[inline(always)]
-    pub fn release(&mut self) -> Option<u32> {
-        self.release_pending = false;
-        (self.others == NONE).then_some(self.group.group)
-    }
-
     /// Returns the ticks that heads waited for this link.
     pub fn wait_ticks(&self) -> u64 {
         self.wait_ticks

@@ -64,22 +64,6 @@ impl Network {
         self.ports.release(&mut self.links[link as usize].port, &mut self.touched);
     }
 
-    /// Arbitrates the only group of this link at once if its release is the last event of this tick, and the only one that
-    /// groups are arbitrated for.
-    ///
-    /// * Rule: a group is arbitrated at the end of a tick.
-    /// * Conditions: no event of this tick is left, no group is to be arbitrated, and no other group has this link.
-    /// * Otherwise the groups are arbitrated after all events of the tick.
-    /// * Gain: 1446 to 1438 instructions per packet-hop with the C104 (1024 terminals).
-    #[inline(always)]
-    pub fn release_alone(&mut self, link: u32, now: Time) {
-        match self.links[link as usize].port.release() {
-            Some(group) if !self.ports.groups[group as usize].is_idle() => self.serve_any(group, now),
-            Some(_) => {}
-            None => self.release(link),
-        }
-    }
-
     /// Arbitrates in the second phase of a tick.
     ///
     /// # Errors

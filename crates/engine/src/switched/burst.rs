@@ -11,16 +11,16 @@ use std::num::Wrapping;
 use super::departures::Places;
 use super::link::{Kind, Link};
 use super::model;
-use super::queue::{Run, follow};
+use super::queue::{ALWAYS, Run, follow};
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
 use crate::kernel::Time;
 
 /// What is known before a link sends.
 pub(super) type Case = u8;
-/// Nothing: the link may be of any kind, or have a horizon.
+/// Nothing: the link may be of any kind, or reach its horizon.
 pub(super) const ANY: Case = 0;
-/// The link and those that enter the switch before it are plain, and have no horizon.
+/// The link and those that enter the switch before it are plain, and it does not reach its horizon.
 pub(super) const PLAIN: Case = 1;
 /// It is plain, has waited for credit and for nothing else, and now gets some.
 pub(super) const CREDIT: Case = 2;
@@ -92,6 +92,8 @@ pub(super) struct Burst {
     pub credits: bool,
     /// It is known when the packet of its holder has left.
     pub frees: bool,
+    /// More of it could be sent, but not before the horizon.
+    pub held: bool,
 }
 
 impl View<'_> {
@@ -121,7 +123,9 @@ impl View<'_> {
         }
         let mut held = false;
         if CASE == ANY {
-            held = self.hold_back(&mut run, most);
+            held = self.hold_back(&mut run);
+        } else if run.count > 0 && at.wire.is_beyond(&run) {
+            return None;
         }
         let known = before + Wrapping(run.count);
         let mut burst = self.effects::<CASE>(run, &credit, known);
@@ -131,6 +135,7 @@ impl View<'_> {
         }
         // With the available credit all present characters are sent, or the rest waits for credit.
         burst.again = CASE != SUPPLY && known != stop && !burst.waits && !held;
+        burst.held = held;
         Some(burst)
     }
 
@@ -147,10 +152,9 @@ impl View<'_> {
     #[inline(always)]
     fn credit<const CASE: Case>(&self, most: u32) -> Option<Taken> {
         let at = self.at;
-        let opens = if CASE == ANY { at.horizon.opens() } else { self.time };
         // The first character of a packet also waits for its grant; the others follow it without gaps unless they are
         // late.
-        let own = model::start(self.time, at.wire.free(), opens);
+        let own = model::start(self.time, at.wire.free(), ALWAYS);
         let mut credit =
             Taken { characters: at.credit.characters(), next_quantum: at.credit.next_quantum(), own };
         match CASE {
@@ -197,22 +201,20 @@ impl View<'_> {
     }
 
     /// Applies the stored ready times of characters, and the horizon of the link; returns whether this excludes some
-    /// that could be sent in time.
+    /// that could be sent.
     #[cold]
-    fn hold_back(&self, run: &mut Run, most: u32) -> bool {
+    fn hold_back(&self, run: &mut Run) -> bool {
         if let Some(entered) = self.entered
             && run.count > 0
         {
             *run = follow(run.count, run.time, run.step, [entered]);
         }
-        if !self.at.horizon.is_set() {
+        if run.count == 0 || !self.at.wire.is_beyond(run) {
             return false;
         }
-        let next = self.at.horizon.next();
-        let in_time = (0..run.count).take_while(|&position| run.at(position) < next).count();
-        run.count = in_time as u32;
-        // The rest is sent after the horizon.
-        run.count < most && (run.count == 0 || run.after(self.kind.character) >= next)
+        let before = self.at.wire.horizon() - 1 - run.time;
+        run.count = if before < 0 { 0 } else { (before / Time::from(run.step.max(1))) as u32 + 1 };
+        true
     }
 
     /// Returns the consequences of a run for the link and for others.
@@ -236,7 +238,19 @@ impl View<'_> {
             _ => (false, false),
         };
         let Taken { characters: credited, next_quantum, .. } = *credit;
-        Burst { run, credited, next_quantum, last, again: false, waits, supplies, leaves, credits, frees }
+        Burst {
+            run,
+            credited,
+            next_quantum,
+            last,
+            again: false,
+            waits,
+            supplies,
+            leaves,
+            credits,
+            frees,
+            held: false,
+        }
     }
 }
 

@@ -86,7 +86,7 @@ impl Network {
                 || ahead(at.wire.known(), next) > 0;
             others.push(at.input.output());
             // The actions of a link that waits for its horizon are not known yet.
-            return full && !to.leads_to_terminal() && !to.has_horizon();
+            return full && !to.leads_to_terminal() && !self.is_held(at.input.output());
         }
         let group = at.port.awaits();
         if group == NONE {

@@ -43,7 +43,7 @@ impl Network {
             let known = earlier(places.turns.end, line.known());
             return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
         }
-        let mut run = places.leaving(at, number)?;
+        let run = places.leaving(at, number)?;
         if kind.plain {
             return Some((run, run.time > at.input.crosses_at(number, kind.crossbar)));
         }
@@ -51,8 +51,13 @@ impl Network {
             if ahead(number, at.wire.known()) >= 0 {
                 return None;
             }
-            run.time = run.time.max(at.wire.starts().run_from(number).time + Time::from(kind.arrival));
-            run.count = 1;
+            let arrival = at.wire.starts().run_from(number).later(kind.arrival);
+            if ahead(number, at.input.deleted()) < 0 {
+                return Some((Run { time: run.time.max(arrival.time), ..run }, false));
+            }
+            let place = places.freed(number - places.turns.shift);
+            let own = at.input.crosses_at(number, kind.crossbar);
+            return Some((follow(run.count, own, kind.crossbar, [arrival, place]), true));
         }
         Some((run, false))
     }

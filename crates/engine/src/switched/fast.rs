@@ -9,9 +9,8 @@ use std::hint::cold_path;
 use super::burst::{Burst, CREDIT, FIRST, SUPPLY, Supply, View};
 use super::link::{Kind, Link};
 use super::packet_path::Begun;
-use super::queue::Run;
 use super::state::{Network, UNKNOWN};
-use super::worm::{Crowd, Worm};
+use super::worm::Worm;
 use crate::fabric::NONE;
 
 impl Link {
@@ -66,37 +65,6 @@ impl Link {
     }
 }
 
-impl Link {
-    /// Sends characters of a packet from its source for which there is credit, and waits for more; false if the packet
-    /// ends before.
-    ///
-    /// * Equation: `S(m) = S(m - 1) + character_ticks`: the wire alone.
-    /// * Conditions: the link is plain, it is that of the source, no other packet follows, and the header has passed.
-    /// * Otherwise nothing is changed, and the link sends in a step.
-    /// * Gain: 1920 to 1905 with the C104.
-    #[inline(always)]
-    fn send_at_source<const PACED: bool>(&mut self, kind: &Kind, crowd: &Crowd) -> bool {
-        if self.has_sent_all() {
-            return false;
-        }
-        let &Worm { first, end, bound, .. } = self.worm(self.sending(), crowd);
-        let (known, count) = (self.wire.known(), self.credit.characters());
-        let alone = kind.from_terminal & self.sends_newest() & (self.input.output() == NONE);
-        let begun = self.input.asked() & (known != first) & (count < (end - known).0);
-        let free = !(bound | self.credit.is_kept()) & self.is_common() & self.wire.has_room();
-        if !(alone & begun & free) {
-            return false;
-        }
-        let run = Run { count, step: kind.character, time: self.wire.free() };
-        self.wire.send(&run, kind.character);
-        self.credit.spend(0, self.credit.next_quantum());
-        if PACED {
-            self.free_places(kind, &run);
-        }
-        true
-    }
-}
-
 impl Network {
     /// Sends the characters for which there is credit now, on a link that has waited for nothing else.
     ///
@@ -110,16 +78,11 @@ impl Network {
     /// Returns a link that sends next, or [`NONE`].
     #[inline(never)]
     pub(super) fn go_on<const PACED: bool>(&mut self, link: u32) -> u32 {
-        let (links, beside) = self.split();
-        let at = &mut links[link as usize];
+        let at = &mut self.links[link as usize];
         if at.credit.characters() > 0 {
             // It was taken early, so what has arrived is all that it needs.
             at.due.set_woken(false);
-            if !at.send_at_source::<PACED>(&beside.kinds[at.kind as usize], beside.crowd) {
-                return self.pass_on::<PACED>(link);
-            }
-            self.extensions += 1;
-            return NONE;
+            return self.pass_on::<PACED>(link);
         }
         if (self.on_demand || !self.is_before_slower(link))
             && let Some(next) = self.transmit::<PACED, CREDIT>(link)

@@ -79,7 +79,8 @@ impl View<'_> {
             && groups.time >= model::start(self.time, at.wire.free(), ALWAYS);
         let behind = at.is_behind(kind, groups.time);
         let comes = self.supply.as_ref().is_none_or(|supply| supply.in_time(kind, groups.time, most));
-        if groups.count < 2 || !waits || behind || !comes {
+        let last = groups.at(groups.count - 1) + Time::from(quantum - 1) * Time::from(kind.character);
+        if groups.count < 2 || !waits || behind || !comes || last >= at.wire.horizon() {
             return None;
         }
         let characters = groups.count * quantum;

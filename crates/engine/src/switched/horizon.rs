@@ -1,53 +1,103 @@
-//! Events of a link from outside, and the horizon that they set: until such an event has happened, no character starts
-//! at its tick or later, because its effect is unknown.
+//! The horizon of a wire: the first tick at which something from outside its packets may act on it. No character starts
+//! there or later until that has happened, so nothing computed is ever revoked.
 //!
-//! Links without such events pay nothing: a link with a horizon is not `common`, and in a network with one no link is
-//! left behind, so no shortcut starts characters beyond it. Credit that is taken early starts none. Currently the only such event is a stop of a link for some time, which only tests use.
+//! A burst that would pass the horizon of its wire ends before it, and its link is **held**: it is looked at again when
+//! the horizon is reached. That is all that codes and stops are for the links. Networks without them have no horizon.
+//!
+//! A horizon is a lower limit, found when a link is about to be held: the next stop of the link, which only tests use, and
+//! the next tick at which a code may be ready for its wire (see [`Paths`]).
 
-use std::collections::VecDeque;
+mod paths;
 
-use super::link::Link;
-use super::queue::ALWAYS;
-use super::state::{Event, Network};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use self::paths::Paths;
+use super::link::{Kind, Link};
+use super::state::Network;
+use super::timeline::Number;
+use super::worm::Crowd;
+use crate::fabric::Fabric;
 use crate::kernel::Time;
+use crate::links::codes::Codes;
+use crate::measure::{Code as Seen, CodeCounts};
 
-/// The events that may act on a link from outside, if any.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Horizon(Option<Box<Outside>>);
-
-/// The future events of a link.
+/// What may act on links from outside their packets.
 #[derive(Clone, Debug)]
-struct Outside {
-    /// The tick of the next event; [`Time::MAX`] if there is none.
-    next: Time,
-    /// No character starts before this tick.
+pub(super) struct Outside {
+    /// The present tick.
+    now: Time,
+    /// When links are looked at again.
+    looks: BinaryHeap<Reverse<(Time, u32)>>,
+    wires: Vec<Wires>,
+    codes: Option<(Box<Codes>, Paths)>,
+    /// No link is stopped, and no code is on a wire, after this tick.
     opens: Time,
-    /// When it stops, and when it continues.
-    stops: VecDeque<(Time, Time)>,
 }
 
-impl Horizon {
-    /// Whether any event may act on the link, or could have.
-    #[inline(always)]
-    pub fn is_set(&self) -> bool {
-        self.0.is_some()
+/// What is known of one wire besides its packets.
+#[derive(Clone, Debug, Default)]
+struct Wires {
+    /// Whether a burst ended before the horizon.
+    held: bool,
+    /// When it stops, and when it continues.
+    stops: VecDeque<(Time, Time)>,
+    /// When it has sent its last code.
+    free: Time,
+    /// When it is looked at next, unless something looks at it before.
+    look: Time,
+    /// Ticks of the codes sent within a packet, and the first character of that.
+    within: (Number, Time),
+}
+
+impl Outside {
+    /// Returns what may act on the links of a network; None if nothing does.
+    pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
+        let codes = Codes::new(fabric)?;
+        Some(Box::new(Self { codes: Some((codes, Paths::new(fabric))), ..Self::of_nothing(fabric.links()) }))
     }
 
-    /// Returns the tick of the next event from outside; [`Time::MAX`] if there is none.
-    pub fn next(&self) -> Time {
-        self.0.as_ref().map_or(Time::MAX, |outside| outside.next)
+    fn of_nothing(links: usize) -> Self {
+        let wires = vec![Wires::default(); links];
+        Self { now: -1, looks: BinaryHeap::new(), wires, codes: None, opens: 0 }
     }
 
-    /// No character starts before this tick.
-    pub fn opens(&self) -> Time {
-        self.0.as_ref().map_or(ALWAYS, |outside| outside.opens)
+    /// Has a link looked at again at a tick.
+    fn look_at(&mut self, link: u32, time: Time) {
+        debug_assert!(time > self.now, "link {link} is to be looked at in {time}, before {}", self.now);
+        if std::mem::replace(&mut self.wires[link as usize].look, time) != time {
+            self.looks.push(Reverse((time, link)));
+        }
+    }
+
+    /// Whether a code waits for the wire of a link.
+    fn waits(&self, link: u32) -> bool {
+        self.codes.as_ref().is_some_and(|(codes, _)| codes.waits(link))
+    }
+
+    fn next(&self) -> Time {
+        let look = self.looks.peek().map_or(Time::MAX, |look| look.0.0);
+        self.codes.as_ref().map_or(look, |(codes, _)| look.min(codes.next()))
+    }
+
+    /// Returns the first tick after the present one at which something may act on a link.
+    pub fn horizon(&self, fabric: &Fabric, link: u32) -> Time {
+        let stop = self.wires[link as usize].stops.front().map_or(Time::MAX, |stop| stop.0);
+        let code = self.codes.as_ref().map(|(codes, paths)| paths.next(fabric, codes, link, self.now));
+        code.map_or(stop, |code| stop.min(code))
     }
 }
 
 impl Link {
-    /// Whether it has future events from outside.
-    pub fn has_horizon(&self) -> bool {
-        self.horizon.next() < Time::MAX
+    /// Whether the next character is the first of a packet.
+    fn is_between_packets(&self, crowd: &Crowd) -> bool {
+        self.has_sent_all() || self.worm(self.sending(), crowd).first == self.wire.known()
+    }
+
+    /// Returns when its wire has sent the last character that is known.
+    fn sent_all_at(&self, kind: &Kind, crowd: &Crowd) -> Time {
+        let ticks = if self.is_between_packets(crowd) { kind.end } else { kind.character };
+        self.wire.starts().last() + Time::from(ticks)
     }
 }
 
@@ -58,45 +108,165 @@ impl Network {
         assert!(0 <= from && from < until && self.wheel.now() < 0, "a stop of link {link} at {from}");
         // What happens to a link may affect a packet on all its links.
         self.on_demand = false;
-        let at = &mut self.links[link as usize];
-        at.set_uncommon();
-        let new = Outside { next: Time::MAX, opens: 0, stops: VecDeque::new() };
-        let horizon = at.horizon.0.get_or_insert_with(|| Box::new(new));
-        assert!(
-            horizon.stops.back().is_none_or(|last| last.1 < from),
-            "link {link} is stopped twice at {from}"
-        );
-        horizon.stops.push_back((from, until));
-        if horizon.next == Time::MAX {
-            horizon.next = from;
-            self.schedule_outside(link, from);
+        let none = || Box::new(Outside::of_nothing(self.links.len()));
+        let outside = self.outside.get_or_insert_with(none);
+        let stops = &mut outside.wires[link as usize].stops;
+        assert!(stops.back().is_none_or(|last| last.1 < from), "link {link} is stopped twice at {from}");
+        stops.push_back((from, until));
+        outside.looks.push(Reverse((from, link)));
+        self.next_outside = outside.next();
+        self.set_horizons();
+    }
+
+    /// Sets the horizons of all wires at the beginning.
+    pub(super) fn set_horizons(&mut self) {
+        let Some(outside) = &self.outside else { return };
+        for (link, at) in (0..).zip(&mut self.links) {
+            at.wire.set_horizon(outside.horizon(&self.fabric, link));
         }
+        self.next_outside = outside.next();
     }
 
-    fn schedule_outside(&mut self, link: u32, time: Time) {
-        // After the numbers of the ports, and of the links with arrivals at terminals: see `Event::Source`.
-        let number = self.fabric.ports() + self.fabric.links() as u32 + link;
-        self.schedule(Event::Source(number), time);
+    /// Whether something can be done with a link that is not known before its horizon.
+    pub(super) fn is_held(&self, link: u32) -> bool {
+        self.outside.as_ref().is_some_and(|outside| outside.wires[link as usize].held)
     }
 
-    /// Handles the event that is due at a link, if the number is that of a link; the link sends up to the next horizon.
-    #[inline]
-    pub fn happens_outside(&mut self, number: u32) -> bool {
-        let link = number.checked_sub(self.fabric.ports() + self.fabric.links() as u32);
-        link.is_some_and(|link| self.stops(link))
+    /// Returns how many links are.
+    pub(super) fn holds_none(&self) -> bool {
+        self.outside.as_ref().is_none_or(|outside| outside.wires.iter().all(|wire| !wire.held))
     }
 
+    /// Returns a tick after which no link is kept from sending.
+    pub(super) fn opens(&self) -> Time {
+        self.outside.as_ref().map_or(0, |outside| outside.opens)
+    }
+
+    /// Lets a link send that could do so up to its horizon, if that is later now; otherwise it waits for it.
     #[cold]
-    fn stops(&mut self, link: u32) -> bool {
-        let horizon = self.links[link as usize].horizon.0.as_mut().expect("something happens to it");
-        let (_, until) = horizon.stops.pop_front().expect("it stops");
-        horizon.opens = until;
-        horizon.next = horizon.stops.front().map_or(Time::MAX, |next| next.0);
-        let horizon = horizon.next;
-        if horizon < Time::MAX {
-            self.schedule_outside(link, horizon);
+    pub(super) fn hold(&mut self, link: u32) {
+        let Some(outside) = &mut self.outside else { return };
+        let held = std::mem::replace(&mut outside.wires[link as usize].held, true);
+        if outside.waits(link) {
+            // It is looked at when its wire is free.
+            return;
         }
-        self.settle::<true>(link);
-        true
+        let wire = &mut self.links[link as usize].wire;
+        let horizon = outside.horizon(&self.fabric, link);
+        if horizon > wire.horizon() {
+            outside.wires[link as usize].held = held;
+            wire.set_horizon(horizon);
+            self.wake(link);
+        } else if !held {
+            outside.look_at(link, wire.horizon());
+            self.next_outside = self.next_outside.min(wire.horizon());
+        }
+    }
+
+    /// Moves on to a tick.
+    #[cold]
+    pub fn goes_to(&mut self, now: Time) {
+        self.outside.iter_mut().for_each(|outside| outside.now = now);
+    }
+
+    /// Handles what acts on links from outside in this tick, before all other events; returns the number of events.
+    #[cold]
+    #[inline(never)]
+    pub fn happens_outside(&mut self, now: Time, seen: &mut Vec<Seen>) -> u64 {
+        let Some(outside) = &mut self.outside else { return 0 };
+        let (mut due, mut count) = (Vec::new(), 0);
+        if let Some((codes, _)) = &mut outside.codes {
+            count += codes.pass(&self.fabric, now, |_| false, seen, &mut due);
+        }
+        for &link in &due {
+            let wire = &self.links[link as usize].wire;
+            debug_assert!(wire.starts().last() < now, "a code comes to link {link} at {now} unexpectedly");
+        }
+        while outside.looks.peek().is_some_and(|look| look.0.0 == now) {
+            due.extend(outside.looks.pop().map(|look| look.0.1));
+            count += 1;
+        }
+        for link in due {
+            self.look(link, now);
+        }
+        self.next_outside = self.outside.as_ref().map_or(Time::MAX, |outside| outside.next());
+        count
+    }
+
+    /// Looks at a link whose horizon is reached: something may happen to it, and it sends up to the next one.
+    fn look(&mut self, link: u32, now: Time) {
+        let Some(outside) = &mut self.outside else { return };
+        let at = &mut self.links[link as usize];
+        let wire = &mut outside.wires[link as usize];
+        if let Some((_, until)) = wire.stops.pop_front_if(|stop| stop.0 == now) {
+            at.wire.hold_until(at.wire.free().max(until));
+            outside.opens = outside.opens.max(until);
+        }
+        if outside.waits(link) {
+            let kind = &self.kinds[at.kind as usize];
+            let mut free = at.sent_all_at(kind, &self.crowd).max(outside.wires[link as usize].free);
+            if free <= now {
+                free = self.send_code(link, now);
+            }
+            let Some(outside) = &mut self.outside else { return };
+            if outside.waits(link) {
+                // Nothing else starts before.
+                outside.look_at(link, free);
+                self.links[link as usize].wire.set_horizon(free);
+                return;
+            }
+        }
+        let Some(outside) = &mut self.outside else { return };
+        let horizon = outside.horizon(&self.fabric, link);
+        self.links[link as usize].wire.set_horizon(horizon);
+        if std::mem::take(&mut outside.wires[link as usize].held) {
+            if self.paced { self.settle::<true>(link) } else { self.settle::<false>(link) }
+        }
+    }
+
+    /// Sends a code that waits for a wire; returns when that is free again.
+    fn send_code(&mut self, link: u32, now: Time) -> Time {
+        let Some(outside) = &mut self.outside else { return now };
+        let Some((codes, _)) = &mut outside.codes else { return now };
+        let hop = codes.start(&self.fabric, link, now);
+        let occupied = Time::from(self.fabric.link_code_ticks[link as usize]);
+        let (free, at) = (now + occupied, &mut self.links[link as usize]);
+        at.wire.hold_until(at.wire.free().max(free));
+        let wire = &mut outside.wires[link as usize];
+        if !at.is_between_packets(&self.crowd) {
+            let first = at.worm(at.sending(), &self.crowd).first;
+            let before = if wire.within.0 == first { wire.within.1 } else { 0 };
+            wire.within = (first, before + occupied);
+            at.sent.is_interrupted(occupied);
+        }
+        wire.free = free;
+        outside.opens = outside.opens.max(free);
+        if self.hops.limit > 0 {
+            hop.into_iter().for_each(|hop| self.hops.record(hop));
+        }
+        free
+    }
+
+    /// Returns the code counts of every link; empty if there are no codes.
+    pub fn code_counts(&self) -> &[CodeCounts] {
+        let codes = self.outside.as_ref().and_then(|outside| outside.codes.as_ref());
+        codes.map_or(&[], |(codes, _)| &codes.counts)
+    }
+
+    /// Resets these counts, and takes the codes within packets under way off their counts again.
+    pub(super) fn clear_code_counts(&mut self) {
+        let Some(outside) = &mut self.outside else { return };
+        let Some((codes, _)) = &mut outside.codes else { return };
+        codes.counts.fill(CodeCounts::default());
+        for (at, wire) in self.links.iter_mut().zip(&outside.wires) {
+            if !at.has_sent_all() && at.worm(at.sending(), &self.crowd).first == wire.within.0 {
+                at.sent.is_interrupted(wire.within.1);
+            }
+        }
+    }
+
+    /// Whether only codes are still to happen.
+    pub fn is_idle(&self) -> bool {
+        self.wheel.peek().is_none() && self.holds_none()
     }
 }

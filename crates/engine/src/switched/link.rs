@@ -8,7 +8,6 @@ use super::allocation::Port;
 use super::buffers::{InputBuffer, OutputBuffer};
 use super::credit::Credit;
 use super::due::Due;
-use super::horizon::Horizon;
 use super::sent::Sent;
 use super::timeline::START;
 use super::wire::Wire;
@@ -32,7 +31,7 @@ pub(super) struct Link {
     pub due: Due,
     /// As in `Kind`; copied here, so that the row of the kind need not be read.
     plain: bool,
-    /// Whether it and all links that enter the switch at its source are plain, and no event acts on it from outside.
+    /// Whether it and all links that enter the switch at its source are plain.
     common: bool,
     /// As in `Kind`.
     stepwise: bool,
@@ -45,8 +44,6 @@ pub(super) struct Link {
     pub worms: Rows,
     pub port: Port,
     pub sent: Sent,
-    /// Its future events from outside, if any.
-    pub horizon: Horizon,
 }
 
 /// The constants of a link; many links share them. All times are in ticks.
@@ -144,7 +141,6 @@ impl Link {
             sent: Sent::default(),
             worms: Rows::default(),
             port,
-            horizon: Horizon::default(),
         }
     }
 
@@ -154,7 +150,7 @@ impl Link {
         self.plain
     }
 
-    /// Whether it and all links that enter the switch at its source are plain, and no event acts on it from outside.
+    /// Whether it and all links that enter the switch at its source are plain.
     #[inline(always)]
     pub fn is_common(&self) -> bool {
         self.common
@@ -171,11 +167,6 @@ impl Link {
     pub fn leads_to_terminal(&self) -> bool {
         self.to_terminal
     }
-
-    /// Marks that events may act on it from outside: then no shortcut applies.
-    pub fn set_uncommon(&mut self) {
-        self.common = false;
-    }
 }
 
 impl Kind {
@@ -185,8 +176,12 @@ impl Kind {
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
         let (buffer, quantum) = (fabric.link_input_buffer[link], fabric.link_quantum[link]);
         let (arrival, credit_delay) = (fabric.link_arrival_ticks[link], fabric.link_credit_ticks[link]);
-        // Minimum time to send the characters for which there is credit when the link begins to wait for more.
-        let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
+        // Minimum time to send the characters for which there is credit when the link begins to wait for more, as many
+        // ends of packets among them as there can be.
+        let bufferful = buffer + 1 - quantum;
+        let ends = u64::from(bufferful.div_ceil(shortest));
+        let gain = ends * u64::from(character.saturating_sub(end));
+        let loop_ticks = u64::from(bufferful) * u64::from(character) - gain;
         let long = loop_ticks < u64::from(arrival) + u64::from(credit_delay);
         let is_stepwise = |vertex: u32| stepwise.get(vertex as usize).copied().unwrap_or(false);
         let stepwise = is_stepwise(target);

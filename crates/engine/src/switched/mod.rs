@@ -2,10 +2,10 @@
 //!
 //! The equations of the model are in `docs/background/wormhole-model.md`; `crates/twin` computes the same, one
 //! character at a time. Here the times of many characters are computed at once, as runs at equal intervals, as far as
-//! they follow from what is known. A time is unknown only while it depends on a future grant or on something from
-//! outside. A terminal is here one of its ports: only sources, programs and statistics know terminals of several ports.
+//! they follow from what is known. A time is unknown only while it depends on a future grant, or is not before the
+//! horizon of its wire. A terminal is here one of its ports: only sources, programs and statistics know terminals of several ports.
 //! So the only events are requests, contended releases (those of links for which heads wait), dispatches,
-//! deliveries, the arrival of a first character if programs need it, and events from outside.
+//! deliveries, the arrival of a first character if programs need it, and what acts on wires from outside.
 //!
 //! # Map
 //!
@@ -21,16 +21,17 @@
 //! | release, next head | [`packet_path`]: `left`; [`model`]: `Kind::release`, `at_front` | `switch.rs`: `leave`, `release` |
 //! | dispatch, delivery | [`packet_path`]: `dispatch`, `sent`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: the order of `What` |
-//! | horizon | [`horizon`]: `Horizon` | `wire.rs`: `stop` |
+//! | codes: made, arrived, passed on; sent | `links::codes`: `make`, `arrive`, `pass`; [`horizon`]: `send_code` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
+//! | horizon | [`horizon`]: `Outside::horizon`, `hold`, `look`; of codes `horizon::paths` | `wire.rs`: `stop` |
 //!
 //! # Files
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand` by [`horizon`] |
+//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand`, `outside` and `next_outside` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`] and [`early`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
 //! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`fast`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
@@ -48,15 +49,15 @@
 //! | [`early`] | credit that is in time whatever is sent next, taken at once | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
-//! | [`horizon`] | events of a link from outside; nothing is computed beyond them | `stop` and `happens_outside` by `run` |
+//! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `stop` and `happens_outside` by `run` |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
-//! | [`sent`] | counts of a link for the table of links | `add` by [`worm`]; cleared by [`state`] |
+//! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
 //! | [`deadlock`], [`standstill`] | queries of a run: read only | |
 //!
 //! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step, and would make
 //! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
-//! [`groups`] several quanta, [`demand`] all links of a packet where all have one pace, [`stream`] where they have not. One is not about times: `arbiter::request_alone` and `release_alone`. Each states its equation, its
+//! [`groups`] several quanta, [`demand`] all links of a packet where all have one pace, [`stream`] where they have not. One is not about times: `arbiter::request_alone`. Each states its equation, its
 //! conditions, what happens otherwise and its gain.
 //!
 //! # Invariants
@@ -66,7 +67,8 @@
 //!   input buffer.
 //! * `Wire::starts` holds every start up to `known()` that is still looked up, and is never changed. Computed times
 //!   depend only on causes in earlier ticks, because all delays are positive. So the order in which links send does not
-//!   matter, and a test may stop a link at a horizon without undoing anything.
+//!   matter, and what acts on a wire at its horizon undoes nothing.
+//! * A link that could send beyond the horizon of its wire is held: it is looked at when that is reached.
 //! * Credit is taken by quanta, in order. `Credit::next_quantum` is the character that has to leave for the next
 //!   quantum; the credit of departed packets is stored there too.
 //! * Between two events no link can send more, unless it was left behind ([`demand`]). Within an event, a link that can

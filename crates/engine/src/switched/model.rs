@@ -8,7 +8,7 @@ use crate::kernel::Time;
 
 /// `S_o(m)`: a character starts on the wire of a link when it has passed the switch, when the wire has sent the
 /// previous character, and when it has credit. Supply and credit are those of whole runs in `Supply::follow` and
-/// `Taken::take`; where only one character is meant, they are arguments here. A stopped link opens later, like credit.
+/// `Taken::take`; where only one character is meant, they are arguments here.
 #[inline(always)]
 pub(super) fn start(supply: Time, wire: Time, credit: Time) -> Time {
     supply.max(wire).max(credit)

@@ -11,8 +11,8 @@ pub(super) struct Sent {
     packets: u64,
     /// Including headers and ends of packets.
     characters: u64,
-    /// From the first character of each packet on the wire to the last.
-    ticks: u64,
+    /// From the first character of each packet on the wire to the last, without what codes have of them.
+    ticks: Time,
 }
 
 impl Sent {
@@ -21,14 +21,19 @@ impl Sent {
     pub fn add(&mut self, characters: u32, ticks: Time) {
         self.packets += 1;
         self.characters += u64::from(characters);
-        self.ticks += ticks as u64;
+        self.ticks += ticks;
+    }
+
+    /// Takes ticks off that something else had within a packet.
+    pub fn is_interrupted(&mut self, ticks: Time) {
+        self.ticks -= ticks;
     }
 
     /// Returns the counts of a link. `wait_ticks`: time that heads have waited for it.
     pub fn counts(&self, kind: &Kind, wait_ticks: u64) -> LinkCounts {
         let Self { packets, characters, ticks } = *self;
         let busy_ticks = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
-        let stalled_ticks = ticks - busy_ticks;
+        let stalled_ticks = (ticks - busy_ticks as Time) as u64;
         LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
     }
 }

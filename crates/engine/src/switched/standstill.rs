@@ -73,8 +73,7 @@ impl Network {
         let steps = busy.map(|kind| longest + headers + room(kind)).fold(1, u64::saturating_add);
         let slowest = self.kinds.iter().map(Kind::longest_step).max().unwrap_or(0);
         let lasts = steps.saturating_mul(2).saturating_mul(slowest);
-        let opens = self.links.iter().map(|link| link.horizon.opens());
-        let now = opens.chain(self.dispatches()).fold(now, Time::max);
+        let now = self.dispatches().fold(now.max(self.opens()), Time::max);
         now.saturating_add(Time::try_from(lasts).unwrap_or(Time::MAX))
     }
 
@@ -119,7 +118,7 @@ impl Network {
     /// Whether a link has characters to send and credit for them.
     fn can_send(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        if at.has_sent_all() || at.has_horizon() {
+        if at.has_sent_all() || self.is_held(link) {
             return false;
         }
         let worm = at.worm(at.sending(), &self.crowd);
@@ -143,7 +142,7 @@ impl Network {
 
 impl Kind {
     /// Returns an upper limit of the interval between a start of a character and the next one.
-    fn longest_step(&self) -> u64 {
+    pub(super) fn longest_step(&self) -> u64 {
         let ways = u64::from(self.arrival) + u64::from(self.credit_delay) + u64::from(self.onward);
         ways + 2 * u64::from(self.character.max(self.end)) + 2 * u64::from(self.crossbar)
     }

@@ -2,6 +2,7 @@
 
 use super::allocation::Ports;
 use super::demand::{self, Chain};
+use super::horizon::Outside;
 use super::link::{self, Kind, Link};
 use super::routes::Routes;
 use super::sent::Sent;
@@ -27,8 +28,7 @@ pub enum Event {
     /// The end of a packet has been received by the terminal at the end of this link.
     Deliver(u32),
     /// The link of this port of a terminal is free, or the dispatch of its next packet is due. After the ports, each
-    /// link has a number: the first character of a packet has arrived at the terminal at its end. After these, each has
-    /// another one: an event from outside is due there (see the module `horizon`).
+    /// link has a number: the first character of a packet has arrived at the terminal at its end.
     Source(u32),
 }
 
@@ -110,6 +110,9 @@ pub struct Network {
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
+    /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
+    pub(super) outside: Option<Box<Outside>>,
+    pub(super) next_outside: Time,
     /// Whether the arrival of a packet's first character at its terminal is reported.
     pub(super) tells_heads: bool,
     /// Paths of packets, if requested.
@@ -153,7 +156,8 @@ impl Network {
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
-        Self {
+        let outside = Outside::new(&fabric);
+        let mut network = Self {
             links,
             exits,
             crowd: Crowd::default(),
@@ -164,7 +168,9 @@ impl Network {
             paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),
             work: Vec::new(),
-            on_demand: kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
+            // What happens to a link may affect a packet on all its links.
+            on_demand: outside.is_none()
+                && kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
             window: demand::window(&kinds),
             reach: demand::reach(&kinds),
             has_long: false,
@@ -177,8 +183,12 @@ impl Network {
             grants: 0,
             extensions: 0,
             wheel: Wheel::default(),
+            outside,
+            next_outside: Time::MAX,
             fabric,
-        }
+        };
+        network.set_horizons();
+        network
     }
 
     /// The arrays this network was made from.
@@ -194,6 +204,12 @@ impl Network {
     /// Returns a packet by number.
     pub fn packet(&self, packet: u32) -> &PacketState {
         &self.packets[packet]
+    }
+
+    /// Returns the next tick at which something happens from outside; [`Time::MAX`] if nothing does.
+    #[inline(always)]
+    pub fn next_outside(&self) -> Time {
+        self.next_outside
     }
 
     /// Adds an event at a later tick.
@@ -224,7 +240,14 @@ impl Network {
 
     /// Returns the counts of every link since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
-        self.links.iter().map(|link| link.sent.counts(self.kind(link), link.port.wait_ticks()))
+        let codes = self.code_counts();
+        self.links.iter().enumerate().map(|(number, link)| {
+            let mut counts = link.sent.counts(self.kind(link), link.port.wait_ticks());
+            let code = codes.get(number).map_or(0, |codes| codes.sent);
+            counts.busy_ticks +=
+                code * self.fabric.link_code_ticks.get(number).map_or(0, |&ticks| u64::from(ticks));
+            counts
+        })
     }
 
     /// Resets the counts.
@@ -233,5 +256,6 @@ impl Network {
             link.sent = Sent::default();
             link.port.clear_wait();
         }
+        self.clear_code_counts();
     }
 }

@@ -201,6 +201,9 @@ impl Network {
             cold_path();
             self.work.push(link);
         }
+        if CASE == ANY && burst.held {
+            self.hold(link);
+        }
         if asks {
             self.ask(link);
         }

@@ -211,8 +211,9 @@ impl Link {
         let none = false;
         let (again, supplies, leaves, credits) = (none, none, none, none);
         let frees = run.count + kind.output_buffer >= total;
+        let held = none;
         let burst =
-            Burst { run, credited, next_quantum, last, again, waits, supplies, leaves, credits, frees };
+            Burst { run, credited, next_quantum, last, again, waits, supplies, leaves, credits, frees, held };
         self.begin_with(kind, worm, header, &burst)
     }
 }
@@ -226,15 +227,16 @@ impl Grant<'_> {
         let most = (self.head.end - at.wire.known()).0;
         let (credited, time) = self.credit(&begins, most)?;
         let run = self.supplied(Run { count: most, step: kind.character, time })?;
-        if !self.is_in_time(&run, &begins) {
+        let beyond = at.wire.is_beyond(&run) | self.to.wire.is_beyond(&begins);
+        if !self.is_in_time(&run, &begins) | beyond {
             return None;
         }
         let next_quantum = at.credit.next_quantum() + Wrapping(credited);
         let (last, none) = (true, false);
-        let (again, waits, supplies, leaves) = (none, none, none, none);
+        let (again, waits, supplies, leaves, held) = (none, none, none, none, none);
         let (credits, frees) = self.from.map_or((none, none), |from| at.vacates(kind, self.head.end, from));
         let rest =
-            Burst { run, credited, next_quantum, last, again, waits, supplies, leaves, credits, frees };
+            Burst { run, credited, next_quantum, last, again, waits, supplies, leaves, credits, frees, held };
         Some(Whole { rest, begins })
     }
 

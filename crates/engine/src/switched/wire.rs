@@ -12,6 +12,8 @@ pub(super) struct Wire {
     free: Time,
     /// When characters start.
     starts: Timeline,
+    /// No character starts at this tick or later yet: see [`super::horizon`].
+    horizon: Time,
 }
 
 impl Wire {
@@ -19,7 +21,24 @@ impl Wire {
     /// of the output buffer free. Characters of one packet follow each other no faster than `pace` ticks; they may be in
     /// groups of a quantum.
     pub fn new(before: u32, pace: u32, quantum: u32) -> Self {
-        Self { free: 0, starts: Timeline::new(before, pace, quantum) }
+        Self { free: 0, starts: Timeline::new(before, pace, quantum), horizon: Time::MAX }
+    }
+
+    /// Returns the tick at which no character starts yet, or later.
+    #[inline(always)]
+    pub fn horizon(&self) -> Time {
+        self.horizon
+    }
+
+    /// Sets that tick: everything before it is known that can be, so that it may be earlier only if nothing can start.
+    pub fn set_horizon(&mut self, horizon: Time) {
+        self.horizon = horizon;
+    }
+
+    /// Whether the last of some characters would start at the horizon or later.
+    #[inline(always)]
+    pub fn is_beyond(&self, run: &Run) -> bool {
+        run.at(run.count.wrapping_sub(1)) >= self.horizon
     }
 
     /// Returns the earliest start of the next character.
@@ -67,6 +86,7 @@ impl Wire {
     pub fn send(&mut self, run: &Run, last: u32) {
         debug_assert!(run.time >= self.free, "a wire that is free at {} sends {run:?}", self.free);
         self.starts.push(run);
+        debug_assert!(self.starts.last() < self.horizon, "{run:?} is beyond {}", self.horizon);
         self.free = self.starts.last() + Time::from(last);
     }
 
@@ -75,6 +95,7 @@ impl Wire {
     pub fn send_groups(&mut self, groups: &Run, last: u32) {
         debug_assert!(groups.time >= self.free, "a wire that is free at {} sends {groups:?}", self.free);
         self.starts.push_groups(groups);
+        debug_assert!(self.starts.last() < self.horizon, "{groups:?} are beyond {}", self.horizon);
         self.free = self.starts.last() + Time::from(last);
     }
 

@@ -139,6 +139,7 @@ fn small_networks_with_codes() {
         let fabric = if seed % 2 == 0 { with_faults(&fabric, seed, until) } else { fabric };
         let fabric = if seed % 3 == 0 { with_priorities(&fabric, seed) } else { fabric };
         let fabric = with_codes(&fabric, seed, until);
+        agree::either(seed, &fabric, until);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

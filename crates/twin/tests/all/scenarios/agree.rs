@@ -120,7 +120,7 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
     assert_eq!((balance.lost, losses(&fast)), (twin.lost, twin.losses.clone()), "lost, seed {seed}");
     searched(seed, fabric, until, stops, &twin);
     if fast.now() == until {
-        same_codes(&fast, &twin, &format!("seed {seed}, until {until}"));
+        same_codes(fabric, &fast, &twin, &format!("seed {seed}, until {until}"));
     }
     twin
 }

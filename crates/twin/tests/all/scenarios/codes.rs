@@ -45,9 +45,8 @@ pub fn with_priorities(fabric: &Fabric, seed: u64) -> Fabric {
 }
 
 /// Checks that both engines accepted and dropped the same codes.
-pub fn same_codes(fast: &Simulation, twin: &TwinRun, what: &str) {
-    let Some(lanes) = fast.lanes().filter(|lanes| lanes.fabric().has_codes()) else { return };
-    let ours = lanes.code_counts().iter().map(|at| CodeCounts {
+pub fn same_codes(fabric: &Fabric, fast: &Simulation, twin: &TwinRun, what: &str) {
+    let ours = fast.code_counts().iter().map(|at| CodeCounts {
         sent: at.sent,
         lost: at.lost,
         duplicates: at.duplicates,
@@ -56,7 +55,7 @@ pub fn same_codes(fast: &Simulation, twin: &TwinRun, what: &str) {
     for (link, (ours, theirs)) in ours.zip(&twin.code_counts).enumerate() {
         assert_eq!(ours, *theirs, "codes on link {link}, {what}");
     }
-    let ports = lanes.fabric().ports() as usize;
+    let ports = fabric.ports() as usize;
     for (row, ours) in fast.run.codes.delays.iter().enumerate() {
         let of = |code: &&TakenCode| (code.source as usize, code.port as usize) == (row / ports, row % ports);
         let delays: Vec<i64> = twin.codes.iter().filter(of).map(|code| code.at - code.made).collect();

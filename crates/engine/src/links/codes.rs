@@ -1,0 +1,325 @@
+//! Time-codes and interrupts: who makes them, who has seen them, and which wait for wires.
+//!
+//! The model is the section on codes of `docs/background/wormhole-model.md`. Codes are rare: their events are in a heap
+//! of their own, in the order that the page defines for a tick. Wires belong to the engines: these start the codes that
+//! wait.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
+use crate::kernel::Time;
+use crate::measure::{Code as Seen, CodeCounts, Hop, hop_kind};
+
+/// A time-code or an interrupt under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code {
+    is_interrupt: bool,
+    number: u8,
+    source: u32,
+    made: Time,
+}
+
+/// What happens to a code, in the order within a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CodeEvent {
+    /// It has arrived on a link.
+    Arrive {
+        /// The link.
+        link: u32,
+        /// The code.
+        code: Code,
+    },
+    /// It is ready for the wire of a link.
+    Ready {
+        /// The link.
+        link: u32,
+        /// The code.
+        code: Code,
+    },
+}
+
+/// The memory of a switch or a port.
+#[derive(Clone, Debug)]
+struct Register {
+    /// The last time-code.
+    time: u8,
+    /// Per interrupt: when it is accepted again.
+    free_at: [Time; CODE_NUMBERS as usize],
+}
+
+/// A source of codes.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    /// When it makes the next one; [`Time::MAX`] if none is left.
+    next: Time,
+    left: u64,
+}
+
+/// The state of all codes.
+#[derive(Clone, Debug)]
+pub struct Codes {
+    sources: Vec<Source>,
+    events: BinaryHeap<Reverse<(Time, CodeEvent)>>,
+    /// Switches, then ports.
+    registers: Vec<Register>,
+    /// Per link: the codes that are ready, in order of sending.
+    waiting: Vec<VecDeque<(bool, Time, Code)>>,
+    /// The links at which codes wait.
+    ready: Vec<u32>,
+    /// Per link: when the next code becomes ready for it, and how many will; [`Time::MAX`] if none is known.
+    promised: Vec<(Time, u32)>,
+    /// How many codes are under way: time-codes by number, and interrupts by number.
+    under_way: [[u32; CODE_NUMBERS as usize]; 2],
+    /// Per switch: the links out of it.
+    outputs: Vec<Vec<u32>>,
+    /// Per link.
+    pub counts: Vec<CodeCounts>,
+}
+
+impl Codes {
+    /// Returns the state of a network with codes; None for others.
+    pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
+        fabric.has_codes().then(|| {
+            let firsts = fabric.code_first_ticks.iter().zip(&fabric.code_count);
+            let next = |first: u64, left: u64| if left > 0 { first as Time } else { Time::MAX };
+            let mut outputs = vec![Vec::new(); fabric.switches as usize];
+            for (link, &from) in (0..).zip(&fabric.link_source) {
+                if let Some(links) = outputs.get_mut(from as usize) {
+                    links.push(link);
+                }
+            }
+            let register = Register { time: 0, free_at: [0; CODE_NUMBERS as usize] };
+            Box::new(Self {
+                sources: firsts.map(|(&first, &left)| Source { next: next(first, left), left }).collect(),
+                events: BinaryHeap::new(),
+                registers: vec![register; (fabric.switches + fabric.ports()) as usize],
+                waiting: vec![VecDeque::new(); fabric.links()],
+                ready: Vec::new(),
+                promised: vec![(Time::MAX, 0); fabric.links()],
+                under_way: [[0; CODE_NUMBERS as usize]; 2],
+                outputs,
+                counts: vec![CodeCounts::default(); fabric.links()],
+            })
+        })
+    }
+
+    /// Returns when a source makes the next code; [`Time::MAX`] if none does.
+    pub fn next_made(&self) -> Time {
+        self.sources.iter().map(|source| source.next).min().unwrap_or(Time::MAX)
+    }
+
+    /// Returns the tick of the next event of a code; [`Time::MAX`] if there is none.
+    pub fn next(&self) -> Time {
+        self.events.peek().map_or(Time::MAX, |next| next.0.0).min(self.next_made())
+    }
+
+    /// Returns the first tick, from now on, in which a code may start or become ready.
+    pub fn horizon(&self, now: Time) -> Time {
+        if self.ready.is_empty() { self.next() } else { now }
+    }
+
+    /// Whether a code is ready for the wire of a link.
+    pub fn waits(&self, link: u32) -> bool {
+        !self.waiting[link as usize].is_empty()
+    }
+
+    /// Handles all events of codes in this tick; returns their number. Collects the links for whose wires codes have
+    /// become ready.
+    pub fn pass(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        is_down: impl Fn(u32) -> bool,
+        seen: &mut Vec<Seen>,
+        ready: &mut Vec<u32>,
+    ) -> u64 {
+        let mut count = 0;
+        for row in 0..self.sources.len() {
+            if self.sources[row].next == now {
+                count += 1;
+                self.make(fabric, row, now, seen);
+            }
+        }
+        while self.events.peek().is_some_and(|next| next.0.0 == now) {
+            count += 1;
+            match self.events.pop() {
+                Some(Reverse((_, CodeEvent::Arrive { link, code }))) => {
+                    *self.count_of(code) -= 1;
+                    self.arrive(fabric, link, code, now, seen);
+                }
+                Some(Reverse((_, CodeEvent::Ready { link, code }))) if is_down(link) => {
+                    self.kept_promise(link);
+                    *self.count_of(code) -= 1;
+                    self.counts[link as usize].lost += 1;
+                }
+                Some(Reverse((_, CodeEvent::Ready { link, code }))) => {
+                    self.kept_promise(link);
+                    let (waiting, one) = (&mut self.waiting[link as usize], (code.is_interrupt, now, code));
+                    let place = waiting.partition_point(|other| *other <= one);
+                    waiting.insert(place, one);
+                    if waiting.len() == 1 {
+                        self.ready.push(link);
+                    }
+                    ready.push(link);
+                }
+                None => {}
+            }
+        }
+        count
+    }
+
+    fn count_of(&mut self, code: Code) -> &mut u32 {
+        &mut self.under_way[usize::from(code.is_interrupt)][usize::from(code.number)]
+    }
+
+    fn add(&mut self, time: Time, event: CodeEvent) {
+        let (CodeEvent::Arrive { code, .. } | CodeEvent::Ready { code, .. }) = event;
+        *self.count_of(code) += 1;
+        self.events.push(Reverse((time, event)));
+        if let CodeEvent::Ready { link, .. } = event {
+            let (next, count) = &mut self.promised[link as usize];
+            (*next, *count) = ((*next).min(time), *count + 1);
+        }
+    }
+
+    /// Returns when the next code becomes ready for a link that its switch has accepted; [`Time::MAX`] if there is none.
+    pub fn promised(&self, link: u32) -> Time {
+        self.promised[link as usize].0
+    }
+
+    /// The code that was promised next is ready.
+    fn kept_promise(&mut self, link: u32) {
+        let count = self.promised[link as usize].1 - 1;
+        let of_link = |event: &&Reverse<(Time, CodeEvent)>| matches!(event.0.1, CodeEvent::Ready { link: at, .. } if at == link);
+        let others = self.events.iter().filter(of_link).map(|event| event.0.0);
+        let next = if count == 0 { None } else { others.min() };
+        self.promised[link as usize] = (next.unwrap_or(Time::MAX), count);
+    }
+
+    fn make(&mut self, fabric: &Fabric, row: usize, now: Time, seen: &mut Vec<Seen>) {
+        let (source, at) = (row as u32, &mut self.sources[row]);
+        at.left -= 1;
+        at.next = if at.left > 0 { now + fabric.code_period_ticks[row] as Time } else { Time::MAX };
+        seen.push(Seen::Made { source });
+        let (port, number) = (fabric.code_port[row], fabric.code_number[row]);
+        let register = &mut self.registers[(fabric.switches + port) as usize];
+        let is_interrupt = number != TIME;
+        if !is_interrupt {
+            register.time = (register.time + 1) % CODE_NUMBERS;
+        } else if !hold(register, number, now, fabric.interrupt_hold_ticks) {
+            return;
+        }
+        let number = if is_interrupt { number } else { register.time };
+        let code = Code { is_interrupt, number, source, made: now };
+        self.add(now, CodeEvent::Ready { link: fabric.terminal_out_link[port as usize], code });
+    }
+
+    /// Handles the arrival of a code: the switch or port drops it, or accepts it and passes it on.
+    fn arrive(&mut self, fabric: &Fabric, link: u32, code: Code, now: Time, seen: &mut Vec<Seen>) {
+        let vertex = fabric.link_target[link as usize];
+        let register = &mut self.registers[vertex as usize];
+        let (counts, last) = (&mut self.counts[link as usize], register.time);
+        if code.is_interrupt {
+            if !hold(register, code.number, now, fabric.interrupt_hold_ticks) {
+                return counts.duplicates += 1;
+            }
+        } else {
+            register.time = code.number;
+            if code.number == last {
+                return counts.duplicates += 1;
+            }
+            if code.number != (last + 1) % CODE_NUMBERS {
+                return counts.invalid += 1;
+            }
+        }
+        if fabric.is_terminal(vertex) {
+            let port = vertex - fabric.switches;
+            return seen.push(Seen::Taken { source: code.source, port, made: code.made, at: now });
+        }
+        let back = fabric.link_reverse[link as usize];
+        let ready = now + Time::from(fabric.switch_code_ticks[vertex as usize]);
+        let outputs = std::mem::take(&mut self.outputs[vertex as usize]);
+        for &link in outputs.iter().filter(|&&link| link != back) {
+            self.add(ready, CodeEvent::Ready { link, code });
+        }
+        self.outputs[vertex as usize] = outputs;
+    }
+
+    /// Starts the code that is sent next on the wire of a link, if any waits; returns its stay there. The wire must be
+    /// free, and is busy for `link_code_ticks`.
+    pub fn start(&mut self, fabric: &Fabric, link: u32, now: Time) -> Option<Hop> {
+        let (_, _, code) = self.waiting[link as usize].pop_front()?;
+        if !self.waits(link) {
+            self.ready.retain(|&other| other != link);
+        }
+        *self.count_of(code) -= 1;
+        let end = now + Time::from(fabric.link_code_arrival_ticks[link as usize]);
+        self.counts[link as usize].sent += 1;
+        self.add(end, CodeEvent::Arrive { link, code });
+        Some(Hop {
+            source: fabric.code_port[code.source as usize],
+            created: code.made,
+            started: code.made,
+            target: u32::from(code.number),
+            link,
+            begin: now,
+            end,
+            kind: hop_kind::CODE,
+        })
+    }
+
+    /// Discards the codes on a link that fails, or that wait for it.
+    pub fn lose(&mut self, link: u32) {
+        let mut lost: Vec<Code> = self.waiting[link as usize].drain(..).map(|(_, _, code)| code).collect();
+        self.ready.retain(|&other| other != link);
+        self.events.retain(|event| match event.0.1 {
+            CodeEvent::Arrive { link: on, code } if on == link => {
+                lost.push(code);
+                false
+            }
+            _ => true,
+        });
+        self.counts[link as usize].lost += lost.len() as u64;
+        for code in lost {
+            *self.count_of(code) -= 1;
+        }
+    }
+
+    /// Calls a function for each code under way that a switch could still accept: with the tick of its next event, the
+    /// earliest tick at which the switch accepts it, and the event.
+    pub fn for_acceptable(&self, switch: u32, now: Time, mut act: impl FnMut(Time, Time, CodeEvent)) {
+        let register = &self.registers[switch as usize];
+        let [times, interrupts] = &self.under_way;
+        // As long as all time-codes have the number that the switch has accepted last, all are duplicates for it.
+        let is_news = times.iter().sum::<u32>() > times[usize::from(register.time)];
+        if !is_news && interrupts.iter().all(|&count| count == 0) {
+            return;
+        }
+        let call = |time: Time, event: CodeEvent, act: &mut dyn FnMut(Time, Time, CodeEvent)| {
+            let (CodeEvent::Arrive { code, .. } | CodeEvent::Ready { code, .. }) = event;
+            match code.is_interrupt {
+                true => act(time, register.free_at[usize::from(code.number)], event),
+                false if is_news => act(time, time, event),
+                false => {}
+            }
+        };
+        self.events.iter().for_each(|&Reverse((time, event))| call(time, event, &mut act));
+        for &link in &self.ready {
+            let waiting = &self.waiting[link as usize];
+            let event = CodeEvent::Ready { link, code: waiting[0].2 };
+            // Of many, any may be accepted.
+            if waiting.len() == 1 { call(now, event, &mut act) } else { act(now, now, event) }
+        }
+    }
+}
+
+/// Accepts an interrupt and holds its number, unless it is held already; returns whether it did.
+fn hold(register: &mut Register, number: u8, now: Time, ticks: u64) -> bool {
+    let free_at = &mut register.free_at[number as usize];
+    let is_free = *free_at <= now;
+    if is_free {
+        *free_at = now + ticks as Time;
+    }
+    is_free
+}
