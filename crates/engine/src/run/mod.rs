@@ -298,13 +298,23 @@ impl Simulation {
     }
 
     /// Simulates until the end, or until at least `events` more events have been handled, including refused arrivals
-    /// that are counted in advance.
+    /// that are counted in advance. If a time-out may have ended a packet, the run begins again, character by
+    /// character.
     ///
     /// # Errors
     /// No route leads a packet to its destination.
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
         match &mut self.network {
-            AnyNetwork::Worms(worms) => self.run.advance(&mut **worms, events),
+            AnyNetwork::Worms(worms) => {
+                let end = self.run.advance(&mut **worms, events);
+                let stuck = matches!(self.run.end, Some(End::Deadlocked | End::Stalled));
+                if !worms.may_time_out(self.run.now, stuck) {
+                    return end;
+                }
+                let (fabric, options) = (worms.fabric().clone(), self.run.options().clone());
+                *self = Self::with(fabric, options, true).expect("it was legal before");
+                self.advance(events)
+            }
             AnyNetwork::Packets(packets) => self.run.advance(&mut **packets, events),
             AnyNetwork::Lanes(lanes) => self.run.advance(&mut **lanes, events),
             AnyNetwork::Rings(rings) => self.run.advance(&mut **rings, events),

@@ -267,6 +267,11 @@ impl Network for Worms {
         self.extensions
     }
 
+    fn losses(&self) -> Vec<Losses> {
+        let loses = self.fabric().has_timeouts();
+        if loses { vec![Losses::default(); self.fabric().links()] } else { Vec::new() }
+    }
+
     fn hops(&self) -> &Hops {
         &self.hops
     }

@@ -162,6 +162,10 @@ impl Run {
         }
     }
 
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
     pub(super) fn advance<N: Network>(
         &mut self,
         network: &mut N,

@@ -10,6 +10,7 @@ use super::credit::Credit;
 use super::due::Due;
 use super::sent::Sent;
 use super::timeline::START;
+use super::watchdog::timeout_at;
 use super::wire::Wire;
 use super::worm::{Order, Rows};
 use crate::fabric::{Fabric, NONE};
@@ -76,6 +77,8 @@ pub(crate) struct Kind {
     pub handover: u32,
     /// Ticks from the departure of an end of packet until the next head is at the front.
     pub next_head: u32,
+    /// Ticks after which the switch at the target ends a packet that does not move; [`Time::MAX`]: never.
+    pub timeout: Time,
     /// Whether the crossbar at the source may be behind with the places in the output buffer: it is slower than an end
     /// of packet.
     pub puts_off: bool,
@@ -203,6 +206,7 @@ impl Kind {
             source_crossbar,
             handover: at_switch(&fabric.switch_handover_ticks, target),
             next_head: at_switch(&fabric.switch_next_head_ticks, target),
+            timeout: timeout_at(fabric, link),
             puts_off: source_crossbar > end && !is_stepwise(source),
             stepwise,
             long,

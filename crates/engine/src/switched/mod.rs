@@ -22,6 +22,7 @@
 //! | dispatch, delivery | [`packet_path`]: `dispatch`, `sent`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: the order of `What` |
 //! | codes: made, arrived, passed on; sent | `links::codes`: `make`, `arrive`, `pass`; [`horizon`]: `send_code` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
+//! | time-outs | [`watchdog`]: whether there might be one; then `lanes` | `fault.rs`: `moves`, `watch` |
 //! | horizon | [`horizon`]: `Outside::horizon`, `hold`, `look`; of codes `horizon::paths` | `wire.rs`: `stop` |
 //!
 //! # Files
@@ -53,7 +54,7 @@
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
-//! | [`deadlock`], [`standstill`] | queries of a run: read only | |
+//! | [`deadlock`], [`standstill`], [`watchdog`] | queries of a run: read only | `overstays` by [`packet_path`] |
 //!
 //! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step, and would make
 //! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
@@ -103,6 +104,7 @@ mod stream;
 pub mod timeline;
 mod trace;
 mod transmit;
+mod watchdog;
 mod whole;
 mod wire;
 mod worm;

@@ -377,6 +377,10 @@ impl Beside<'_> {
         };
         at.input.leave(kind.at_front(leaves));
         let free = kind.release(leaves);
+        if leaves - to.port.last_grant() >= kind.timeout {
+            cold_path();
+            *self.overstays = true;
+        }
         if at.credit.waits() | at.due.is_behind() {
             cold_path();
             // Until its next head has an output, there is no other credit.

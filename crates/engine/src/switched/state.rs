@@ -113,6 +113,8 @@ pub struct Network {
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
     pub(super) outside: Option<Box<Outside>>,
     pub(super) next_outside: Time,
+    /// Whether a packet stayed at a switch for so long that its time-out may have ended it.
+    pub(super) overstays: bool,
     /// Whether the arrival of a packet's first character at its terminal is reported.
     pub(super) tells_heads: bool,
     /// Paths of packets, if requested.
@@ -134,6 +136,7 @@ pub(super) struct Beside<'a> {
     pub ports: &'a mut Ports,
     pub packets: &'a mut Slab<PacketState>,
     pub work: &'a mut Vec<u32>,
+    pub overstays: &'a mut bool,
     pub wheel: &'a mut Wheel,
 }
 
@@ -185,6 +188,7 @@ impl Network {
             wheel: Wheel::default(),
             outside,
             next_outside: Time::MAX,
+            overstays: false,
             fabric,
         };
         network.set_horizons();
@@ -222,8 +226,8 @@ impl Network {
     /// an index is checked only once.
     #[inline(always)]
     pub(super) fn split(&mut self) -> (&mut [Link], Beside<'_>) {
-        let Self { fabric, links, kinds, routes, crowd, ports, packets, work, wheel, .. } = self;
-        (links, Beside { fabric, kinds, routes, crowd, ports, packets, work, wheel })
+        let Self { fabric, links, kinds, routes, crowd, ports, packets, work, overstays, wheel, .. } = self;
+        (links, Beside { fabric, kinds, routes, crowd, ports, packets, work, overstays, wheel })
     }
 
     /// Returns a worm of a link.

@@ -7,7 +7,7 @@ use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
-use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables};
+use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables, with_watchdogs};
 use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets};
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
@@ -260,5 +260,17 @@ fn programs_on_rings() {
             let fabric = if seed % 4 == 0 { with_ring_faults(&fabric, seed, until) } else { fabric };
             seen.compare(seed, &fabric, until);
         }
+    }
+}
+
+/// Switches with time-outs: most end no packet, and then the run is computed in advance.
+#[test]
+fn small_networks_with_watchdogs() {
+    for seed in seeds("small networks with watchdogs", 0..60) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, packets(seed));
+        let fabric = with_watchdogs(&fabric, seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
     }
 }

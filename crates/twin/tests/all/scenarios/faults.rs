@@ -138,6 +138,17 @@ pub fn with_timeouts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
+/// Gives switches time-outs that end no packet, few, or many.
+pub fn with_watchdogs(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0xd06);
+    let mut f = fabric.clone();
+    let slowest = u64::from(*f.link_character_ticks.iter().max().expect("a fabric has links"));
+    let ticks = draw.pick(&[20, 100, 400, 2000, 10_000]) * slowest;
+    f.switch_timeout_ticks = (0..f.switches).map(|_| if draw.chance(80) { ticks } else { 0 }).collect();
+    check(&f).expect("the generator makes legal time-outs");
+    f
+}
+
 /// Replaces routing tables some times, by tables that lack some entries or use only one lane of a group.
 pub fn with_tables(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x7_ab1e);
