@@ -15,6 +15,7 @@ MAPPED = [
     "cut_through",
     "kernel",
     "lanes",
+    "links",
     "measure",
     "ring",
     "run",

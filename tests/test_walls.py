@@ -75,12 +75,13 @@ RUST_MAY_USE: dict[str, set[str]] = {
     "kernel": set(),
     "fabric": {"kernel"},
     "measure": {"kernel", "fabric"},
-    "switched": {"kernel", "fabric", "measure", "terminal"},
+    "links": {"kernel", "fabric", "measure"},
+    "switched": {"kernel", "fabric", "measure", "terminal", "links"},
     "cut_through": {"kernel", "fabric", "measure", "terminal", "switched"},
-    "lanes": {"kernel", "fabric", "measure", "terminal"},
+    "lanes": {"kernel", "fabric", "measure", "terminal", "links"},
     "ring": {"kernel", "fabric", "measure", "terminal"},
     "terminal": {"kernel", "fabric", "measure"},
-    "run": {"kernel", "fabric", "measure", "switched", "cut_through", "lanes", "ring", "terminal"},
+    "run": {"kernel", "fabric", "measure", "links", "switched", "cut_through", "lanes", "ring", "terminal"},
 }
 """Per room of the engine: the rooms below it."""
 

@@ -423,7 +423,7 @@ impl Simulation {
         match &self.network {
             AnyNetwork::Worms(worms) => worms.code_counts(),
             AnyNetwork::Lanes(lanes) => lanes.code_counts(),
-            AnyNetwork::Rings(_) => &[],
+            AnyNetwork::Packets(_) | AnyNetwork::Rings(_) => &[],
         }
     }
 

@@ -113,7 +113,7 @@ pub struct Network {
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
     pub(super) outside: Option<Box<Outside>>,
     pub(super) next_outside: Time,
-    /// Whether a packet stayed at a switch for so long that its time-out may have ended it.
+    /// Whether a packet stayed at a switch long enough for a time-out to end it.
     pub(super) overstays: bool,
     /// Whether the arrival of a packet's first character at its terminal is reported.
     pub(super) tells_heads: bool,

@@ -1,6 +1,6 @@
 //! How soon codes can come to wires: the lower limit from which their horizons follow.
 //!
-//! Let `least(l)` be the ticks from the making of a code until it can be ready for the wire of link `l`, if it waits
+//! Let `least(l)` be the ticks from the creation of a code until it can be ready for the wire of link `l`, if it waits
 //! nowhere. What happens to a code at tick `t` at link `k` makes another one ready for `l` no earlier than
 //! `t + least(l) - least(k)`. So there is nothing new for `l` before
 //!
