@@ -1,5 +1,5 @@
-"""What a feature costs, written to ``benches/FEATURES.md``: machine instructions per packet-hop with one thing
-turned on, beside the same network without. Never asserted here; ``tests/engine`` keeps the factors.
+"""What a feature costs, written to ``benches/FEATURES.md``: machine instructions per packet-hop with one
+thing turned on, beside the same network without. Never asserted.
 
 ``common.py`` has the options. It needs valgrind.
 """
@@ -16,7 +16,7 @@ SIDE = 8
 """A grid of as many switches by as many, with a terminal each."""
 LOAD = 0.15
 SPANS = {"fast": (20_000, 80_000), "slow": (3_000, 9_000)}
-"""The packet-hops between which instructions are counted. Where each character is decided by itself, fewer."""
+"""The packet-hops between which instructions are counted; fewer where each character is decided by itself."""
 
 LENGTHS_BYTES = (64, 1000)
 FLITS = (8, 64)
@@ -48,7 +48,9 @@ GENERIC: dict[str, Row] = {
     "2 lanes": {"technology": {"lanes": 2}},
     "4 lanes": {"technology": {"lanes": 4}},
     "4 lanes, by packet": {"technology": {"lanes": 4, "lane_sharing": "packet"}},
-    "cut-through": {"technology": {"switching": "virtual-cut-through", "input_buffer_flits": 72, "output_buffer_flits": 8}},
+    "cut-through": {
+        "technology": {"switching": "virtual-cut-through", "input_buffer_flits": 72, "output_buffer_flits": 8}
+    },
     "a fault far in the future": SPACEWIRE["a fault far in the future"],
     "one terminal of high priority": {"routing": PRIORITY},
 }
@@ -134,8 +136,9 @@ def factors(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traffic at {LOAD:.0%} load, statistics on;
-links of one pace unless stated otherwise. Instructions are counted by valgrind over a stretch of a run: other
+NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traffic at {LOAD:.0%} load,
+statistics on; links of one pace unless stated otherwise. Instructions are counted by valgrind over a
+stretch of a run: other
 work on the machine does not change them. *Factor*: against the same network without the feature."""
 
 
