@@ -93,7 +93,7 @@ def test_more_buses_carry_more(controllers: str) -> None:
 @pytest.mark.parametrize("buses", [2, 3, 4])
 @pytest.mark.parametrize("pattern", ["local", "uniform"])
 def test_ringlets_with_a_controller_per_bus_carry_what_their_buses_do(pattern: str, buses: int) -> None:
-    """One pair of ports uses all controllers, and all senders get their share: buses, or memories of 187.7 ns."""
+    """One pair of ports uses all controllers, and all senders get a share."""
     one = scenario(
         "sci-switch",
         {"pattern": pattern, "arrivals": "together", "load": 1.0, "source_queue": "none"},
