@@ -129,7 +129,8 @@ impl Network for Lanes {
     }
 
     fn losses(&self) -> Vec<Losses> {
-        let loses = self.fabric().has_faults() || self.fabric().has_timeouts();
+        let fabric = self.fabric();
+        let loses = fabric.has_faults() || fabric.has_timeouts() || fabric.has_tables();
         if loses { self.losses().to_vec() } else { Vec::new() }
     }
 
