@@ -38,7 +38,7 @@ fn random_rings_lose_nothing() {
     }
     assert!(delivered > 6_000, "{delivered} deliveries");
     assert!(ordered > 10, "{ordered} runs in order");
-    assert!(totals.iter().all(|&total| total > 100), "{totals:?}");
+    assert!(totals.iter().all(|&total| total > 30), "{totals:?}");
 }
 
 #[test]
