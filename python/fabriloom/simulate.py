@@ -45,7 +45,7 @@ class Progress:
     packets: int
     """Packets delivered."""
     packet_hops: int
-    tick_ps: int
+    tick_ps: int | float
     so_far: Callable[[], dict[str, Any]]
     """Returns what has been measured so far, in the form of ``Results.native``. It makes a copy: call it
     seldom.
@@ -85,12 +85,11 @@ def run(
     try:
         compiled = matched(compiled)
         rows, names = _rows(compiled)
-        kept = {**rows, "hops": hops, "hops_since": hops_since_ps // compiled.tick_ps}
+        kept = {**rows, "hops": hops, "hops_since": int(hops_since_ps // compiled.tick_ps)}
         native = _simulate(compiled, {**options_of(compiled), **kept}, progress)
     except _InterruptedError as interrupted:
         compiled, native = interrupted.compiled, interrupted.native
         names = []
-    native = _in_bytes(native, compiled)
     native |= _described(compiled)
     native["warmup_is_set"] = compiled.scenario.run.warmup_ps != "auto"
     native |= {"reverse_load": compiled.reverse_load, "share_name": names}
@@ -119,7 +118,7 @@ def _described(compiled: Compiled) -> dict[str, Any]:
         "carried_name": compiled.sources.get("flow_name", []),
         "carried_source": [compiled.graph.terminal_names[one] for one in source],
         "carried_target": [target_names[one] for one in arrays["flow_target"].tolist()],
-        "carried_bytes": [compiled.technology.payload_bytes(one) for one in arrays["flow_length"].tolist()],
+        "carried_bytes": arrays["flow_length"].tolist(),
         "carried_count": arrays["flow_count"].astype(np.int64) * each,
         "carried_stop_ticks": np.where(ends < 0, -1, np.ceil(ends) * grain_ticks).astype(np.int64),
     }
@@ -226,8 +225,8 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
         while not simulation.advance(_EVENTS_AT_ONCE):
             if progress:
                 ticks, events, packets, hops = simulation.progress()
-                so_far = partial(_so_far, simulation, compiled)
-                share, simulated_ps = min(1.0, ticks / until), ticks * tick_ps
+                so_far = simulation.result
+                share, simulated_ps = min(1.0, ticks / until), round(ticks * tick_ps)
                 progress(Progress(share, simulated_ps, events, packets, hops, tick_ps, so_far))
     except KeyboardInterrupt:
         ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
@@ -236,10 +235,6 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
 
         raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
     return {**simulation.result(), **ended}
-
-
-def _so_far(simulation: Any, compiled: Compiled) -> dict[str, Any]:
-    return _in_bytes(simulation.result(), compiled)
 
 
 def options_of(compiled: Compiled) -> dict[str, Any]:
@@ -276,7 +271,7 @@ def _batch_ps(compiled: Compiled) -> int:
         return _open_batch_ps(compiled)
     if compiled.programs is None:
         lengths = arrays["length_values"] if len(arrays["length_values"]) else arrays["length_max"]
-        longest_bytes = compiled.technology.payload_bytes(int(lengths.max(initial=64)))
+        longest_bytes = int(lengths.max(initial=64))
         senders = max(1, int(np.count_nonzero(arrays["source_arrival"])))
         load = scenario.traffic.load or 0.5
     else:
@@ -291,7 +286,7 @@ def _open_batch_ps(compiled: Compiled) -> int:
     """Choose the first length of a batch where traffic is given by rates: the time of 64 packets."""
     interval = compiled.arrays["source_interval_grains"]
     per_grain = float(np.divide(1.0, interval, out=np.zeros_like(interval), where=interval > 0).sum())
-    wanted = 64.0 / per_grain * compiled.technology.grain_ps
+    wanted = 64.0 / per_grain * float(compiled.technology.grain_ps)
     return int(min(wanted, compiled.scenario.run.duration_ps / 256))
 
 
@@ -350,7 +345,7 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
     if len(native["deadlock_links"]) and "deadlocked" in twin:
         same = same and bool(twin["deadlocked"])
     walls = between - began, ended - between
-    return Comparison(len(ours), len(theirs), same, reason, until * compiled.tick_ps, *walls)
+    return Comparison(len(ours), len(theirs), same, reason, round(until * compiled.tick_ps), *walls)
 
 
 def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:
@@ -358,23 +353,3 @@ def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:
     names = ("delivered_ticks", "target", "source", "length", "created_ticks", "started_ticks")
     rows = np.stack([np.asarray(native[f"trace_{name}"], np.int64) for name in names], axis=1)
     return rows[np.lexsort(rows.T[::-1])]
-
-
-def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:
-    """Convert payload, which the engine counts in characters, to bytes."""
-    tech = compiled.technology
-    if tech.character_bytes == 1 and not tech.end_carries_data:
-        return native
-    pairs = {
-        "measured_offered_bytes": "measured_offered",
-        "measured_refused_bytes": "measured_refused",
-        "measured_delivered_bytes": "measured_packets",
-        "batch_bytes": "batch_packets",
-        "flow_bytes": "flow_packets",
-        "share_bytes": "share_packets",
-        "plane_bytes": "plane_packets",
-    }
-    for name, packets in pairs.items():
-        native[name] = tech.payload_bytes(native[name], native[packets])
-    native["trace_length"] = tech.payload_bytes(native["trace_length"])
-    return native

@@ -1,6 +1,6 @@
 """Convert strings with units to integers and back: "100 Mbit/s", "2 us", "64 B", "5 ns/m".
 
-Internally, times are whole picoseconds, sizes are whole bytes and rates are whole bits per second. Where the
+Internally, times are whole picoseconds, cycles and rates exact fractions, and sizes whole bytes. Where the
 field gives rates in bits, "100 MB/s" is refused and the message offers both readings. SCI rates, usually
 given in bytes, are accepted in both units (:func:`parse_byte_rate_bits_per_s`). "Mb/s" is refused everywhere.
 Numbers are read as exact fractions: "0.1 us" is exactly 100000 ps.
@@ -26,6 +26,7 @@ BYTES: Final = {
 }
 RATE_BITS_PER_S: Final = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9, "Tbit/s": 10**12}
 EVENT_RATE_MILLIHZ: Final = {"mHz": 1, "Hz": 10**3, "kHz": 10**6, "MHz": 10**9, "1/s": 10**3}
+FREQUENCY_MILLIHZ: Final = {"Hz": 10**3, "kHz": 10**6, "MHz": 10**9, "GHz": 10**12}
 LENGTH_M: Final = {"mm": Fraction(1, 1000), "cm": Fraction(1, 100), "m": Fraction(1), "km": Fraction(1000)}
 DELAY_PS_PER_M: Final = {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6, "us/km": 10**3, "ns/km": 1}
 
@@ -130,37 +131,54 @@ def parse_bytes(value: object, *, positive: bool = False) -> int:
     return _parse(value, "a size in bytes", BYTES, "64 B", positive)
 
 
-def parse_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
-    """Parse a rate such as "100 Mbit/s" to whole bits per second. ``positive``: zero is refused. Raises
+def parse_rate_bits_per_s(value: object, *, positive: bool = True) -> int | Fraction:
+    """Parse a rate such as "100 Mbit/s" to bits per second. ``positive``: zero is refused. Raises
     UnitError.
     """
-    return _parse(value, "a rate in bits per second", RATE_BITS_PER_S, "100 Mbit/s", positive)
+    return _parse_exact(value, "a rate in bits per second", RATE_BITS_PER_S, "100 Mbit/s", positive)
 
 
-def parse_byte_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
-    """Parse a rate in bytes or bits, "500 MB/s" or "4 Gbit/s", to whole bits per second. Raises UnitError."""
+def parse_byte_rate_bits_per_s(value: object, *, positive: bool = True) -> int | Fraction:
+    """Parse a rate in bytes or bits, "500 MB/s" or "4 Gbit/s", to bits per second. Raises UnitError."""
     units = {**BYTE_RATE_BITS_PER_S, **RATE_BITS_PER_S}
-    return _parse(value, "a rate", units, "500 MB/s", positive)
+    return _parse_exact(value, "a rate", units, "500 MB/s", positive)
 
 
-def parse_offered_rate(value: object) -> tuple[int, bool]:
+def parse_cycle_ps(value: object) -> int | Fraction:
+    """Parse the length of a cycle, "769.2 ps", or its frequency, "1.3 GHz", to picoseconds. Raises
+    UnitError.
+    """
+    if isinstance(value, str) and value.rstrip().endswith("Hz"):
+        frequency = _parse_exact(value, "a frequency", FREQUENCY_MILLIHZ, "1.3 GHz", True)
+        return _whole(10**15 / Fraction(frequency))
+    return _parse_exact(value, "a time or a frequency", TIME_PS, "1 ns", True)
+
+
+def format_cycle(cycle_ps: int | Fraction) -> str:
+    """Format a cycle exactly: as a time, or else as the frequency that has a finite number of digits."""
+    text = format_time_ps(cycle_ps)
+    return text if "/" not in text else _format(_whole(10**15 / Fraction(cycle_ps)), FREQUENCY_MILLIHZ)
+
+
+def parse_offered_rate(value: object) -> tuple[int | Fraction, bool]:
     """Parse an offered rate such as "120 Mbit/s", "15 MB/s" or "20000 packets/s". Raises UnitError.
 
     Returns payload bits per second and False, or thousandths of a packet per second and True.
     """
+    parse = _parse_exact
     bits = {**RATE_BITS_PER_S, **BYTE_RATE_BITS_PER_S}
     unit = str(value).split()[-1:] if isinstance(value, str) else []
     if unit and unit[0] in PACKET_RATE_MILLIHZ:
         packets = {"mHz": 1, **PACKET_RATE_MILLIHZ}
-        return _parse(value, "a rate of packets", packets, "20000 packets/s", True), True
+        return parse(value, "a rate of packets", packets, "20000 packets/s", True), True
     if unit and unit[0] in bits:
-        return _parse(value, "a rate", bits, "120 Mbit/s", True), False
-    return _parse(value, "a rate", {**bits, **PACKET_RATE_MILLIHZ}, "120 Mbit/s", True), False
+        return parse(value, "a rate", bits, "120 Mbit/s", True), False
+    return parse(value, "a rate", {**bits, **PACKET_RATE_MILLIHZ}, "120 Mbit/s", True), False
 
 
-def format_offered_rate(amount: int, of_packets: bool) -> str:
+def format_offered_rate(amount: int | Fraction, of_packets: bool) -> str:
     """Format an offered rate in its canonical form: "120 Mbit/s", "20000 packets/s"."""
-    return f"{amount / 1000:.15g} packets/s" if of_packets else format_rate_bits_per_s(amount)
+    return f"{float(amount) / 1000:.15g} packets/s" if of_packets else format_rate_bits_per_s(amount)
 
 
 def parse_event_rate_millihz(value: object, *, positive: bool = True) -> int:
@@ -182,7 +200,7 @@ def parse_length_m(value: object, *, positive: bool = False) -> float:
     return float(amount)
 
 
-def format_time_ps(time_ps: int) -> str:
+def format_time_ps(time_ps: int | Fraction) -> str:
     """Format in the shortest exact form: 2000000 is "2 us"."""
     return _format(time_ps, TIME_PS)
 
@@ -192,12 +210,12 @@ def format_bytes(size_bytes: int) -> str:
     return _format(size_bytes, {name: size for name, size in BYTES.items() if "i" not in name})
 
 
-def format_rate_bits_per_s(rate_bits_per_s: int) -> str:
+def format_rate_bits_per_s(rate_bits_per_s: int | Fraction) -> str:
     """Format in the shortest exact form: 100000000 is "100 Mbit/s"."""
     return _format(rate_bits_per_s, RATE_BITS_PER_S)
 
 
-def format_byte_rate(rate_bits_per_s: int) -> str:
+def format_byte_rate(rate_bits_per_s: int | Fraction) -> str:
     """Format in bytes, in the shortest exact form: 4000000000 is "500 MB/s"; in bits if the bytes are not
     whole.
     """
@@ -253,6 +271,21 @@ def looks_like_date(text: str) -> bool:
 
 A_DATE: Final = "if a spreadsheet program took a number such as 10.3 for a date, make its cells text"
 """What to do about a date where a number was meant."""
+
+
+def _parse_exact(
+    value: object, what: str, units: dict[str, int], example: str, positive: bool
+) -> int | Fraction:
+    """Parse a quantity that need not be whole."""
+    amount = _amount(value, what, {name: Fraction(size) for name, size in units.items()}, example, positive)
+    if amount > _LARGEST:
+        largest, size = max(units.items(), key=lambda unit: unit[1])
+        raise UnitError(f"{_quote(value)} is too large", f"the most is {_LARGEST // size} {largest}")
+    return _whole(amount)
+
+
+def _whole(amount: Fraction) -> int | Fraction:
+    return amount.numerator if amount.denominator == 1 else amount
 
 
 def _amount(value: object, what: str, units: dict[str, Fraction], example: str, positive: bool) -> Fraction:
@@ -327,11 +360,23 @@ def _wrong_unit(
     )
 
 
-def _format(amount: int, units: dict[str, int]) -> str:
+def _format(amount: int | Fraction, units: dict[str, int]) -> str:
     if amount == 0:
         return f"0 {next(iter(units))}"
+    if amount.denominator != 1:
+        name, size = max(((n, s) for n, s in units.items() if s <= amount), key=lambda pair: pair[1])
+        return f"{_digits(Fraction(amount) / size)} {name}"
     name, size = max(((n, s) for n, s in units.items() if amount % s == 0), key=lambda pair: pair[1])
     return f"{amount // size} {name}"
+
+
+def _digits(number: Fraction) -> str:
+    """Return a number with all its digits, or as a fraction if they never end."""
+    places = next((n for n in range(60) if 10**n % number.denominator == 0), None)
+    if places is None:
+        return f"{number.numerator}/{number.denominator}"
+    whole, rest = divmod(number.numerator * (10**places // number.denominator), 10**places)
+    return f"{whole}.{rest:0{places}}" if places else str(whole)
 
 
 def _quote(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -79,7 +80,7 @@ def test_generic_packet_of_n_flits_takes_n_cycles() -> None:
     )
     for flits in range(1, 20):
         assert link.packet_ps(4 * flits) == 500 * flits
-        assert link.payload_bytes(link.payload_chars(4 * flits)) == 4 * flits
+        assert link.payload_chars(4 * flits) == link.payload_chars(4 * flits - 3) == flits - 1
     assert link.character_ps() == link.end_ps() == link.crossbar_ps == 500
     assert link.arrival_ps() == 1500
     assert link.credit_ps() == (2 + 3) * 500, "a credit is on its way as long as a flit"
@@ -87,11 +88,17 @@ def test_generic_packet_of_n_flits_takes_n_cycles() -> None:
     assert link.decode_latency_ps == 500
 
 
-def test_rates_that_do_not_divide_are_said_to_be_rounded() -> None:
-    assert not technology("ds-link-c104").rounded()
+def test_rates_and_cycles_are_exact_fractions() -> None:
+    """A third of a nanosecond is exact; what no short tick holds is rounded by less than a millionth."""
+    assert technology("ds-link-c104").rounded() == 0
     odd = technology("ds-link-c104", {"link_rate_bits_per_s": 333_000_000})
-    assert odd.rounded()
-    assert odd.character_ps() == 31_532
+    assert 0 < odd.rounded() < 1e-6
+    assert odd.character_ps() == Fraction(3153153, 100)
+    third = technology("generic", {"cycle_ps": Fraction(1000, 3)})
+    assert (third.character_ps(), third.rounded()) == (Fraction(1000, 3), 0)
+    cables = technology("generic", {"cycle_ps": Fraction(10000, 13), "cable_length_m": 200.0})
+    assert abs(cables.cable_ps() / 10**6 - 1) < 1e-6
+    assert (cables.cable_ps() / (cables.grain_ps / 1000)).denominator == 1, "a short tick divides both"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +111,7 @@ def test_rates_that_do_not_divide_are_said_to_be_rounded() -> None:
         ("ds-link-c104", {"header_bytes": 60}, "cannot hold a header", "input_buffer"),
         ("ds-link-c104", {"header_bytes": 37}, "a header could wait for itself", "input_buffer"),
         ("generic", {"cycle_ps": 0}, "above zero", "cycle"),
-        ("generic", {"cycle_ps": 7, "flit_bytes": 1}, "whole number of bits", "cycle"),
+        ("generic", {"cycle_ps": 7, "flit_bytes": 1}, "less than 10 ps", "cycle"),
     ],
 )
 def test_refused(preset: str, overrides: dict[str, Any], words: str, parameter: str) -> None:

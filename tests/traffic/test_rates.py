@@ -87,7 +87,7 @@ def test_flits() -> None:
     """A packet of L flits is L - 1 characters and the end of packet, L cycles in all."""
     flits = technology("generic")
     columns = build(grid(2, 2), technology=flits, length={"kind": "fixed", "value_bytes": 40}, load=1.0)
-    assert columns["length_min"].tolist() == [4] * 4
+    assert columns["length_min"].tolist() == [40] * 4
     assert columns["source_interval_grains"] == pytest.approx(5 * flits.character_ps() / GRAIN_PS)
 
 

@@ -15,7 +15,7 @@ type Row = (u8, u32, u32);
 /// Two terminals at a switch; one header character.
 fn fabric(programs: [&[Row]; 2]) -> Fabric {
     let mut f = Fabric {
-        tick_ps: 1,
+        tick_ps: 1.0,
         grain_ticks: 1,
         switches: 1,
         terminals: 2,

@@ -45,7 +45,7 @@ pub fn flows(out: &Bound<'_, PyDict>, what: &str, flows: Option<&Flows>) -> PyRe
     column(out, &name("source"), &rows, |row| row.0)?;
     column(out, &name("target"), &rows, |row| row.1)?;
     column(out, &name("packets"), &rows, |row| row.2.packets)?;
-    column(out, &name("bytes"), &rows, |row| row.2.chars)?;
+    column(out, &name("bytes"), &rows, |row| row.2.bytes)?;
     column(out, &name("latency_sum_ticks"), &rows, |row| row.2.latency_sum)?;
     column(out, &name("latency_max_ticks"), &rows, |row| row.2.latency_max)?;
     out.set_item(format!("{what}s_dropped"), flows.map_or(0, |flows| flows.dropped))

@@ -215,11 +215,11 @@ impl Simulation {
         out.set_item("lost", balance.lost)?;
         let measured = run.measured();
         out.set_item("measured_offered", measured.offered)?;
-        out.set_item("measured_offered_bytes", measured.offered_chars)?;
+        out.set_item("measured_offered_bytes", measured.offered_bytes)?;
         out.set_item("measured_refused", measured.refused)?;
-        out.set_item("measured_refused_bytes", measured.refused_chars)?;
+        out.set_item("measured_refused_bytes", measured.refused_bytes)?;
         let delivered = run.run.measure.batches.sum();
-        out.set_item("measured_delivered_bytes", delivered.chars)?;
+        out.set_item("measured_delivered_bytes", delivered.bytes)?;
         out.set_item("measured_packets", delivered.packets)?;
         let (pause_start, pause) = run.run.measure.pause.longest(run.now());
         out.set_item("pause_start_ticks", pause_start)?;
@@ -266,7 +266,7 @@ fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
         batches.done.iter().map(of).collect::<Vec<i64>>().into_pyarray(py)
     };
     out.set_item("batch_packets", column(|b| b.packets as i64))?;
-    out.set_item("batch_bytes", column(|b| b.chars as i64))?;
+    out.set_item("batch_bytes", column(|b| b.bytes as i64))?;
     out.set_item("batch_latency_sum_ticks", column(|b| b.latency))?;
     out.set_item("batch_total_sum_ticks", column(|b| b.total))?;
     let shares = batches.shares.done();
@@ -361,7 +361,7 @@ fn signals(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
 /// Adds the deliveries by plane; no rows if each terminal has one port.
 fn planes(out: &Bound<'_, PyDict>, planes: &Planes) -> PyResult<()> {
     column(out, "plane_packets", &planes.sums, |sum| sum.packets)?;
-    column(out, "plane_bytes", &planes.sums, |sum| sum.chars)?;
+    column(out, "plane_bytes", &planes.sums, |sum| sum.bytes)?;
     column(out, "plane_latency_sum_ticks", &planes.sums, |sum| sum.latency_sum as u64)?;
     column(out, "plane_latency_max_ticks", &planes.sums, |sum| sum.latency_max as u64)
 }

@@ -46,7 +46,7 @@ pub struct Delivery {
     pub started: Time,
     /// When its end of packet was received, in ticks.
     pub delivered: Time,
-    /// Payload characters.
+    /// Payload bytes.
     pub length: u32,
 }
 

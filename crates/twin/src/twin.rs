@@ -248,7 +248,7 @@ impl<'a> Twin<'a> {
             (Kind::Address, address),
             (Kind::Via, via_chars),
             (Kind::Header, self.fabric.header_chars),
-            (Kind::Payload, packet.length),
+            (Kind::Payload, self.fabric.payload_chars(packet.length)),
             (Kind::End, 1),
         ];
         let standing = &mut self.links[link as usize].dispatched;
@@ -290,7 +290,8 @@ impl<'a> Twin<'a> {
         let is_for = self.fabric.distributed_to(worm.packet.target);
         let is_right = worm.packet.target == terminal || is_for.contains(&terminal);
         assert!(is_right, "a packet came to the wrong terminal");
-        assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
+        let carried = self.fabric.payload_chars(worm.packet.length);
+        assert_eq!(worm.received, carried, "a packet lost characters");
         assert_eq!(worm.address, 0, "a packet came with a part of its address");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;

@@ -107,7 +107,8 @@ impl Twin<'_> {
         let worm = &self.worms[packet];
         let via = if worm.has_via { self.fabric.via_header_chars } else { 0 };
         let header = if worm.has_header { self.fabric.header_chars } else { 0 };
-        u64::from(worm.address) + u64::from(via) + u64::from(header) + u64::from(worm.packet.length) + 1
+        let payload = self.fabric.payload_chars(worm.packet.length);
+        u64::from(worm.address) + u64::from(via) + u64::from(header) + u64::from(payload) + 1
     }
 
     /// Starts the next character of a lane on the wire.

@@ -242,7 +242,7 @@ class Row:
     @property
     def packet_bytes(self) -> int:
         """Payload of the longest packet."""
-        return self.of.compiled.technology.payload_bytes(self.flow.payload)
+        return self.flow.payload
 
     def _ns(self, ticks: float | None) -> float | None:
         return None if ticks is None else ticks * self.of.tick_ns

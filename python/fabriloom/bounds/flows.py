@@ -26,7 +26,9 @@ class Flow:
     source: int
     target: int
     payload: int
-    """Characters of the longest packet, without address, header and end."""
+    """Bytes of the longest packet."""
+    payload_chars: int
+    """Its characters, without address, header and end."""
     around: int
     """Characters of address, header and end when a packet starts."""
     ports: tuple[int, int] | None = None
@@ -35,7 +37,7 @@ class Flow:
     @property
     def characters(self) -> int:
         """Characters of the longest packet."""
-        return self.payload + self.around
+        return self.payload_chars + self.around
 
     @property
     def first(self) -> int:
@@ -61,10 +63,11 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
     around = int(arrays["header_chars"]) + 1
     if len(arrays["flow_length"]):
         flows = sorted(set(listed(compiled)), key=lambda flow: (flow.source, flow.target, -flow.payload))
-        return flows, int(arrays["flow_length"].min()) + around
+        return flows, compiled.technology.payload_chars(int(arrays["flow_length"].min())) + around
     longest, shortest = _lengths(arrays)
     source, target = _pairs(compiled)
-    return _flows(compiled, source, target, longest[source]), shortest + around
+    chars = compiled.technology.payload_chars(shortest)
+    return _flows(compiled, source, target, longest[source]), chars + around
 
 
 def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +83,9 @@ def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
 
 def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: np.ndarray) -> list[Flow]:
     around = compiled.parts.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
-    columns = (column.tolist() for column in (source, target, payload, around))
+    of = compiled.technology.payload_chars
+    chars = np.array([of(size) for size in payload.tolist()], np.int64)
+    columns = (column.tolist() for column in (source, target, payload, chars, around))
     return [Flow(*row) for row in zip(*columns, strict=True)]
 
 
@@ -121,7 +126,7 @@ def flow_of_rows(compiled: Compiled, flows: Sequence[Flow]) -> list[int]:
 
 
 def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
-    """Return the payload characters of the longest packet per terminal, and of the shortest packet of all."""
+    """Return the payload of the longest packet per terminal, and of the shortest packet of all, in bytes."""
     terminals = int(arrays["terminals"])
     if len(arrays["list_length"]):
         longest = np.zeros(terminals, np.int64)

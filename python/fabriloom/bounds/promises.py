@@ -46,7 +46,7 @@ def promises(compiled: Compiled, found: Sequence[float | str]) -> list[Promise]:
             str(compiled.sources["flow_name"][row]),
             names[sources[row]],
             names[int(arrays["flow_target"][row])],
-            compiled.technology.payload_bytes(int(arrays["flow_length"][row])),
+            int(arrays["flow_length"][row]),
             int(compiled.sources["flow_requirement_ps"][row]) / 1000,
             *_of(found[row], tick_ns),
         )

@@ -19,6 +19,7 @@ from .. import topology, traffic
 from ..later import names
 from ..scenario import Scenario, scenario_of
 from ..technology import Technology
+from ..technology.model import Ps
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, Tenths, ports, unused
@@ -82,16 +83,17 @@ class Compiled:
         return self.parts.technology
 
     @property
-    def tick_ps(self) -> int:
+    def tick_ps(self) -> int | float:
         """Return the engine's tick in picoseconds."""
-        return int(self.arrays["tick_ps"])
+        tick = float(self.arrays["tick_ps"])
+        return int(tick) if tick.is_integer() else tick
 
     def required_rows(self) -> list[int]:
         """Return the rows of the flows that have a requirement."""
         return np.flatnonzero(self.sources.get("flow_requirement_ps", np.zeros(0)) > 0).tolist()
 
     @property
-    def grain_ps(self) -> int:
+    def grain_ps(self) -> Ps:
         """Return the grain in picoseconds; durations that are not exact are rounded down to whole grains."""
         return self.technology.grain_ps
 
@@ -143,8 +145,7 @@ class Compiled:
             from .programs import mean_packet_bytes
 
             return mean_packet_bytes(self.programs, self.arrays)
-        tech = self.technology
-        return (traffic.mean_length(self.arrays) + bool(tech.end_carries_data)) * tech.character_bytes
+        return traffic.mean_length(self.arrays)
 
     def cycle_names(self) -> list[str]:
         """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""
@@ -263,9 +264,7 @@ def _durations(scenario: Scenario, found: Programs | None, sources: Arrays) -> l
     return own
 
 
-def _terminals(
-    scenario: Scenario, parts: Parts, found: Programs | None, sources: Arrays, tick: int
-) -> Arrays:
+def _terminals(scenario: Scenario, parts: Parts, found: Programs | None, sources: Arrays, tick: Ps) -> Arrays:
     """Return the columns of the terminals, which run programs or are sources."""
     if found is not None:
         from .programs import program_columns

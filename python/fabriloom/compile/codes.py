@@ -12,6 +12,7 @@ from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology
+from ..technology.model import Ps, Rate
 from ..topology import Graph
 from .columns import Arrays, Times, fill, per_link, u32
 from .interfaces import Interfaces
@@ -100,7 +101,7 @@ def _times_ps(graph: Graph, tech: Technology, interfaces: Interfaces) -> Times:
     external, switches = interfaces.external(graph), graph.switches
     ends = 4 * external + 2 * (source < switches) + (target < switches)
 
-    def times_of(rate: int | None, length_m: float | None, end: int) -> dict[str, int]:
+    def times_of(rate: Rate | None, length_m: float | None, end: int) -> dict[str, int]:
         if end & 4:
             character_ps = tech.beside(Fraction(0)).character_ps(rate)
             late_ps = 0 if end & 1 else tech.receiver_latency_ps  # which receive replaces
@@ -131,7 +132,7 @@ class Codes:
             Durations.of("technology.interrupt_hold", path, self.tech.interrupt_hold_ps, MOST_DELAY_TICKS),
         ]
 
-    def columns(self, tick_ps: int) -> Arrays:
+    def columns(self, tick_ps: Ps) -> Arrays:
         """Return the engine's columns."""
         tech, sources = self.tech, self.sources
         grain_ticks = tech.grain_ps // tick_ps

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,14 @@ from .. import _native
 from ..codes import number
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError
+from ..technology.model import Ps, Rate
 from ..topology import Graph
 
 if TYPE_CHECKING:
     from ..technology import RingTechnology
 
 Arrays = dict[str, Any]
-Times = dict[str, NDArray[np.int64]]
+Times = dict[str, NDArray[Any]]
 Tenths = NDArray[np.int64]
 """Per link: the assumed load of its opposite direction, in tenths, 0 to 10."""
 
@@ -42,7 +44,7 @@ def _unused() -> Arrays:
 
 def per_link(
     graph: Graph,
-    times_of: Callable[[int | None, float | None, int], dict[str, int]],
+    times_of: Callable[[Rate | None, float | None, int], Mapping[str, Ps]],
     beside: NDArray[np.int64] | None = None,
 ) -> Times:
     """Return the times in ps of every link, as ``times_of(rate_bits_per_s, length_m, beside)`` computes them.
@@ -62,8 +64,20 @@ def per_link(
         length = np.full(graph.links, np.nan) if lengths is None else np.asarray(lengths, np.float64)
         keys = np.stack([np.nan_to_num(rate, nan=-1.0), np.nan_to_num(length, nan=-1.0), other], axis=1)
         kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
-    rows = [times_of(None if r < 0 else round(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds]
-    return {name: np.array([row[name] for row in rows], np.int64)[kind_of.ravel()] for name in rows[0]}
+    rows = [times_of(rate_of(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds.tolist()]
+    return {name: whole([row[name] for row in rows])[kind_of.ravel()] for name in rows[0]}
+
+
+def rate_of(rate_bits_per_s: float) -> Rate | None:
+    """Return a rate that a file gives, exactly as written; None below 0."""
+    if rate_bits_per_s < 0:
+        return None
+    return int(rate_bits_per_s) if rate_bits_per_s.is_integer() else Fraction(repr(rate_bits_per_s))
+
+
+def whole(values: Sequence[Ps]) -> NDArray[Any]:
+    """Return a column of whole numbers, or of fractions if one of them is none."""
+    return np.array(values, np.int64 if all(isinstance(value, int) for value in values) else object)
 
 
 def with_lengths(scenario: Scenario, graph: Graph, technology: Technology) -> Graph:
@@ -88,7 +102,7 @@ def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingT
     if not rates[fastest] > 0:
         return
     try:
-        technology.check_rate(round(float(rates[fastest])))
+        technology.check_rate(rate_of(float(rates[fastest])))
     except TechnologyError as error:
         message = f"the rate of {graph.link_names[fastest]} is too high: {error.message}"
         raise scenario.error(message, ("topology",), error.hint) from error

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..programs import Programs
 from ..programs.kinds import SEND
 from ..scenario import Scenario
+from ..technology.model import Ps
 from .columns import Arrays
 from .ticks import MOST_WAIT_TICKS, Durations
 
@@ -57,7 +58,7 @@ def durations(scenario: Scenario, found: Programs) -> list[Durations]:
     return [Durations.of(name, ("protocol", "by_size"), each, MOST_WAIT_TICKS) for each in times if len(each)]
 
 
-def columns(scenario: Scenario, found: Programs, tick_ps: int) -> Arrays:
+def columns(scenario: Scenario, found: Programs, tick_ps: Ps) -> Arrays:
     """Return the engine's columns; empty if the scenario gives no such times."""
     sizes, times = by_size(scenario, found)
     ticks = {name: (each // tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)}

@@ -13,6 +13,7 @@ from ..faults.places import FaultError, each_of
 from ..faults.rates import drawn, mtbf_of_bits_ps
 from ..scenario import Scenario
 from ..technology import Technology
+from ..technology.model import Ps
 from ..topology import Graph
 from .columns import Arrays, u32
 
@@ -27,7 +28,7 @@ MOST_FAILURES = 100_000
 """A scenario cannot have more random failures than this."""
 
 
-def fault_columns(scenario: Scenario, parts: Parts, tick_ps: int) -> Arrays:
+def fault_columns(scenario: Scenario, parts: Parts, tick_ps: Ps) -> Arrays:
     """Return the outages of links. Raises ScenarioError for a fault whose target does not exist."""
     graph, technology = parts.graph, parts.technology
     grain_ticks = technology.grain_ps // tick_ps
@@ -105,7 +106,7 @@ def _rates(graph: Graph, technology: Technology | RingTechnology, links: list[in
     return [usual if given is None or np.isnan(given[link]) else int(given[link]) for link in links]
 
 
-def _rules(technology: Technology | RingTechnology, tick_ps: int) -> Rules:
+def _rules(technology: Technology | RingTechnology, tick_ps: Ps) -> Rules:
     """Return the durations, rounded up to ticks, at least one tick."""
     times_ps = (technology.disconnect_ps, technology.running_ps)
     disconnect, restart = (max(1, -(-time_ps // tick_ps)) for time_ps in times_ps)

@@ -13,6 +13,7 @@ from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology, TechnologyError
+from ..technology.model import Rate
 from ..topology import Graph
 from .columns import Times, per_link
 
@@ -39,7 +40,7 @@ class Interfaces:
             return np.zeros(graph.links, np.int64)
         prefix = "" if signal == "character" else "time_code_"
 
-        def delays(rate: int | None, _: float | None, chip: int) -> dict[str, int]:
+        def delays(rate: Rate | None, _: float | None, chip: int) -> dict[str, int]:
             if chip == 0:
                 return {"transmit": 0, "receive": 0}
             one, at_rate = self.chips[chip - 1], tech.link_rate_bits_per_s if rate is None else rate
@@ -65,7 +66,7 @@ class Interfaces:
             return {}
         alone = tech.beside(Fraction(0))
 
-        def wires(rate: int | None, length: float | None, _: int) -> dict[str, int]:
+        def wires(rate: Rate | None, length: float | None, _: int) -> dict[str, int]:
             return {"character": alone.character_ps(rate), "cable": tech.cable_ps(length)}
 
         wire = per_link(graph, wires)
@@ -93,7 +94,7 @@ class Interfaces:
     def spacing_ps(self, graph: Graph, tech: Technology) -> NDArray[np.int64]:
         """Return, per link, the time for which its receiver lets pass between two characters; 0: none."""
 
-        def spacings(rate: int | None, length: float | None, chip: int) -> dict[str, int]:
+        def spacings(rate: Rate | None, length: float | None, chip: int) -> dict[str, int]:
             return {"spacing": self.chips[chip - 1].spacing_ps(tech, rate, length) if chip else 0}
 
         return per_link(graph, spacings, self._at_ends(graph)[1])["spacing"]
@@ -152,7 +153,7 @@ def _check_links(scenario: Scenario, graph: Graph, tech: Technology, found: Inte
     chip = np.maximum(found.at[np.asarray(graph.link_source)], found.at[np.asarray(graph.link_target)])
     for place, one in enumerate(found.chips):
 
-        def check(rate: int | None, length: float | None, has: int, one: Interface = one) -> dict[str, int]:
+        def check(rate: Rate | None, length: float | None, has: int, one: Interface = one) -> dict[str, int]:
             if has:
                 one.check_link(tech, rate, length)
             return {"nothing": 0}

@@ -17,9 +17,9 @@ from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
-from ..technology.model import check_queues
+from ..technology.model import Ps, Rate, check_queues
 from ..topology import Graph
-from ..units import format_time_ps
+from ..units import format_bytes, format_time_ps
 from .addresses import addresses_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32, with_lengths
 from .deadlock import Pairs, ports_of
@@ -51,7 +51,7 @@ class _Timed:
 
     times_ps: Times
     durations: list[Durations]
-    columns: dict[int, Arrays] = field(default_factory=dict)
+    columns: dict[Ps, Arrays] = field(default_factory=dict)
     """Columns by tick in ps."""
 
 
@@ -91,7 +91,7 @@ class LinkParts:
         """The interface chips of terminals."""
         self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
         self._known = Newest[bytes | None, _Timed](_KEPT)
-        self._known_columns = Newest[int, Arrays](_KEPT)
+        self._known_columns = Newest[Ps, Arrays](_KEPT)
         self._high = _high_ports(scenario, graph)
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
         """The lanes and ports that each class of packets may use."""
@@ -257,15 +257,19 @@ class LinkParts:
         """Return the links that are down when these fail: no others."""
         return links
 
-    def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
+    def fault_columns(self, scenario: Scenario, tick: Ps) -> Arrays:
         """Return no columns besides the outages."""
         return {}
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
         """Raise ScenarioError if packets are sent again too early for an acknowledgement, or twice."""
         after_ps, tech = protocol["resend_after_ps"], self.technology
-        chars = -(-protocol["packet_bytes"] // tech.character_bytes)
-        least_ps = round(tech.mean_packet_ps(chars, None, False) + tech.mean_packet_ps(0, None, False))
+        if 0 < tech.mtu_bytes < protocol["packet_bytes"]:
+            mtu = format_bytes(tech.mtu_bytes)
+            message = f"a packet of {format_bytes(protocol['packet_bytes'])} is longer than the MTU, {mtu}"
+            hint = f'write packet = "{mtu}" or less, or raise technology.mtu'
+            raise scenario.error(message, ("protocol", "packet"), hint)
+        least_ps = round(tech.packet_ps(protocol["packet_bytes"]) + tech.packet_ps(0))
         if 0 < after_ps < least_ps:
             message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and "
             message += f"its acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would "
@@ -276,7 +280,7 @@ class LinkParts:
             hint = "remove it, or protocol.resend_after"
             raise scenario.error(message, ("program", "retry_after"), hint)
 
-    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
+    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
         """Return the time-outs of switches, and the tables that replace others after faults."""
         timeouts = _timeout_columns(self.graph, self.technology, tick)
         if not scenario.fault:
@@ -291,8 +295,9 @@ class LinkParts:
         names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
         longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
         packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
-        longest = max(longest, self.technology.payload_chars(packet))
+        longest = max(longest, packet)
         try:
+            longest = self.technology.payload_chars(longest)
             least = replace(self.technology, input_buffer_chars=int(self.buffers.min(initial=1 << 30)))
             (least if len(self.buffers) else self.technology).check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
@@ -318,7 +323,7 @@ class LinkParts:
         return self._known.keep(key, _Timed(times, durations))
 
     def _times_ps(self, beside: Tenths | None) -> Times:
-        def times_of(rate: int | None, length: float | None, tenths: int) -> dict[str, int]:
+        def times_of(rate: Rate | None, length: float | None, tenths: int) -> dict[str, Ps]:
             return self._times_of(None if beside is None else tenths, rate, length)
 
         times = per_link(self.graph, times_of, beside)
@@ -335,7 +340,7 @@ class LinkParts:
         return {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
 
     def _check_credit(self, scenario: Scenario) -> None:
-        def checked(rate: int | None, length: float | None, _: int) -> dict[str, int]:
+        def checked(rate: Rate | None, length: float | None, _: int) -> dict[str, int]:
             self.technology.check_credit(rate, length)
             return {"nothing": 0}
 
@@ -348,7 +353,7 @@ class LinkParts:
         """Return all durations of links and switches."""
         return self._timed(beside).durations
 
-    def columns(self, beside: Tenths | None, tick_ps: int) -> Arrays:
+    def columns(self, beside: Tenths | None, tick_ps: Ps) -> Arrays:
         """Return the engine's columns of the network."""
         timed = self._timed(beside)
         if tick_ps not in timed.columns:
@@ -356,7 +361,7 @@ class LinkParts:
             timed.columns[tick_ps] = {**self._fixed(tick_ps), **times}
         return timed.columns[tick_ps]
 
-    def _fixed(self, tick_ps: int) -> Arrays:
+    def _fixed(self, tick_ps: Ps) -> Arrays:
         """Return the columns that do not depend on the load of opposite directions."""
         if (found := self._known_columns.get(tick_ps)) is not None:
             return found
@@ -364,7 +369,7 @@ class LinkParts:
         switches = self._switches(self.technology, tick_ps)
         return self._known_columns.keep(tick_ps, {**links, **switches, **self._distributed()})
 
-    def _switches(self, tech: Technology, tick: int) -> Arrays:
+    def _switches(self, tech: Technology, tick: Ps) -> Arrays:
         graph, table = self.graph, self.lane_table
         return {
             "lanes": tech.lanes,
@@ -372,8 +377,10 @@ class LinkParts:
             "lane_arbiter": number("arbiter", tech.lane_arbiter) if tech.lanes > 1 else 0,
             "whole_packet_credit": int(tech.switching == "virtual-cut-through"),
             "output_queues": int(tech.input_queues == "per-output"),
-            "tick_ps": tick,
+            "tick_ps": float(tick),
             "grain_ticks": tech.grain_ps // tick,
+            "character_bytes": tech.character_bytes,
+            "end_carries_data": int(tech.end_carries_data),
             "header_chars": tech.header_chars,
             "via_header_chars": tech.via_header_chars,
             "switch_decode_ticks": fill(graph.switches, tech.decode_latency_ps // tick),
@@ -426,7 +433,7 @@ def _routes(table: RouteTable) -> Arrays:
     }
 
 
-def _timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
+def _timeout_columns(graph: Graph, technology: Technology, tick_ps: Ps) -> Arrays:
     """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
     if not technology.watchdog_ps:
         return {}
@@ -463,8 +470,8 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
 
 
 def _times_of(
-    tech: Technology, tenths: int | None, rate: int | None, length_m: float | None
-) -> dict[str, int]:
+    tech: Technology, tenths: int | None, rate: Rate | None, length_m: float | None
+) -> dict[str, Ps]:
     """Return the durations of a link whose opposite direction has this load."""
     tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
     return {
@@ -485,6 +492,7 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
         return {
             "cycle": np.append(characters, [tech.crossbar_ps, tech.grain_ps]),
             "router_cycles": tech.decode_latency_ps,
+            "forward_cycles": tech.forward_latency_ps,
             "link_cycles": times["arrival"],
             "turn_around_cycles": times["credit"],
             "handover_cycles": tech.release_ps,

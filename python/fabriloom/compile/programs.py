@@ -14,6 +14,7 @@ from ..programs.check import longer_than
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
 from ..technology import Technology, TechnologyError, technology
+from ..technology.model import Ps
 from ..topology import Graph
 from ..traffic import TrafficError
 from . import costs
@@ -114,7 +115,7 @@ def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
     return [*times, due, *own]
 
 
-def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: int) -> Arrays:
+def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: Ps) -> Arrays:
     """Return the columns of programs and the scalars of their protocol."""
     protocol, tech = protocol_of(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
@@ -129,8 +130,6 @@ def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: 
         "message_packet_bytes": protocol["packet_bytes"],
         "message_small_packet_bytes": protocol["small_packet_bytes"],
         "message_small_below_bytes": protocol["small_below_bytes"],
-        "message_character_bytes": tech.character_bytes,
-        "message_end_carries_data": int(tech.end_carries_data),
         "message_acknowledge": number("acknowledge", protocol["acknowledge"]),
         "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
         "message_programmed": int(protocol["programmed"]),
@@ -143,7 +142,7 @@ def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: 
     }
 
 
-def _resends(protocol: dict[str, Any], tick_ps: int) -> Arrays:
+def _resends(protocol: dict[str, Any], tick_ps: Ps) -> Arrays:
     after = protocol["resend_after_ps"]
     names = ("resend_limit", "resend_backoff")
     counts = {f"message_{name}": protocol[name] if after else 0 for name in names}

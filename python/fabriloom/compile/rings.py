@@ -14,6 +14,7 @@ from ..routing.own_ports import own_ports
 from ..routing.rings import PortRoute, port_route, ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
+from ..technology.model import Ps
 from ..technology.rings import PORT_PLACES
 from ..topology import Graph
 from .addresses import NO_ADDRESSES
@@ -129,11 +130,11 @@ class RingParts:
             for name, values in times.items()
         ]
 
-    def columns(self, beside: Tenths | None, tick: int) -> Arrays:
+    def columns(self, beside: Tenths | None, tick: Ps) -> Arrays:
         """Return the engine's columns of the network. A one-way link has no opposite direction."""
         tech = self.technology
         return {
-            "tick_ps": tick,
+            "tick_ps": float(tick),
             "grain_ticks": tech.grain_ps // tick,
             "link_source": u32(self.graph.link_source),
             "link_target": u32(self.graph.link_target),
@@ -168,7 +169,7 @@ class RingParts:
         ring_of = self.rings.station_ring
         return [int(link) for link in np.flatnonzero(np.isin(ring_of, ring_of[links]))]
 
-    def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
+    def fault_columns(self, scenario: Scenario, tick: Ps) -> Arrays:
         """Return when senders forget lost packets and when terminals close routes, rounded up to ticks."""
         tech = self.technology
         if not tech.timeout_ps and not all(fault.stops for fault in scenario.fault):
@@ -193,11 +194,11 @@ class RingParts:
             hint = "in networks of rings write protocol.check_time, and technology.timeout"
             raise scenario.error(message, ("program", "retry_after"), hint)
 
-    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
+    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
         """Return no columns: the switches of rings have none of those that switches of links have."""
         return {}
 
-    def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
+    def _stations(self, tech: RingTechnology, tick: Ps) -> Arrays:
         count, rings = self.rings.stations, self.rings
         places = {
             name: fill(count, getattr(tech, name))
@@ -219,7 +220,7 @@ class RingParts:
             "station_rejected": fill(count, tech.rejected),
         }
 
-    def _buses(self, tech: RingTechnology, tick: int) -> Arrays:
+    def _buses(self, tech: RingTechnology, tick: Ps) -> Arrays:
         switches, rings = self.graph.switches, self.rings
         port_route, port_exit = self.port_route.columns()
         return {
@@ -237,7 +238,7 @@ class RingParts:
             "bus_encapsulation_bytes": fill(switches, tech.bus_encapsulation_bytes),
         }
 
-    def _terminals(self, tech: RingTechnology, tick: int) -> Arrays:
+    def _terminals(self, tech: RingTechnology, tick: Ps) -> Arrays:
         count = self.graph.ports
         return {
             "terminal_access_ticks": fill(count, tech.memory_access_ps // tick),
@@ -278,7 +279,7 @@ def durations_ps(tech: RingTechnology) -> dict[str, int]:
     }
 
 
-def _protocol(tech: RingTechnology, tick: int) -> Arrays:
+def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
     return {
         "ring_request_header_bytes": tech.request_header_bytes,
         "ring_response_header_bytes": tech.response_header_bytes,

@@ -11,6 +11,7 @@ from .. import routing
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.sections.routing import AfterFault
+from ..technology.model import Ps
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
 from .own_sizes import narrowed
@@ -28,7 +29,7 @@ MOST_ENTRIES = 1 << 26
 """Limit of the entries of all tables together: 256 MB."""
 
 
-def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps: int) -> Arrays:
+def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps: Ps) -> Arrays:
     """Return the columns of the replacing tables, and of all groups. Raises ScenarioError."""
     after = getattr(scenario.routing, "after_fault", None)
     if after is None or not scenario.fault:

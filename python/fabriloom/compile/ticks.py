@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
 from math import gcd
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 from .. import units
 from ..scenario import Scenario
 from ..scenario.errors import Path
+from ..technology.model import Ps
 
 MOST_LINK_TICKS = 2**30
 """Limit for a link, a switch or a station; see ``crates/engine/src/fabric/check``."""
@@ -29,27 +33,42 @@ class Durations:
 
     name: str
     path: Path
-    common_ps: int
+    common_ps: Ps
     """Their greatest common divisor; 0 if all are 0."""
-    longest_ps: int
+    longest_ps: Ps
     most_ticks: int
 
     @staticmethod
-    def of(
-        name: str, path: Path, values_ps: int | Sequence[int] | NDArray[np.int64], most_ticks: int
-    ) -> Durations:
+    def of(name: str, path: Path, values_ps: Ps | Sequence[Ps] | NDArray[Any], most_ticks: int) -> Durations:
         """Return the durations of a list or a column."""
-        values = np.atleast_1d(np.asarray(values_ps, np.int64))
+        values = np.atleast_1d(np.asarray(values_ps))
+        if values.dtype == object:
+            several = set(values.tolist())
+            return Durations(name, path, common_ps(*several), max(several), most_ticks)
+        values = values.astype(np.int64)
         common = int(np.gcd.reduce(values)) if len(values) else 0
         return Durations(name, path, common, int(values.max(initial=0)), most_ticks)
 
 
-def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: int) -> int:
-    """Return the tick in ps.
+def common_ps(*durations: Ps) -> Ps:
+    """Return the greatest common divisor of durations; 0 if all are 0."""
+
+    def of_two(one: Ps, other: Ps) -> Ps:
+        if isinstance(one, int) and isinstance(other, int):
+            return gcd(one, other)
+        numerator = gcd(one.numerator * other.denominator, other.numerator * one.denominator)
+        found = Fraction(numerator, one.denominator * other.denominator)
+        return found.numerator if found.denominator == 1 else found
+
+    return reduce(of_two, durations, 0)
+
+
+def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: Ps) -> Ps:
+    """Return the tick in ps, a fraction if a duration is one.
 
     Raises ScenarioError for a duration that has too many ticks or is not a multiple.
     """
-    tick = gcd(grain_ps, *(one.common_ps for one in durations))
+    tick = common_ps(grain_ps, *(one.common_ps for one in durations))
     for one in durations:
         if one.longest_ps // tick > one.most_ticks:
             raise _too_long(scenario, durations, one, tick, grain_ps)
@@ -60,7 +79,7 @@ def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: int) -
 
 
 def _too_long(
-    scenario: Scenario, durations: Sequence[Durations], found: Durations, tick: int, grain_ps: int
+    scenario: Scenario, durations: Sequence[Durations], found: Durations, tick: Ps, grain_ps: Ps
 ) -> Exception:
     """Return an error that names the duration that is too long, and the one that makes ticks short."""
     longest = units.format_time_ps(found.longest_ps)
@@ -68,8 +87,8 @@ def _too_long(
     message = f"{found.name} of {longest} is too long beside the other times: more than "
     message += f"{found.most_ticks:,} steps of {step}, of which all of them are whole numbers"
 
-    def without(one: Durations) -> int:
-        return gcd(grain_ps, *(other.common_ps for other in durations if other is not one))
+    def without(one: Durations) -> Ps:
+        return common_ps(grain_ps, *(other.common_ps for other in durations if other is not one))
 
     finest = max((one for one in durations if one.common_ps), key=without, default=None)
     hint = "shorten it"

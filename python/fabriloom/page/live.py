@@ -74,7 +74,7 @@ class Live:
             "limit": _limit(results),
         }
 
-    def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int) -> dict[str, Any]:
+    def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int | float) -> dict[str, Any]:
         # If flow control was measured first, the tick differs from that of the compiled scenario.
         tick_ns, start = tick_ps / 1000, int(native["measure_start_ticks"])
         warming = start == 0 and self._warmup_ps != 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class Programs:
         """Return the rows that have a duration or a point in time."""
         return (self.kind == WAIT) | (self.kind == UNTIL) | ((self.kind == RECEIVE) & (self.amount > 0))
 
-    def columns(self, tick_ps: int) -> Columns:
+    def columns(self, tick_ps: int | Fraction) -> Columns:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, self.amount // tick_ps, self.amount)
         dummies = np.zeros(self.events.first, np.int64)

@@ -53,7 +53,7 @@ class Results(Tabled):
         self,
         native: Mapping[str, Any],
         graph: Graph,
-        tick_ps: int,
+        tick_ps: int | float,
         provenance: Provenance,
         wall_s: float,
         program: ProgramRun | None = None,

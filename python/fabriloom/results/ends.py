@@ -110,7 +110,7 @@ _STALLS = {
 """Descriptions of a standstill, by the engine's words."""
 
 
-def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
+def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> str:
     """Describe a fault of the engine: where it is, and what to do."""
     link, source, target, fault = native["standstill"]
     when = after(int(native["end_time_ticks"]) * tick_ps / 1000)
@@ -123,7 +123,7 @@ def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
     )
 
 
-def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
+def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> str:
     """Describe a livelock: its start, the number of retries, the station that rejects most, and a cure."""
     lasted_us = int(native["livelock_ticks"]) * tick_ps / 1e6
     when = after(int(native["end_time_ticks"]) * tick_ps / 1000)

@@ -93,7 +93,7 @@ def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dic
 def summary(
     native: Mapping[str, Any],
     graph: Graph,
-    tick_ps: int,
+    tick_ps: int | float,
     provenance: Provenance,
     wall_s: float,
     means: list[confidence.Watched],
@@ -164,7 +164,7 @@ def summary(
 def _message(
     native: Mapping[str, Any],
     graph: Graph,
-    tick_ps: int,
+    tick_ps: int | float,
     cycle: list[str],
     run: Mapping[str, Any],
     means: list[confidence.Watched],

@@ -51,6 +51,15 @@ class Section(BaseModel):
             return value
         return {meant.get(key, key): inner for key, inner in value.items()}
 
+    def written(self, *but: str) -> dict[str, Any]:
+        """Return the settings that have a value, ``but`` these; unlike a dump, it keeps exact fractions."""
+        values = {name: getattr(self, name) for name in type(self).model_fields if name not in but}
+        return {
+            name: value.written() if isinstance(value, Section) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
 
 def _unit(names: list[str], example: str) -> WithJsonSchema:
     micro = [sign + name[1:] for name in names if name.startswith("us") for sign in units.MICRO_SIGNS]
@@ -89,14 +98,21 @@ AutoTimePs = Annotated[
     ),
     WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "string", "examples": ["2 ms"]}]}),
 ]
+CyclePs = Annotated[
+    Any,
+    BeforeValidator(units.parse_cycle_ps),
+    PlainSerializer(units.format_cycle, when_used="json"),
+    _unit([*units.TIME_PS, *units.FREQUENCY_MILLIHZ], "1 ns"),
+]
+"""A cycle in ps, an exact fraction; as a time or as a frequency."""
 RateBitsPerS = Annotated[
-    int,
+    Any,
     _positive(units.parse_rate_bits_per_s),
     PlainSerializer(units.format_rate_bits_per_s, when_used="json"),
     _unit(list(units.RATE_BITS_PER_S), "100 Mbit/s"),
 ]
 ByteRateBitsPerS = Annotated[
-    int,
+    Any,
     _positive(units.parse_byte_rate_bits_per_s),
     PlainSerializer(units.format_byte_rate, when_used="json"),
     _unit([*units.BYTE_RATE_BITS_PER_S, *units.RATE_BITS_PER_S], "500 MB/s"),

@@ -325,7 +325,7 @@ def _derived_rings() -> list[str]:
     for name in filter(is_ring, presets()):
         ring = ring_technology(name)
         times = (ring.symbol_ps(), ring.packet_ps(64), ring.bus_transfer_ps(int(ring.request_bytes(64))))
-        symbol, unit, bus = (f"{time / 1000:g} ns" for time in times)
+        symbol, unit, bus = (f"{float(time) / 1000:g} ns" for time in times)
         lines.append(
             f"| `{name}` | {symbol} | {unit} | {ring.payload_bytes_per_s(64) / 1e6:.5g} MB/s | {bus} |"
         )
@@ -343,7 +343,8 @@ def _derived_links() -> list[str]:
         link = technology(name)
         times = (link.character_ps(), link.end_ps(), link.packet_ps(64))
         rates = (link.payload_bytes_per_s(64), link.data_bytes_per_s())
-        cells = [f"{time / 1000:g} ns" for time in times] + [f"{rate / 1e6:.5g} MB/s" for rate in rates]
+        cells = [f"{float(time) / 1000:g} ns" for time in times]
+        cells += [f"{rate / 1e6:.5g} MB/s" for rate in rates]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return lines
 

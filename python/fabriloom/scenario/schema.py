@@ -21,6 +21,8 @@ from fabriloom.scenario.sections.topology import Topology
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
 from fabriloom.scenario.written import Written
+from fabriloom.technology.presets import presets
+from fabriloom.units import UnitError, parse_bytes
 
 if TYPE_CHECKING:
     from fabriloom.scenario.sections.codes import Interrupt, TimeCode
@@ -40,9 +42,9 @@ else:
 def with_preset(data: Any) -> Any:
     """Add the defaults that depend on other sections to the written data.
 
-    Networks of rings have their own default preset, and SpaceWire protocols have packets of any length. By
-    default, a program runs to its end, or for a second, and is measured from its beginning; so are a single
-    burst and a run with faults, time-codes or interrupts.
+    Networks of rings have their own default preset, SpaceWire protocols have packets of any length, and a
+    technology with an MTU has packets of that length. By default, a program runs to its end, or for a second,
+    and is measured from its beginning; so are a single burst and a run with faults, time-codes or interrupts.
     """
     if not isinstance(data, dict):
         return data
@@ -52,6 +54,8 @@ def with_preset(data: Any) -> Any:
     program = data.get("program")
     if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d"):
         data = {"protocol": {"preset": "spacewire"}, **data}
+    if mtu := _mtu(data.get("technology")):
+        data = _in_packets_of(mtu, data)
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
     unsteady = any(data.get(name) for name in ("fault", "time_code", "interrupt")) or _is_one_burst(
@@ -59,6 +63,29 @@ def with_preset(data: Any) -> Any:
     )
     if unsteady and isinstance(run, dict):
         data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **data.get("run", {})}}
+    return data
+
+
+def _mtu(technology: Any) -> str | None:
+    """Return the longest payload of packets, as written or of the preset; None: any, or not to be read."""
+    if not isinstance(technology, dict) or not isinstance(technology.get("preset"), str):
+        return None
+    preset = presets().get(technology["preset"])
+    usual = preset.entries.get("mtu") if preset else None
+    try:
+        mtu = technology.get("mtu", usual.value if usual else "0 B")
+        return mtu if parse_bytes(mtu) else None
+    except UnitError:
+        return None
+
+
+def _in_packets_of(mtu: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Let packets and those of messages have this payload unless they have one of their own."""
+    protocol, traffic = data.get("protocol", {}), data.get("traffic", {})
+    if data.get("program") is None:
+        return {**data, "traffic": {"length": mtu, **traffic}} if isinstance(traffic, dict) else data
+    if isinstance(protocol, dict) and protocol.get("preset", "raw") in ("raw", "spacewire"):
+        data = {**data, "protocol": {"packet": mtu, **protocol}}
     return data
 
 

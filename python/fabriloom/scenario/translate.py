@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from fabriloom import units
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import OTHER_WORDS, Later, OneOf
+from fabriloom.scenario.in_cycles import in_cycles
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.source import SourceMap
 
@@ -208,6 +209,7 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
         hint = (
             f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
         )
+        hint = in_cycles(name, data.get(above[0])) or hint
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)

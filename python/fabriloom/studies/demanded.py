@@ -61,33 +61,28 @@ def explained(compiled: Compiled, found: dict[str, Any]) -> dict[str, Any]:
 
 def _payload(compiled: Compiled, demand: Demand) -> Demand:
     """Return MB/s instead of packets."""
-    tech, scale = compiled.technology, _per_s(compiled, demand) / 1e6
-    assert demand.chars is not None
-    none, one = tech.payload_bytes(0), tech.payload_bytes(1)
-    apiece, even = none + (one - none) * demand.chars, none + (one - none) * demand.even_chars
+    scale = _per_s(compiled, demand) / 1e6
+    assert demand.payload is not None
+    packets = demand.packets * demand.payload.bytes * scale
     spread = None
-    if demand.spread and demand.spread.chars is not None:
+    if demand.spread and demand.spread.payload is not None:
         spread = _payload(compiled, replace(demand.spread, per_grain=demand.per_grain))
-    return replace(
-        demand, packets=demand.packets * apiece * scale, even=demand.even * even * scale, spread=spread
-    )
+    return replace(demand, packets=packets, even=demand.even * demand.even_payload[0] * scale, spread=spread)
 
 
 def _offered_mbytes_per_s(compiled: Compiled, demand: Demand) -> float:
-    tech, chars = compiled.technology, demand.chars
-    assert chars is not None
-    none, one = tech.payload_bytes(0), tech.payload_bytes(1)
-    listed = float((demand.packets * (none + (one - none) * chars)).sum())
-    if demand.spread and demand.spread.chars is not None:
+    assert demand.payload is not None
+    listed = float((demand.packets * demand.payload.bytes).sum())
+    spread = demand.spread
+    if spread and spread.payload is not None:
         copies = np.array([len(found.receivers) for found in compiled.parts.distributions])
-        apiece = none + (one - none) * demand.spread.chars
-        listed += float((demand.spread.packets * copies[demand.spread.target] * apiece).sum())
-    even = float(demand.even.sum()) * (none + (one - none) * demand.even_chars)
+        listed += float((spread.packets * copies[spread.target] * spread.payload.bytes).sum())
+    even = float(demand.even.sum()) * demand.even_payload[0]
     return (listed + even) * _per_s(compiled, demand) / 1e6
 
 
 def _per_s(compiled: Compiled, demand: Demand) -> float:
-    return (demand.per_grain or 0.0) * _PS_PER_S / compiled.technology.grain_ps
+    return (demand.per_grain or 0.0) * _PS_PER_S / float(compiled.technology.grain_ps)
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -62,16 +62,16 @@ class LinkInspection:
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require."""
         parts, arrays = self.parts, self.compiled.arrays
-        assert demand.chars is not None
+        assert demand.payload is not None
         source, target, packets = demand.pairs
         choice = self.compiled.scenario.port_choice
         counted = link_loads.loads(parts, choice, demand.pairs, demand.even)
-        chars = source, target, packets * demand.chars
-        payload = link_loads.loads(parts, choice, chars, demand.even * demand.even_chars)
-        if demand.spread and demand.spread.chars is not None:
+        chars = source, target, packets * demand.payload.chars
+        payload = link_loads.loads(parts, choice, chars, demand.even * demand.even_payload[1])
+        if demand.spread and demand.spread.payload is not None:
             source, target, packets = demand.spread.pairs
             counted = counted + link_loads.spread_loads(parts, demand.spread.pairs)
-            chars = source, target, packets * demand.spread.chars
+            chars = source, target, packets * demand.spread.payload.chars
             payload = payload + link_loads.spread_loads(parts, chars)
         payload = payload + _addresses(parts, demand)
         character = arrays["link_character_ticks"].astype(np.float64)

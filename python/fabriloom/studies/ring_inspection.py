@@ -71,17 +71,18 @@ class RingInspection:
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link, bus and memory that packets of each length require."""
         parts = self.parts
-        assert demand.chars is not None
+        assert demand.payload is not None
+        usual = demand.even_payload[0]
         found: dict[str, float] = {}
         nothing = np.zeros_like(demand.even)
-        for length in np.unique([*demand.chars, *([demand.even_chars] if demand.even.any() else [])]):
-            some = demand.chars == length
+        for length in np.unique([*demand.payload.bytes, *([usual] if demand.even.any() else [])]):
+            some = demand.payload.bytes == length
             part = replace(
                 demand,
                 source=demand.source[some],
                 target=demand.target[some],
                 packets=demand.packets[some],
-                even=demand.even if demand.even_chars == length else nothing,
+                even=demand.even if usual == length else nothing,
             )
             each = carried(parts, self.choice, part)
             for what, times in busy_ps(parts, each, float(length)).items():

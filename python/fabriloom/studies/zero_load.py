@@ -34,11 +34,12 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     if graph.terminals < 2:
         return unknown
     kind = inspection_of(compiled)
-    source, target, characters = _flows(arrays) or _pairs(kind, arrays)
+    source, target, length = _flows(arrays) or _pairs(kind, arrays)
     known = reached(compiled.parts, source, target)
-    source, target, characters = source[known], target[known], characters[known]
-    longest = int(characters.max(initial=0))
-    latency = _run(arrays, source, target, characters, kind.apart_ticks(longest)) * (compiled.tick_ps / 1000)
+    source, target, length = source[known], target[known], length[known]
+    longest = int(length.max(initial=0))
+    apart = kind.apart_ticks(compiled.technology.payload_chars(longest))
+    latency = _run(arrays, source, target, length, apart) * (compiled.tick_ps / 1000)
     if not len(latency):
         return unknown
     return {
@@ -46,7 +47,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
         "mean": float(latency.mean()),
         "max": float(latency.max()),
         "pairs": len(latency),
-        "length_bytes": int(compiled.technology.payload_bytes(longest)),
+        "length_bytes": longest,
     }
 
 
@@ -76,14 +77,14 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
 
 
 def _longest(arrays: dict[str, Any]) -> int:
-    """Return the payload characters of the longest packet of the scenario."""
+    """Return the payload of the longest packet of the scenario in bytes."""
     columns = ("flow_length", "list_length", "length_values", "length_max")
     found = [arrays[name] for name in columns if len(arrays[name])]
     return int(found[0].max()) if found else 1
 
 
 def _run(
-    arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, characters: np.ndarray, apart: int
+    arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, length: np.ndarray, apart: int
 ) -> np.ndarray:
     """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
@@ -101,7 +102,7 @@ def _run(
         "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
         "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
         "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
-        "list_length": np.insert(characters, begin, 1).astype(np.uint32),
+        "list_length": np.insert(length, begin, 1).astype(np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
         # By the first port that leads there: packets leave one after the other.

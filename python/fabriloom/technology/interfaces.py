@@ -12,7 +12,7 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.technology import clocks
-from fabriloom.technology.model import Technology, TechnologyError
+from fabriloom.technology.model import Rate, Technology, TechnologyError
 from fabriloom.technology.presets import Preset, read, values_of
 
 DELAYS = {
@@ -62,11 +62,11 @@ class Interface:
     def _delays(self) -> dict[str, clocks.Delay]:
         return {name: clocks.parse(getattr(self, name), name) for name in DELAYS}
 
-    def delay_ps(self, name: str, rate_bits_per_s: int) -> int:
+    def delay_ps(self, name: str, rate_bits_per_s: Rate) -> int:
         """Return one of the delays at a link of this rate, in ps."""
         return self._delays[name].of_ps(rate_bits_per_s, self.clock_millihz)
 
-    def check_link(self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None) -> None:
+    def check_link(self, tech: Technology, rate_bits_per_s: Rate | None, length_m: float | None) -> None:
         """Raise TechnologyError for a link that is too fast for the chip, or that never has credit."""
         rate = tech.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate > self.highest_rate_bits_per_s:
@@ -85,7 +85,7 @@ class Interface:
         chars = self.receive_buffer_bytes // tech.character_bytes
         return chars if tech.credit_limit_chars is None else min(chars, tech.credit_limit_chars)
 
-    def spacing_ps(self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None) -> int:
+    def spacing_ps(self, tech: Technology, rate_bits_per_s: Rate | None, length_m: float | None) -> int:
         """Return the time from one character to the next at which a link into the chip never waits, in ps; 0
         if it is no longer than a character.
         """
@@ -97,7 +97,7 @@ class Interface:
         return -(-found // _SPACING_PS) * _SPACING_PS
 
     def _credit_ps(
-        self, tech: Technology, rate_bits_per_s: int | None, length_m: float | None, read_ps: int
+        self, tech: Technology, rate_bits_per_s: Rate | None, length_m: float | None, read_ps: int
     ) -> int:
         """Return the same for the credit of the receive FIFO alone."""
         rate = tech.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s

@@ -18,13 +18,19 @@ LaneArbiter = Literal["round-robin", "fixed"]
 Switching = Literal["wormhole", "virtual-cut-through"]
 InputQueues = Literal["fifo", "per-output"]
 FaultStops = Literal["cable", "link"]
+Ps = int | Fraction
+"""A duration in picoseconds."""
+Rate = int | Fraction
+"""A rate in bits per second."""
 
 _PS_PER_S = 10**12
 MOST_CHARS = 2**20
 """The largest buffer or credit that the engine supports, in characters."""
 MOST_HEADER_CHARS = 1024
 LEAST_CHARACTER_PS = 10
-"""The shortest character time: times are whole picoseconds, so the rounding error is at most 5 %."""
+"""The shortest character time."""
+_EXACT = 10**6
+"""Rounded durations have at least so many parts: they are off by half a millionth at most."""
 MOST_CABLE_PS = 2**60
 MOST_QUEUES = 2**22
 """Queues per output that the engine makes before a run; each takes some 250 B."""
@@ -38,6 +44,19 @@ class TechnologyError(ValueError):
         self.message = message
         self.parameter = parameter
         self.hint = hint
+
+
+def exact_ps(duration: Fraction) -> Ps:
+    """Return a duration as a whole number where it is one, and rounded by less than 1 ppm where its fraction
+    of a picosecond is too fine for ticks.
+    """
+    if duration.denominator != 1:
+        parts = 1
+        while duration * parts < _EXACT:
+            parts *= 10
+        if duration.denominator > parts:
+            duration = Fraction(round(duration * parts), parts)
+    return duration.numerator if duration.denominator == 1 else duration
 
 
 def at_most(name: str, value: int, most: int, unit: str) -> None:
@@ -65,7 +84,7 @@ class Technology:
     """
 
     preset: str
-    link_rate_bits_per_s: int
+    link_rate_bits_per_s: Rate
     data_bits: int
     """Bits of a header or payload character on the wire."""
     end_bits: int
@@ -83,11 +102,11 @@ class Technology:
     via_header_chars: int
     delete_header: bool
     """True if links into terminals delete the header."""
-    decode_latency_ps: int
-    forward_latency_ps: int
-    receiver_latency_ps: int
-    turn_around_ps: int
-    handover_ps: int
+    decode_latency_ps: Ps
+    forward_latency_ps: Ps
+    receiver_latency_ps: Ps
+    turn_around_ps: Ps
+    handover_ps: Ps
     """Time from the end of packet leaving an input buffer until its output is free, in ps."""
     cable_length_m: float
     cable_delay_ps_per_m: int
@@ -103,7 +122,7 @@ class Technology:
     switching: Switching = "wormhole"
     """Whether a packet starts with credit for a character or for all of it."""
     input_queues: InputQueues = "fifo"
-    next_head_ps: int | None = None
+    next_head_ps: Ps | None = None
     """Time from the end of packet leaving an input buffer until the next packet is at the front; None: the
     handover time."""
     receive_bits: Fraction | None = None
@@ -115,17 +134,17 @@ class Technology:
     """Transmit delay in bit times of the outgoing link, for such routers."""
     credit_limit_chars: int | None = None
     """Most characters granted and not received, for any buffer size; None: no limit."""
-    grain_ps: int = 1000
+    grain_ps: Ps = 1000
     """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
-    disconnect_ps: int = 0
+    disconnect_ps: Ps = 0
     """Time from the failure of a link until its receiver detects it, in ps."""
-    restart_ps: int = 0
+    restart_ps: Ps = 0
     """Time from the repair of a link until it runs, in ps."""
-    start_rate_bits_per_s: int | None = None
+    start_rate_bits_per_s: Rate | None = None
     """Rate of the characters with which a link starts after ``restart_ps``; None: it starts without any."""
     fault_stops: FaultStops = "link"
     """Whether a failed direction also stops the opposite direction of its cable."""
-    watchdog_ps: int = 0
+    watchdog_ps: Ps = 0
     """Time after which a switch ends a packet that holds an output and does not move, in ps; 0: never."""
     code_bits: int = 0
     """Bits of a time-code or an interrupt on the wire; 0: the links have none."""
@@ -136,6 +155,8 @@ class Technology:
     code_transmit_bits: Fraction = Fraction(0)
     interrupt_hold_ps: int = 0
     """Time for which a switch or a terminal ignores an interrupt number after accepting it, in ps."""
+    mtu_bytes: int = 0
+    """Payload of the longest packet; 0: any."""
     reverse_load: Fraction = Fraction(1)
     """Load of the opposite direction of a cable, 0 to 1: the factor on the flow-control share of a character.
     It is 1 for loads and bounds; for runs with matched flow control it is measured."""
@@ -223,7 +244,7 @@ class Technology:
         """Whether a packet that waits for credit blocks the other lanes of its link."""
         return self.lane_sharing == "packet" and self.switching == "wormhole"
 
-    def check_rate(self, rate_bits_per_s: int | None = None) -> None:
+    def check_rate(self, rate_bits_per_s: Rate | None = None) -> None:
         """Raise TechnologyError for a rate at which characters are shorter than the resolution of time."""
         shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
         if shortest < LEAST_CHARACTER_PS:
@@ -231,25 +252,24 @@ class Technology:
             bits = min(self.data_bits, self.end_bits)
             most = units.format_rate_bits_per_s(bits * _PS_PER_S // LEAST_CHARACTER_PS)
             message = f"at this rate {bits} bits last less than {LEAST_CHARACTER_PS} ps"
-            message += ", and times are whole picoseconds"
             hint = 'write at least "10 ps"' if name == "cycle" else f'write at most "{most}"'
             raise TechnologyError(message, name, hint)
 
-    # Durations. All are rounded to the nearest picosecond; `rounded` tells whether that changed anything.
+    # Durations. `rounded` tells by how much the times of characters differ from those of their rate.
 
-    def character_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def character_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a header or payload character on the wire in ps, with its flow-control share."""
         return self._rounded_ps(self.data_bits, rate_bits_per_s)
 
-    def end_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def end_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of the end of packet on the wire in ps, with its flow-control share."""
         return self._rounded_ps(self.end_bits, rate_bits_per_s)
 
-    def flow_control_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def flow_control_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a flow-control character on the wire in ps; 0 if there are none."""
-        return round(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
+        return exact_ps(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
 
-    def check_credit(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> None:
+    def check_credit(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> None:
         """Raise TechnologyError if the credit limit is reached before a flow-control character returns.
 
         Otherwise the limit never binds: sending this many characters takes longer than the round trip of the
@@ -270,52 +290,61 @@ class Technology:
             hint = f'a larger buffer is of no use then: write input_buffer = "{self.credit_limit_chars} B"'
             raise TechnologyError(message, "cable_length", hint)
 
-    def cable_ps(self, length_m: float | None = None) -> int:
+    def cable_ps(self, length_m: float | None = None) -> Ps:
         """Return the one-way propagation delay of the cable in ps, limited to the supported range."""
         length = self.cable_length_m if length_m is None else length_m
-        return min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
+        delay_ps = min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
+        if isinstance(self.grain_ps, int) or not delay_ps:
+            return delay_ps
+        # Cables and cycles have no short common tick: a cable is some thousandths of a cycle, or finer ones.
+        part_ps = Fraction(self.grain_ps, 1000)
+        while delay_ps < _EXACT * part_ps / 2:
+            part_ps /= 10
+        return round(delay_ps / part_ps) * part_ps
 
-    def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
+    def arrival_ps(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> Ps:
         """Return the time from the start of a character on the wire until it can be used at the target, in
         ps.
         """
         return self.character_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.receiver_latency_ps
 
-    def credit_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
+    def credit_ps(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> Ps:
         """Return the time from a place becoming free until the sender can use its credit, at least 1 ps."""
         return max(1, self.flow_control_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.turn_around_ps)
 
-    def receiver_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def receiver_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time from the end of a character on the wire until a switch can use it, in ps."""
         if self.receive_bits is None:
             return self.receiver_latency_ps
-        return round(self._bits_ps(self.receive_bits, rate_bits_per_s)) + self.receive_ps
+        return exact_ps(self._bits_ps(self.receive_bits, rate_bits_per_s)) + self.receive_ps
 
-    def transmitter_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def transmitter_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a character in the output of a switch before its first bit is sent, in ps."""
-        return round(self._bits_ps(self.transmit_bits, rate_bits_per_s))
+        return exact_ps(self._bits_ps(self.transmit_bits, rate_bits_per_s))
 
-    def code_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def code_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a time-code or an interrupt on the wire, in ps."""
-        return round(self._bits_ps(Fraction(self.code_bits), rate_bits_per_s))
+        return exact_ps(self._bits_ps(Fraction(self.code_bits), rate_bits_per_s))
 
     def code_arrival_ps(
-        self, into_switch: bool, out_of_switch: bool, rate: int | None = None, length_m: float | None = None
-    ) -> int:
+        self, into_switch: bool, out_of_switch: bool, rate: Rate | None = None, length_m: float | None = None
+    ) -> Ps:
         """Return the time from the start of a code on a wire until it has arrived at the target, in ps."""
         bits = self.code_transmit_bits if out_of_switch else Fraction(0)
         receiver_ps = self.receiver_latency_ps
         if into_switch and self.code_receive_bits is not None:
             bits, receiver_ps = bits + self.code_receive_bits, 0
-        return self.code_ps(rate) + self.cable_ps(length_m) + receiver_ps + round(self._bits_ps(bits, rate))
+        return (
+            self.code_ps(rate) + self.cable_ps(length_m) + receiver_ps + exact_ps(self._bits_ps(bits, rate))
+        )
 
     @property
-    def running_ps(self) -> int:
+    def running_ps(self) -> Ps:
         """Return the time from the repair of a link until it runs: the silence and the start, in ps."""
         return self.restart_ps + self.start_ps
 
     @property
-    def start_ps(self) -> int:
+    def start_ps(self) -> Ps:
         """Return the time of the characters with which a link starts, in ps.
 
         Both ends send NULLs until one has come from the other end; then each sends a flow-control character,
@@ -323,22 +352,22 @@ class Technology:
         """
         if self.start_rate_bits_per_s is None:
             return 0
-        bit_ps = Fraction(_PS_PER_S, self.start_rate_bits_per_s)
+        bit_ps = _PS_PER_S / Fraction(self.start_rate_bits_per_s)
         null_ps, flow_control_ps = 2 * self.flow_control_bits * bit_ps, self.flow_control_bits * bit_ps
         way_ps = self.cable_ps() + self.receiver_latency_ps
         nulls = -(-(null_ps + way_ps) // null_ps)
         return round(nulls * null_ps + flow_control_ps + way_ps)
 
     @property
-    def crossbar_ps(self) -> int:
+    def crossbar_ps(self) -> Ps:
         """Return the time between two characters through the crossbar in ps; 0: as fast as the buffers allow.
 
         Flow-control characters do not pass the crossbar, so link rate means the rate of bare characters.
         """
-        return 0 if self.crossbar == "fast" else round(self._bits_ps(Fraction(self.data_bits), None))
+        return 0 if self.crossbar == "fast" else exact_ps(self._bits_ps(Fraction(self.data_bits), None))
 
     @property
-    def release_ps(self) -> int:
+    def release_ps(self) -> Ps:
         """Return the time from the end of packet leaving its input buffer until its output is free, in ps.
 
         The end of packet itself crosses in the time of a character.
@@ -346,7 +375,7 @@ class Technology:
         return max(self.handover_ps, self.crossbar_ps)
 
     @property
-    def front_ps(self) -> int:
+    def front_ps(self) -> Ps:
         """Return the time from the end of packet leaving its input buffer until the next packet is at the
         front, in ps.
 
@@ -367,10 +396,11 @@ class Technology:
         """Return the technology with this load of the opposite directions."""
         return replace(self, reverse_load=reverse_load)
 
-    def rounded(self, rate_bits_per_s: int | None = None) -> bool:
-        """Return whether a character time is not a whole number of picoseconds and is therefore rounded."""
+    def rounded(self, rate_bits_per_s: Rate | None = None) -> float:
+        """Return the part by which the time of a character is rounded: 0, or less than a millionth."""
         bits = (self.data_bits + self.share_bits, self.end_bits + self.share_bits)
-        return any(self._bits_ps(b, rate_bits_per_s).denominator != 1 for b in bits)
+        times = [self._bits_ps(b, rate_bits_per_s) for b in bits]
+        return max(float(abs(exact_ps(time) / time - 1)) for time in times)
 
     # Packets.
 
@@ -381,57 +411,56 @@ class Technology:
             return max(0, characters - 1)
         return characters
 
-    def payload_bytes(self, characters: int, packets: int = 1) -> int:
-        """Return the bytes in ``packets`` packets with ``characters`` payload characters in total."""
-        return (characters + (packets if self.end_carries_data else 0)) * self.character_bytes
-
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]:
         """Legal payloads of a packet; empty: any."""
         return ()
 
     def mean_packet_ps(
-        self, payload_chars: float, rate_bits_per_s: int | None = None, via: bool = False
+        self, payload_chars: float, rate_bits_per_s: Rate | None = None, via: bool = False
     ) -> float:
         """Return the mean time on a link of packets with this mean payload: header, payload and end, in
         ps.
         """
         header = self.header_chars + (self.via_header_chars if via else 0)
-        return (header + payload_chars) * self.character_ps(rate_bits_per_s) + self.end_ps(rate_bits_per_s)
+        characters_ps = (header + payload_chars) * self.character_ps(rate_bits_per_s)
+        return float(characters_ps + self.end_ps(rate_bits_per_s))
 
-    def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None, via: bool = False) -> int:
+    def packet_ps(self, length_bytes: int, rate_bits_per_s: Rate | None = None, via: bool = False) -> Ps:
         """Return the time of a packet on a link: header, payload and end of packet, in ps."""
-        return round(self.mean_packet_ps(self.payload_chars(length_bytes), rate_bits_per_s, via))
+        header = self.header_chars + (self.via_header_chars if via else 0)
+        characters_ps = (header + self.payload_chars(length_bytes)) * self.character_ps(rate_bits_per_s)
+        return exact_ps(Fraction(characters_ps + self.end_ps(rate_bits_per_s)))
 
-    def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+    def packets_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
         """Return the largest number of packets of this length per second on a link."""
-        return _PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s)
+        return float(_PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s))
 
-    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
         """Return the largest payload rate of a link with packets of this length, in bytes per second."""
         return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
 
-    def data_bytes_per_s(self, rate_bits_per_s: int | None = None) -> float:
+    def data_bytes_per_s(self, rate_bits_per_s: Rate | None = None) -> float:
         """Return the rate of an endless packet, in bytes per second: 9.524 MB/s for a DS-Link at 100 Mbit/s
         that is busy in both directions."""
-        return self.character_bytes * _PS_PER_S / self.character_ps(rate_bits_per_s)
+        return float(self.character_bytes * _PS_PER_S / self.character_ps(rate_bits_per_s))
 
     @cached_property
-    def _known_ps(self) -> dict[tuple[int, int | None], int]:
+    def _known_ps(self) -> dict[tuple[int, Rate | None], Ps]:
         """Durations that were asked for before: fractions are slow, and every run asks for the same."""
         return {}
 
-    def _rounded_ps(self, bits: int, rate_bits_per_s: int | None) -> int:
+    def _rounded_ps(self, bits: int, rate_bits_per_s: Rate | None) -> Ps:
         """Return the time of a character, flow-control share included, to the nearest picosecond."""
         key = bits, rate_bits_per_s
         if key not in self._known_ps:
-            self._known_ps[key] = round(self._bits_ps(bits + self.share_bits, rate_bits_per_s))
+            self._known_ps[key] = exact_ps(self._bits_ps(bits + self.share_bits, rate_bits_per_s))
         return self._known_ps[key]
 
-    def _bits_ps(self, bits: Fraction, rate_bits_per_s: int | None) -> Fraction:
+    def _bits_ps(self, bits: Fraction, rate_bits_per_s: Rate | None) -> Fraction:
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate <= 0:
             raise TechnologyError(
                 "link_rate must be above zero", "link_rate", 'write for example "100 Mbit/s"'
             )
-        return bits * _PS_PER_S / rate
+        return Fraction(bits * _PS_PER_S) / rate

@@ -6,12 +6,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fabriloom import units
-from fabriloom.technology.model import Technology, TechnologyError
+from fabriloom.technology.model import Technology, TechnologyError, exact_ps
 
 if TYPE_CHECKING:
     from fabriloom.technology.rings import RingTechnology
@@ -66,7 +67,8 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "watchdog": ("watchdog_ps", units.parse_time_ps),
     "cable_length": ("cable_length_m", units.parse_length_m),
     "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
-    "cycle": ("cycle_ps", units.parse_time_ps),
+    "cycle": ("cycle_ps", units.parse_cycle_ps),
+    "mtu": ("mtu_bytes", units.parse_bytes),
     "flit": ("flit_bytes", units.parse_bytes),
     "request_header": ("request_header_bytes", units.parse_bytes),
     "response_header": ("response_header_bytes", units.parse_bytes),
@@ -303,20 +305,18 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
     carries the route.
 
     One flit of F bits per cycle T is a link of F/T bit/s. Credits return on separate wires of the same
-    length. A flit can be used ``link_cycles`` after its start; one of these cycles is its own time on the
-    wire.
+    length. A flit can be used ``link_cycles`` and the delay of the cable after its start; one of these cycles
+    is its own time on the wire.
     """
     cycle_ps, flit_bits = values["cycle_ps"], 8 * values["flit_bytes"]
     for name, value in (("cycle", cycle_ps), ("flit", flit_bits), ("link_cycles", values["link_cycles"])):
         if value < 1:
             raise TechnologyError(f"{name} must be above zero", name, "give it a positive value")
-    rate, rest = divmod(flit_bits * 10**12, cycle_ps)
-    if rest:
-        message = f"a flit of {flit_bits} bits in {cycle_ps} ps is not a whole number of bits per second"
-        raise TechnologyError(message, "cycle", 'choose a cycle such as "1 ns" or "500 ps"')
+    cycle_ps = exact_ps(Fraction(cycle_ps))
+    forward = values["forward_cycles"]
     return Technology(
         preset=preset,
-        link_rate_bits_per_s=rate,
+        link_rate_bits_per_s=flit_bits * 10**12 / Fraction(cycle_ps),
         data_bits=flit_bits,
         end_bits=flit_bits,
         flow_control_bits=0,
@@ -324,19 +324,21 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         end_carries_data=True,
         credit_quantum_chars=values["credit_quantum_flits"],
         input_buffer_chars=values["input_buffer_flits"],
-        output_buffer_chars=values["output_buffer_flits"],
+        # Each stage of the pipeline holds a flit, besides the buffer behind it.
+        output_buffer_chars=values["output_buffer_flits"] + forward,
         header_chars=0,
         via_header_chars=1,
         delete_header=False,
         decode_latency_ps=values["router_cycles"] * cycle_ps,
-        forward_latency_ps=0,
+        forward_latency_ps=forward * cycle_ps,
         receiver_latency_ps=(values["link_cycles"] - 1) * cycle_ps,
         turn_around_ps=(values["turn_around_cycles"] + values["link_cycles"]) * cycle_ps,
         handover_ps=values["handover_cycles"] * cycle_ps,
         next_head_ps=values["next_head_cycles"] * cycle_ps,
         grain_ps=cycle_ps,
-        cable_length_m=0.0,
-        cable_delay_ps_per_m=0,
+        cable_length_m=values["cable_length_m"],
+        cable_delay_ps_per_m=values["cable_delay_ps_per_m"],
+        mtu_bytes=values["mtu_bytes"],
         crossbar=values["crossbar"],
         flow_control="ignored",
         arbiter=values["arbiter"],

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal
 
-from fabriloom.technology.model import LEAST_CHARACTER_PS, MOST_CABLE_PS, TechnologyError, at_most
+from fabriloom.technology.model import (
+    LEAST_CHARACTER_PS,
+    MOST_CABLE_PS,
+    Ps,
+    Rate,
+    TechnologyError,
+    at_most,
+    exact_ps,
+)
 
 Forwarding = Literal["store-and-forward", "cut-through"]
 HoldUntil = Literal["sent", "echo"]
@@ -43,7 +51,7 @@ class RingTechnology:
     """Rings with equal stations and buses. Packet sizes are in bytes, without idle symbols."""
 
     preset: str
-    link_rate_bits_per_s: int
+    link_rate_bits_per_s: Rate
     cable_length_m: float
     cable_delay_ps_per_m: int
     request_header_bytes: int
@@ -89,7 +97,7 @@ class RingTechnology:
     close_after: int
     """Consecutive time-outs after which a terminal closes its route to another one; 0: never."""
     closed_for_ps: int
-    bus_rate_bits_per_s: int
+    bus_rate_bits_per_s: Rate
     bus_width_bytes: int
     bus_setup_ps: int
     bus_encapsulation_bytes: int
@@ -107,6 +115,8 @@ class RingTechnology:
     character_bytes = 1
     end_carries_data = False
     lanes = 1
+    mtu_bytes = 0
+    """The legal payloads say how long packets are."""
     flow_control = "ignored"
     """Links are one-way, so there is no flow control for an opposite direction."""
     reverse_load = Fraction(0)
@@ -141,33 +151,31 @@ class RingTechnology:
             raise TechnologyError(message, "echo", "shorten the echo or its idles")
         if self.bus_rate_bits_per_s <= 0:
             raise TechnologyError("bus.rate must be above zero", "bus.rate", 'write for example "600 MB/s"')
-        if Fraction(8 * self.bus_width_bytes * _PS_PER_S, self.bus_rate_bits_per_s) < LEAST_CHARACTER_PS:
-            message = (
-                f"a cycle of the bus lasts less than {LEAST_CHARACTER_PS} ps; times are whole picoseconds"
-            )
+        if self.bus_cycle_ps < LEAST_CHARACTER_PS:
+            message = f"a cycle of the bus lasts less than {LEAST_CHARACTER_PS} ps"
             raise TechnologyError(message, "bus.rate", "reduce it, or move more bytes in a cycle")
 
-    def check_rate(self, rate_bits_per_s: int | None = None) -> None:
+    def check_rate(self, rate_bits_per_s: Rate | None = None) -> None:
         """Raise TechnologyError for a rate at which symbols are shorter than the resolution of time."""
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
-        if rate > 0 and Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate) < LEAST_CHARACTER_PS:
-            message = f"at this rate 16 bits last less than {LEAST_CHARACTER_PS} ps, and times are whole ps"
+        if rate > 0 and self.symbol_ps(rate) < LEAST_CHARACTER_PS:
+            message = f"at this rate 16 bits last less than {LEAST_CHARACTER_PS} ps"
             raise TechnologyError(message, "link_rate", 'write at most "200 GB/s"')
 
     def carrying(self, transaction: Transaction) -> RingTechnology:
         """Return the technology with another transaction."""
         return replace(self, transaction=transaction)
 
-    # Durations, rounded to the nearest picosecond.
+    # Durations.
 
-    def symbol_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def symbol_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a symbol on a link, in ps."""
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate <= 0:
             raise TechnologyError("link_rate must be above zero", "link_rate", 'write for example "500 MB/s"')
-        return max(1, round(Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate)))
+        return exact_ps(8 * SYMBOL_BYTES * _PS_PER_S / Fraction(rate))
 
-    def character_ps(self, rate_bits_per_s: int | None = None) -> int:
+    def character_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a symbol, under the name that all technologies share."""
         return self.symbol_ps(rate_bits_per_s)
 
@@ -176,7 +184,7 @@ class RingTechnology:
         length = self.cable_length_m if length_m is None else length_m
         return min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
 
-    def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
+    def arrival_ps(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> Ps:
         """Return the time from the start of a symbol on a link until the next station can use it, in ps."""
         return self.symbol_ps(rate_bits_per_s) + self.cable_ps(length_m)
 
@@ -196,11 +204,11 @@ class RingTechnology:
         return self.transmit_latency_ps + self.interface_latency_ps
 
     @property
-    def bus_cycle_ps(self) -> int:
+    def bus_cycle_ps(self) -> Ps:
         """Return the cycle time of the bus, in ps."""
-        return max(1, round(Fraction(8 * self.bus_width_bytes * _PS_PER_S, self.bus_rate_bits_per_s)))
+        return exact_ps(8 * self.bus_width_bytes * _PS_PER_S / Fraction(self.bus_rate_bits_per_s))
 
-    def bus_transfer_ps(self, packet_bytes: int) -> int:
+    def bus_transfer_ps(self, packet_bytes: int) -> Ps:
         """Return the time of a packet on the bus, including the set-up, in ps."""
         cycles = -(-(packet_bytes + self.bus_encapsulation_bytes) // self.bus_width_bytes)
         return self.bus_setup_ps + cycles * self.bus_cycle_ps
@@ -228,29 +236,25 @@ class RingTechnology:
         """Return the payload in the engine's units, which are bytes."""
         return length_bytes
 
-    def payload_bytes(self, characters: int, packets: int = 1) -> int:
-        """Return the payload in bytes from the engine's units."""
-        return characters
-
     def mean_packet_ps(
         self,
         payload_chars: float,
-        rate_bits_per_s: int | None = None,
+        rate_bits_per_s: Rate | None = None,
         via: bool = False,
     ) -> float:
         """Return the time from request to request, back to back on a link with idle symbols, in ps."""
         symbols = (self.request_bytes(payload_chars) + self.send_idle_bytes) / SYMBOL_BYTES
-        return symbols * self.symbol_ps(rate_bits_per_s)
+        return float(symbols * self.symbol_ps(rate_bits_per_s))
 
-    def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None) -> int:
+    def packet_ps(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> int:
         """Return the time from request to request for a payload of whole bytes, in ps."""
         return round(self.mean_packet_ps(length_bytes, rate_bits_per_s))
 
-    def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+    def packets_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
         """Return the requests of this payload per second on a link that carries nothing else."""
-        return _PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s)
+        return _PS_PER_S / self.mean_packet_ps(length_bytes, rate_bits_per_s)
 
-    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
         """Return the payload rate of such requests in bytes per second: a load of 1."""
         return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
 

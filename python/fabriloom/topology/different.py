@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def _built(plane: Mapping[str, Any], place: int) -> Graph:
     if rate is None:
         return graph
     rates = graph.attributes.get("rate_bits_per_s", np.full(graph.links, np.nan))
-    own = np.where(np.isnan(rates), float(rate), rates)
+    own = np.where(np.isnan(rates), float(Fraction(rate)), rates)
     return replace(graph, attributes={**graph.attributes, "rate_bits_per_s": own})
 
 

@@ -58,12 +58,12 @@ _NEVER_GRAINS = 1e12
 def packet_grains(network: Network, technology: Links, mean_chars: float, via: bool) -> Floats:
     """Return the mean time of a packet with header and end on each terminal's link, in grains."""
     times_ps = per_rate(network, lambda rate: technology.mean_packet_ps(mean_chars, rate, via))
-    return times_ps / technology.grain_ps
+    return times_ps / float(technology.grain_ps)
 
 
 def character_grains(network: Network, technology: Links) -> Floats:
     """Return the time of a character (a flit) on each terminal's link, in grains."""
-    return per_rate(network, lambda rate: float(technology.character_ps(rate))) / technology.grain_ps
+    return per_rate(network, lambda rate: float(technology.character_ps(rate))) / float(technology.grain_ps)
 
 
 def places(settings: Settings) -> int:
@@ -76,7 +76,7 @@ def arrivals(
     packet: Floats,
     load: Floats,
     sending: NDArray[np.bool_],
-    grain_ps: int,
+    grain_ps: float,
     settings: Settings,
     character: Floats,
     ports: NDArray[np.int64] | None = None,

@@ -59,7 +59,7 @@ def build(
     terminals = Terminals(network.terminal_names)
     sending = _senders(network, terminals, settings.get("senders", "all"))
     columns = _empty(count)
-    length_columns, mean_chars = lengths(count, technology, settings["length"])
+    length_columns, mean_bytes, mean_chars = lengths(count, technology, settings["length"])
     columns |= length_columns
     pattern = settings["pattern"]
     if pattern["kind"] == "descriptors":
@@ -73,9 +73,8 @@ def build(
     else:
         aim, share = _aim(network, terminals, pattern, sending, seed)
         columns |= aim
-        packet, grain_ps = packet_grains(network, technology, mean_chars, via), technology.grain_ps
+        packet, grain_ps = packet_grains(network, technology, mean_chars, via), float(technology.grain_ps)
         packet = packet if ports is None else packet / ports
-        mean_bytes = _mean_bytes(technology, mean_chars)
         load = _offered(settings, share, packet, grain_ps, mean_bytes)
         settings = {**settings, "arrivals": burst_of(settings["arrivals"], mean_bytes, grain_ps)}
         character = character_grains(network, technology)
@@ -96,18 +95,12 @@ def _nothing(kind: str, named: bool) -> TrafficError:
 
 def silent(network: Network, technology: Links, packet_bytes: int) -> Columns:
     """Return the same columns for terminals without sources; ``packet_bytes``: the longest packet."""
-    columns, _ = lengths(network.terminals, technology, {"kind": "fixed", "value_bytes": packet_bytes})
+    columns, *_ = lengths(network.terminals, technology, {"kind": "fixed", "value_bytes": packet_bytes})
     return _empty(network.terminals) | columns
 
 
-def _mean_bytes(technology: Links, mean_chars: float) -> float:
-    """Return the mean payload of packets, for whole and for fractional characters."""
-    none, one = technology.payload_bytes(0), technology.payload_bytes(1)
-    return none + (one - none) * mean_chars
-
-
 def _offered(
-    settings: Settings, share: np.ndarray, packet: np.ndarray, grain_ps: int, mean_bytes: float
+    settings: Settings, share: np.ndarray, packet: np.ndarray, grain_ps: float, mean_bytes: float
 ) -> np.ndarray:
     """Return, per terminal, the load of its own link, 0 for silent ones.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,22 @@ from fabriloom.traffic.kinds import (
     WEIGHTED,
     Columns,
 )
+from fabriloom.traffic.lengths import mean_chars
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Means of the packets of pairs."""
+
+    bytes: np.ndarray
+    chars: np.ndarray
+    """Characters before the end of the packet: those that its last bytes do not fill count whole."""
+
+    def rows(self, some: NDArray[Any]) -> Payload:
+        """Return some pairs of them."""
+        return Payload(self.bytes[some], self.chars[some])
 
 
 @dataclass(frozen=True)
@@ -36,10 +51,10 @@ class Demand:
     even: np.ndarray
     """Per terminal: what it sends evenly to all others, in addition; a list of all pairs would be too
     long."""
-    chars: np.ndarray | None = None
-    """Per listed pair: mean payload characters of a packet."""
-    even_chars: float = 0.0
-    """The same for what is sent evenly to all others."""
+    payload: Payload | None = None
+    """Per listed pair: what a packet carries."""
+    even_payload: tuple[float, float] = (0.0, 0.0)
+    """Mean bytes and characters of what is sent evenly to all others."""
     spread: Demand | None = None
     """What is sent to distributions, with their numbers as targets; None: nothing."""
     per_grain: float | None = None
@@ -84,29 +99,31 @@ def demand(columns: Columns) -> Demand:
         parts.append(_weighted(columns, rate))
     if len(columns["list_start"]):
         parts.append(_listed(columns))
-    mean_chars = _mean_chars(columns)
-    chars = [np.full(len(part[0]), mean_chars) for part in parts]
+    even_payload = _usual(columns)
+    size = [np.full(len(part[0]), even_payload[0]) for part in parts]
+    chars = [np.full(len(part[0]), even_payload[1]) for part in parts]
     if len(columns["flow_start"]):
         parts.append(_flows(columns, rate))
-        chars.append(columns["flow_length"].astype(np.float64))
+        size.append(columns["flow_length"].astype(np.float64))
+        chars.append(_chars(columns, columns["flow_length"]))
+    payload = Payload(np.concatenate(size), np.concatenate(chars))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     listed = (
         source.astype(np.int64),
         target.astype(np.int64),
         packets.astype(np.float64),
-        np.concatenate(chars),
     )
     cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], np.where(kind == ANY, 1 / count, 0.0))
     even = np.where(to_all(columns), rate * cold, 0.0)
 
-    def rows(some: NDArray[np.bool_], first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def rows(some: NDArray[np.bool_], first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Payload]:
         some = some & (packets > 0)
-        return listed[0][some], listed[1][some] - first, listed[2][some], listed[3][some]
+        return listed[0][some], listed[1][some] - first, listed[2][some], payload.rows(some)
 
-    sender, several, sent, length = rows(target >= count, count)
-    spread = Demand(sender, several, sent, np.zeros(count), length) if len(sent) else None
-    sender, receiver, sent, length = rows(target < count, 0)
-    return Demand(sender, receiver, sent, even, length, mean_chars, spread, _per_grain(columns))
+    sender, several, sent, carried = rows(target >= count, count)
+    spread = Demand(sender, several, sent, np.zeros(count), carried) if len(sent) else None
+    sender, receiver, sent, carried = rows(target < count, 0)
+    return Demand(sender, receiver, sent, even, carried, even_payload, spread, _per_grain(columns))
 
 
 def to_all(columns: Columns) -> NDArray[np.bool_]:
@@ -149,14 +166,26 @@ def _per_grain(columns: Columns) -> float | None:
     return float(1 / _periods(columns)[timed].min())
 
 
-def _mean_chars(columns: Columns) -> float:
-    """Return the mean payload characters of packets that belong to no flow."""
+def _chars(columns: Columns, size: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the payload characters of packets of these sizes in bytes."""
+    of_one, at_end = _character(columns)
+    return np.maximum(-(-size.astype(np.int64) // of_one) - at_end, 0).astype(np.float64)
+
+
+def _character(columns: Columns) -> tuple[int, bool]:
+    """Return the bytes of a character, and whether the end of packet carries some."""
+    return max(1, int(columns.get("character_bytes", 1))), bool(columns.get("end_carries_data", 0))
+
+
+def _usual(columns: Columns) -> tuple[float, float]:
+    """Return the mean bytes and characters of packets that belong to no flow."""
     if not len(columns["source_length"]):
-        return 0.0
+        return 0.0, 0.0
     if columns["source_length"][0] == LENGTH_TABLE:
-        share = np.diff(columns["length_cumulative"], prepend=0.0)
-        return float(share @ columns["length_values"])
-    return (float(columns["length_min"][0]) + float(columns["length_max"][0])) / 2
+        share, sizes = np.diff(columns["length_cumulative"], prepend=0.0), columns["length_values"]
+        return float(share @ sizes), float(share @ _chars(columns, sizes))
+    low, high = (int(columns[name][0]) for name in ("length_min", "length_max"))
+    return (low + high) / 2, mean_chars(low, high, *_character(columns))
 
 
 def _rates(columns: Columns) -> np.ndarray:
@@ -196,7 +225,7 @@ def _listed(columns: Columns) -> Pairs:
 
 
 def mean_length(arrays: Columns) -> float:
-    """Return the mean payload characters of a packet, over the sending sources, by their tables or lists."""
+    """Return the mean payload of a packet in bytes, over the sending sources, by their tables or lists."""
     if len(arrays["flow_length"]):
         packets = arrays["flow_packets"] / arrays["flow_interval_grains"]
         return float(np.average(arrays["flow_length"], weights=packets))

@@ -10,7 +10,7 @@ from fabriloom import units
 from fabriloom.traffic import tables
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import LIST, SILENT, Columns, Links, Settings
-from fabriloom.traffic.lengths import characters
+from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Terminals
 
 KNOWN = ("source", "target", "length", "length_bytes", "wait", "wait_ns")
@@ -58,7 +58,7 @@ def _columns(
 
 
 def _length(technology: Links, value: Any) -> int:
-    return characters(technology, with_unit(value, "B", units.parse_bytes))
+    return checked(technology, with_unit(value, "B", units.parse_bytes))
 
 
 def wait_ps_of(value: Any) -> int:

@@ -14,7 +14,7 @@ from fabriloom.traffic import tables
 from fabriloom.traffic.arrivals import places
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings
-from fabriloom.traffic.lengths import characters
+from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Spread, Targets, Terminals
 from fabriloom.traffic.requirements import required
 
@@ -42,7 +42,7 @@ class Flow:
 
     source: int
     target: int
-    length_chars: int
+    length_bytes: int
     arrival: int
     interval_ps: Fraction
     """The period, or the mean interval."""
@@ -115,7 +115,7 @@ def _columns(found: list[Flow], terminals: Targets, real_ps: int, scale: float, 
             np.uint32
         ),
         "flow_target": np.array([flow.target for flow in found], np.uint32),
-        "flow_length": np.array([flow.length_chars for flow in found], np.uint32),
+        "flow_length": np.array([flow.length_bytes for flow in found], np.uint32),
         "flow_arrival": np.array([flow.arrival for flow in found], np.uint8),
         "flow_interval_grains": interval,
         "flow_phase_grains": np.array(phases),
@@ -176,13 +176,13 @@ class _Maker:
             hint = "a packet is late by a period at most, so that none overtakes the one before"
             raise fail("the jitter is longer than the period", "jitter", hint)
         try:
-            chars = characters(self.technology, length_bytes)
+            checked(self.technology, length_bytes)
         except units.UnitError as error:
             raise fail(error.message, "length", error.hint) from None
         ends = given["source"], given["target"]
         window = self._window(given, phase, fail)
         asked = given["name"] or "", given["requirement"]
-        return Flow(*ends, chars, arrival, interval, phase, jitter, packets, *window, *asked)
+        return Flow(*ends, length_bytes, arrival, interval, phase, jitter, packets, *window, *asked)
 
     def _window(self, given: dict[str, Any], phase: int | None, fail: Fail) -> tuple[int, int | None, int]:
         """Return start, stop and number of packets."""

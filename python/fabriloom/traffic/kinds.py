@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -81,14 +82,19 @@ class Links(Protocol):
     """What traffic needs to know of a technology (see ``fabriloom.technology``)."""
 
     @property
-    def grain_ps(self) -> int: ...
+    def grain_ps(self) -> int | Fraction: ...
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]: ...
+    @property
+    def character_bytes(self) -> int: ...
+    @property
+    def mtu_bytes(self) -> int: ...
+    @property
+    def end_carries_data(self) -> bool: ...
     def payload_chars(self, length_bytes: int) -> int: ...
-    def payload_bytes(self, characters: int, packets: int = 1) -> int: ...
-    def character_ps(self, rate_bits_per_s: int | None = None) -> int: ...
+    def character_ps(self, rate_bits_per_s: int | Fraction | None = None) -> int | Fraction: ...
     def mean_packet_ps(
-        self, payload_chars: float, rate_bits_per_s: int | None = None, via: bool = False
+        self, payload_chars: float, rate_bits_per_s: int | Fraction | None = None, via: bool = False
     ) -> float: ...
 
 
@@ -110,11 +116,18 @@ def rates_of(network: Network) -> NDArray[np.float64]:
     return np.asarray(rates, np.float64)[out_links(network)]
 
 
-def per_rate(network: Network, times_of: Callable[[int | None], float]) -> NDArray[np.float64]:
+def per_rate(network: Network, times_of: Callable[[int | Fraction | None], float]) -> NDArray[np.float64]:
     """Return, per terminal, ``times_of`` for the rate of its link; None is the usual rate."""
     rates, which = np.unique(np.nan_to_num(rates_of(network), nan=-1.0), return_inverse=True)
-    times = np.array([times_of(None if rate < 0 else round(rate)) for rate in rates.tolist()], np.float64)
+    times = np.array([times_of(_rate(rate)) for rate in rates.tolist()], np.float64)
     return times[which]
+
+
+def _rate(rate: float) -> int | Fraction | None:
+    """Return a rate that a file gives, exactly; None below 0."""
+    if rate < 0:
+        return None
+    return int(rate) if rate.is_integer() else Fraction(repr(rate))
 
 
 def homes(network: Network) -> Ints:

@@ -20,28 +20,31 @@ from fabriloom.traffic.kinds import (
 )
 
 
-def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Columns, float]:
-    """Return the columns, and the mean payload of a packet in characters."""
+def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Columns, float, float]:
+    """Return the columns, and the mean payload of a packet in bytes and in characters."""
     kind, values, weights = settings["kind"], [], None
     if kind == "fixed":
-        low = high = _chars(technology, settings["value_bytes"], "length.value")
+        low = high = _checked(technology, settings["value_bytes"], "length.value")
         code, mean = LENGTH_FIXED, float(low)
+        chars = float(technology.payload_chars(low))
     elif kind == "uniform":
-        low = _chars(technology, settings["min_bytes"], "length.min")
-        high = _chars(technology, settings["max_bytes"], "length.max")
+        low = _checked(technology, settings["min_bytes"], "length.min")
+        high = _checked(technology, settings["max_bytes"], "length.max")
         if low < high and technology.legal_payloads_bytes:
             message = "lengths between these two are none that a packet can have"
             hint = 'give them one by one, such as length = { kind = "table", lengths = ["16 B", "64 B"] }'
             raise TrafficError(message, "length", hint)
         code, mean = LENGTH_UNIFORM, (low + high) / 2
+        chars = mean_chars(low, high, technology.character_bytes, technology.end_carries_data)
     else:
         sizes: Sequence[int] = settings["lengths_bytes"]
-        values = [_chars(technology, size, f"length.lengths.{i}") for i, size in enumerate(sizes)]
+        values = [_checked(technology, size, f"length.lengths.{i}") for i, size in enumerate(sizes)]
         weights = np.asarray(settings.get("weights") or np.ones(len(values)), np.float64)
         values = [value for value, weight in zip(values, weights, strict=True) if weight > 0]
         weights = weights[weights > 0]
         code, low, high = LENGTH_TABLE, min(values), max(values)
         mean = float(np.average(values, weights=weights))
+        chars = float(np.average([technology.payload_chars(value) for value in values], weights=weights))
     columns: dict[str, Any] = {
         "source_length": np.full(terminals, code, np.uint8),
         "length_min": np.full(terminals, low, np.uint32),
@@ -49,7 +52,19 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
         "length_values": np.asarray(values, np.uint32),
         "length_cumulative": cumulative(weights) if weights is not None else np.zeros(0),
     }
-    return columns, mean
+    return columns, mean, chars
+
+
+def mean_chars(low: int, high: int, character_bytes: int, end_carries_data: bool) -> float:
+    """Return the mean payload characters over all lengths from ``low`` to ``high`` bytes."""
+
+    def below(length: int) -> int:
+        whole, rest = divmod(length, character_bytes)
+        return (character_bytes * whole + 2 * rest) * (whole + 1) // 2
+
+    first = max(low, 1)
+    ends = max(0, high - first + 1) if end_carries_data else 0
+    return (below(high) - below(first - 1) - ends) / (high - low + 1)
 
 
 def cumulative(weights: np.ndarray) -> np.ndarray:
@@ -60,23 +75,27 @@ def cumulative(weights: np.ndarray) -> np.ndarray:
     return sums
 
 
-def characters(technology: Links, size_bytes: int) -> int:
-    """Return the payload characters of a packet of this size. Raises UnitError if no packet has it."""
+def checked(technology: Links, size_bytes: int) -> int:
+    """Return the size in bytes. Raises UnitError if no packet has it."""
     legal = technology.legal_payloads_bytes
     if legal and size_bytes not in legal:
         sizes = [units.format_bytes(size) for size in legal]
         choice = sizes[0] if len(sizes) == 1 else f"{', '.join(sizes[:-1])} or {sizes[-1]}"
         message = f"there is no packet with {units.format_bytes(size_bytes)} of payload"
         raise units.UnitError(message, f"the payload of these packets is {choice}")
-    found = technology.payload_chars(size_bytes)
-    if found > MOST_CHARACTERS:
+    if 0 < technology.mtu_bytes < size_bytes:
+        mtu = units.format_bytes(technology.mtu_bytes)
+        message = f"a packet of {units.format_bytes(size_bytes)} is longer than the MTU, {mtu}"
+        hint = "send several packets, or messages of a [program], which are cut; or raise technology.mtu"
+        raise units.UnitError(message, hint)
+    if technology.payload_chars(size_bytes) > MOST_CHARACTERS:
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than 2^24 characters"
         raise units.UnitError(message, "send several packets")
-    return found
+    return size_bytes
 
 
-def _chars(technology: Links, size_bytes: int, parameter: str) -> int:
+def _checked(technology: Links, size_bytes: int, parameter: str) -> int:
     try:
-        return characters(technology, size_bytes)
+        return checked(technology, size_bytes)
     except units.UnitError as error:
         raise TrafficError(error.message, parameter, error.hint) from None

@@ -14,6 +14,13 @@ impl Fabric {
         self.link_source.len()
     }
 
+    /// Returns the characters before the end of a packet with this payload.
+    #[inline]
+    pub fn payload_chars(&self, bytes: u32) -> u32 {
+        let characters = if self.character_bytes < 2 { bytes } else { bytes.div_ceil(self.character_bytes) };
+        characters.saturating_sub(u32::from(self.end_carries_data))
+    }
+
     /// Whether programs drive the terminals.
     pub fn has_programs(&self) -> bool {
         !self.program_start.is_empty()

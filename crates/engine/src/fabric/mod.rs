@@ -71,8 +71,8 @@ macro_rules! columns {
 
 columns! {
     scalars {
-        /// Picoseconds in one tick.
-        tick_ps: u64,
+        /// Picoseconds in one tick; for the reader of the arrays.
+        tick_ps: f64,
         /// Ticks in one grain: sources create packets at whole grains, whatever the tick.
         grain_ticks: u64,
         /// Number of switches.
@@ -87,6 +87,10 @@ columns! {
         header_chars: u32,
         /// Characters of the additional header that leads to a random intermediate switch.
         via_header_chars: u32,
+        /// Payload bytes of a character; 0: one, and in ring networks.
+        character_bytes: u32,
+        /// 1: the end of packet is the last character of the payload.
+        end_carries_data: u8,
         /// Seed of every random stream.
         seed: u64,
 
@@ -155,10 +159,6 @@ columns! {
         message_small_packet_bytes: u32,
         /// Messages shorter than this go in small packets.
         message_small_below_bytes: u32,
-        /// Number of bytes of a character of the fabric.
-        message_character_bytes: u32,
-        /// 1: the end of packet carries the last bytes.
-        message_end_carries_data: u8,
         /// Limit of a terminal's messages handed over and not sent yet; 0: none. Likewise for the limits below.
         message_messages_at_once: u32,
         /// Limit of a terminal's channels with a message begun and not sent yet.
@@ -361,11 +361,11 @@ columns! {
         weight_cumulative: f64,
         /// Per terminal: one of [`length`].
         source_length: u8,
-        /// Per terminal: payload characters, see [`length`].
+        /// Per terminal: payload bytes, see [`length`].
         length_min: u32,
         /// See `length_min`.
         length_max: u32,
-        /// Payload characters of the length table.
+        /// Payload bytes of the length table.
         length_values: u32,
         /// Cumulative probability of the length table; the last one is 1.
         length_cumulative: f64,
@@ -373,7 +373,7 @@ columns! {
         list_start: u32,
         /// Destination of each descriptor.
         list_target: u32,
-        /// Payload characters of each descriptor.
+        /// Payload bytes of each descriptor.
         list_length: u32,
         /// Ticks to wait after each descriptor's packet has left.
         list_wait_ticks: u64,
@@ -384,7 +384,7 @@ columns! {
         flow_start: u32,
         /// Per flow: its destination.
         flow_target: u32,
-        /// Per flow: payload characters of a packet.
+        /// Per flow: payload bytes of a packet.
         flow_length: u32,
         /// Per flow: its arrivals, [`arrival::CONSTANT`] or [`arrival::POISSON`].
         flow_arrival: u8,

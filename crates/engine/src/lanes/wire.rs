@@ -74,7 +74,7 @@ impl Network {
             Header::Final => last,
             Header::Deleted => 0,
         };
-        address + headers + length + 1
+        address + headers + self.fabric.payload_chars(length) + 1
     }
 
     /// Schedules the wire of a lane, if its next character could not start before and can now or at a known time.

@@ -8,8 +8,8 @@ use crate::kernel::Time;
 pub struct Batch {
     /// Packets delivered.
     pub packets: u64,
-    /// Their payload characters.
-    pub chars: u64,
+    /// Their payload bytes.
+    pub bytes: u64,
     /// Sum of latencies, header on the wire to end received.
     pub latency: i64,
     /// Sum of latencies from the creation of the packets.
@@ -19,7 +19,7 @@ pub struct Batch {
 impl Batch {
     fn add(&mut self, other: &Self) {
         self.packets += other.packets;
-        self.chars += other.chars;
+        self.bytes += other.bytes;
         self.latency += other.latency;
         self.total += other.total;
     }
@@ -68,7 +68,7 @@ impl Batches {
     #[inline]
     pub fn record(&mut self, delivery: &Delivery) {
         self.open.packets += 1;
-        self.open.chars += u64::from(delivery.length);
+        self.open.bytes += u64::from(delivery.length);
         self.open.latency += delivery.latency();
         self.open.total += delivery.total();
         self.shares.record(delivery);
@@ -109,8 +109,8 @@ pub fn warmup_end(batches: &[Batch]) -> Option<usize> {
             last
         })
         .collect();
-    let chars: Vec<f64> = batches.iter().map(|batch| batch.chars as f64).collect();
-    let cut = mser(&latency).max(mser(&chars));
+    let bytes: Vec<f64> = batches.iter().map(|batch| batch.bytes as f64).collect();
+    let cut = mser(&latency).max(mser(&bytes));
     (2 * cut <= batches.len()).then_some(cut)
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn series(values: &[i64]) -> Vec<Batch> {
-        values.iter().map(|&v| Batch { packets: 10, chars: 640, latency: 10 * v, total: 10 * v }).collect()
+        values.iter().map(|&v| Batch { packets: 10, bytes: 640, latency: 10 * v, total: 10 * v }).collect()
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
             batches.close();
         }
         batches.record(&delivery);
-        assert_eq!((batches.sum().packets, batches.sum().chars), (301, 301 * 64));
+        assert_eq!((batches.sum().packets, batches.sum().bytes), (301, 301 * 64));
         assert_eq!(batches.done.iter().map(|b| b.packets).sum::<u64>(), 300);
         assert_eq!(batches.done.iter().map(|b| b.latency).sum::<i64>(), 300 * 7);
     }

@@ -11,8 +11,8 @@ use crate::kernel::Time;
 pub struct Flow {
     /// Packets or messages delivered.
     pub packets: u64,
-    /// Their payload characters.
-    pub chars: u64,
+    /// Their payload bytes.
+    pub bytes: u64,
     /// Sum of latencies; of packets: header on the wire to end received, of messages: creation to receipt.
     pub latency_sum: Time,
     /// The longest latency.
@@ -24,7 +24,7 @@ impl Flow {
     #[inline]
     pub fn add(&mut self, delivery: &Delivery) {
         self.packets += 1;
-        self.chars += u64::from(delivery.length);
+        self.bytes += u64::from(delivery.length);
         self.latency_sum += delivery.latency();
         self.latency_max = self.latency_max.max(delivery.latency());
     }

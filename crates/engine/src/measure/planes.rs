@@ -88,7 +88,7 @@ mod tests {
             order.record(&delivery);
         }
         assert_eq!((order.overtaken, planes.sums[0].packets, planes.sums[1].packets), (1, 4, 2));
-        assert_eq!(planes.sums[1].chars, 16);
+        assert_eq!(planes.sums[1].bytes, 16);
         planes.clear();
         order.clear();
         order.record(&of(1, u32::MAX / 2 + 4));

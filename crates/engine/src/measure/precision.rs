@@ -60,7 +60,7 @@ pub fn precision(batches: &[Batch]) -> Option<Precision> {
     let packets: Vec<f64> = batches.iter().map(|batch| batch.packets as f64).collect();
     let of = |value: fn(&Batch) -> f64| batches.iter().map(value).collect::<Vec<f64>>();
     Some(Precision {
-        throughput: known(&of(|batch| batch.chars as f64), &vec![1.0; batches.len()])?,
+        throughput: known(&of(|batch| batch.bytes as f64), &vec![1.0; batches.len()])?,
         latency: known(&of(|batch| batch.latency as f64), &packets)?,
         total: known(&of(|batch| batch.total as f64), &packets)?,
     })
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn series(values: impl Iterator<Item = i64>) -> Vec<Batch> {
-        values.map(|v| Batch { packets: 10, chars: 640 + v as u64, latency: 100, total: 10 * v }).collect()
+        values.map(|v| Batch { packets: 10, bytes: 640 + v as u64, latency: 100, total: 10 * v }).collect()
     }
 
     #[test]

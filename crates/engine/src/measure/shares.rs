@@ -32,7 +32,7 @@ impl Rows {
     }
 }
 
-/// Packets, and their payload characters.
+/// Packets, and their payload bytes.
 pub type Share = (u64, u64);
 
 /// The rows of each batch.

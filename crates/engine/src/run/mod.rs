@@ -204,8 +204,8 @@ pub enum RunError {
 pub struct Balance {
     /// Created by sources.
     pub offered: u64,
-    /// Their payload characters.
-    pub offered_chars: u64,
+    /// Their payload bytes.
+    pub offered_bytes: u64,
     /// Received completely.
     pub delivered: u64,
     /// Refused because the queue of their source was full.
@@ -371,8 +371,8 @@ impl Simulation {
                 return Err(RunError::MessagesNotConserved { made, received, in_flight, lost });
             }
         }
-        let offered_chars = totals.offered_chars;
-        Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed, lost })
+        let offered_bytes = totals.offered_bytes;
+        Ok(Balance { offered, offered_bytes, delivered, refused, in_flight, scrubbed, lost })
     }
 
     /// Returns the packets of each flow of sources since tick 0, by their row in the columns `flow_*`.
@@ -385,7 +385,7 @@ impl Simulation {
         self.any().lost_of_flows()
     }
 
-    /// Returns packets offered and refused since measuring began, and their payload characters.
+    /// Returns packets offered and refused since measuring began, and their payload bytes.
     pub fn measured(&self) -> Totals {
         self.run.measured(self.any().fabric())
     }

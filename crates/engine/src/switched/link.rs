@@ -250,7 +250,7 @@ fn shortest_packet(fabric: &Fabric) -> u32 {
     let listed = fabric.list_length.iter().chain(&fabric.flow_length).chain(&fabric.length_values);
     let payload = fabric.length_min.iter().chain(listed).copied().min();
     // Programs send packets without payload: acknowledgements.
-    header + 1 + payload.filter(|_| !fabric.has_programs()).unwrap_or(0)
+    header + 1 + fabric.payload_chars(payload.filter(|_| !fabric.has_programs()).unwrap_or(0))
 }
 
 /// Returns the switches where the departures from input buffers have to be computed in order, because the crossbar is

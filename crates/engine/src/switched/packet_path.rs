@@ -60,7 +60,7 @@ impl Network {
         if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
-        let characters = headers + packet.length + 1;
+        let characters = headers + self.fabric.payload_chars(packet.length) + 1;
         let links = self.links_of_source(characters, headers);
         let worm = Worm { time: packet.dispatch, class, header, links, ..Worm::default() };
         if !self.begin_at_source::<PACED>(link, [characters, address], worm, terminal, packet) {

@@ -65,8 +65,8 @@ impl Network {
     /// What is known of later ticks is a sequence of starts of characters, each following from the previous one, and at
     /// most an output buffer and one packet per link: what was granted a link earlier has left for its output buffer.
     fn latest(&self, now: Time) -> Time {
-        let length = |packet: &PacketState| u64::from(packet.length) + u64::from(packet.address);
-        let longest = self.packets.kept().map(length).max().unwrap_or(0);
+        let characters = |packet: &PacketState| self.fabric.payload_chars(packet.length) + packet.address;
+        let longest = u64::from(self.packets.kept().map(characters).max().unwrap_or(0));
         let headers = u64::from(self.fabric.header_chars) + u64::from(self.fabric.via_header_chars) + 1;
         let busy = self.links.iter().filter(|link| link.wire.free() > now).map(|link| self.kind(link));
         let room = |kind: &Kind| u64::from(kind.output_buffer) + u64::from(kind.input_buffer);
@@ -158,7 +158,7 @@ mod tests {
     /// Two terminals at a switch; links 0 and 2 lead in, 1 and 3 out.
     fn fabric() -> Fabric {
         let fabric = Fabric {
-            tick_ps: 1,
+            tick_ps: 1.0,
             grain_ticks: 1,
             switches: 1,
             terminals: 2,

@@ -63,7 +63,7 @@ pub struct PacketState {
     pub source: u32,
     /// Receiving terminal.
     pub target: u32,
-    /// Payload characters.
+    /// Payload bytes.
     pub length: u32,
     /// When its source created it.
     pub created: Time,

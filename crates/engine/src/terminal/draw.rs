@@ -17,7 +17,7 @@ pub struct Packet {
     pub dispatch: Time,
     /// Destination terminal.
     pub target: u32,
-    /// Payload characters.
+    /// Payload bytes.
     pub length: u32,
     /// Index in `via_switch` of the random intermediate switch, or [`NONE`].
     pub via: u32,

@@ -16,12 +16,12 @@ use crate::measure::Carried;
 pub struct Totals {
     /// Packets created by all sources.
     pub offered: u64,
-    /// Their payload characters.
-    pub offered_chars: u64,
+    /// Their payload bytes.
+    pub offered_bytes: u64,
     /// Packets that found the source's queue full.
     pub refused: u64,
-    /// Their payload characters.
-    pub refused_chars: u64,
+    /// Their payload bytes.
+    pub refused_bytes: u64,
     /// Packets that wait at their source.
     pub waiting: u64,
 }
@@ -29,7 +29,7 @@ pub struct Totals {
 #[derive(Clone, Debug)]
 struct Source {
     drawing: Drawing,
-    /// Payload characters of its packets, if it creates equal ones for any other terminal, one whenever its link is free.
+    /// Payload bytes of its packets, if it creates equal ones for any other terminal, one whenever its link is free.
     always: Option<u32>,
     /// The next arrival of an open source, drawn in advance.
     ahead: Option<Packet>,
@@ -77,7 +77,7 @@ impl Sources {
         };
         let target = source.drawing.other(fabric, terminal);
         self.totals.offered += 1;
-        self.totals.offered_chars += u64::from(length);
+        self.totals.offered_bytes += u64::from(length);
         let (created, dispatch) = (free_at, free_at);
         Some(Packet { created, dispatch, target, length, via: NONE, mark: NONE, number: 0 })
     }
@@ -123,8 +123,8 @@ impl Sources {
         let alike = are_alike(fabric, terminal);
         let source = &mut self.sources[terminal];
         if limit == 0 && !alike && self.flows.is_empty() {
-            let (refused, chars) = source.refuse(fabric, terminal, now);
-            self.totals.pass_over(refused, chars);
+            let (refused, bytes) = source.refuse(fabric, terminal, now);
+            self.totals.pass_over(refused, bytes);
             return;
         }
         while let Some(next) = self.sources[terminal].ahead.filter(|packet| packet.created <= now) {
@@ -179,7 +179,7 @@ impl Sources {
             let copies = fabric.copies(packet.target);
             if packet.created > now {
                 totals.offered -= copies;
-                totals.offered_chars -= copies * u64::from(packet.length);
+                totals.offered_bytes -= copies * u64::from(packet.length);
             } else {
                 totals.waiting += copies;
             }
@@ -322,21 +322,21 @@ impl Totals {
     fn count(&mut self, fabric: &Fabric, packet: &Packet) {
         let copies = fabric.copies(packet.target);
         self.offered += copies;
-        self.offered_chars += copies * u64::from(packet.length);
+        self.offered_bytes += copies * u64::from(packet.length);
     }
 
     fn refuse(&mut self, fabric: &Fabric, packet: &Packet) {
         let copies = fabric.copies(packet.target);
         self.refused += copies;
-        self.refused_chars += copies * u64::from(packet.length);
+        self.refused_bytes += copies * u64::from(packet.length);
     }
 
     /// Counts packets that were created and refused at once.
-    fn pass_over(&mut self, packets: u64, chars: u64) {
+    fn pass_over(&mut self, packets: u64, bytes: u64) {
         self.offered += packets;
-        self.offered_chars += chars;
+        self.offered_bytes += bytes;
         self.refused += packets;
-        self.refused_chars += chars;
+        self.refused_bytes += bytes;
     }
 }
 
@@ -350,14 +350,14 @@ impl Source {
 
     /// Refuses the arrivals up to `now`; returns their number and characters.
     fn refuse(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> (u64, u64) {
-        let (mut refused, mut chars) = (0, 0);
+        let (mut refused, mut bytes) = (0, 0);
         while let Some(next) = self.ahead.filter(|next| next.created <= now) {
             let copies = fabric.copies(next.target);
             refused += copies;
-            chars += copies * u64::from(next.length);
+            bytes += copies * u64::from(next.length);
             self.ahead = self.drawing.arrival(fabric, terminal);
         }
-        (refused, chars)
+        (refused, bytes)
     }
 
     /// Skips equal arrivals, up to at least two before the last one up to `now`; returns their number.

@@ -11,7 +11,7 @@ pub fn network(rings: &[&[u32]], switches: u32) -> Fabric {
     let vertices: Vec<u32> = rings.concat();
     let terminals = vertices.iter().max().map_or(0, |&last| last + 1 - switches);
     let links = vertices.len();
-    let mut f = Fabric { tick_ps: 1000, grain_ticks: 1, switches, terminals, ..Fabric::default() };
+    let mut f = Fabric { tick_ps: 1000.0, grain_ticks: 1, switches, terminals, ..Fabric::default() };
     f.seed = 1;
     f.ring_request_header_bytes = 16;
     f.ring_response_header_bytes = 16;

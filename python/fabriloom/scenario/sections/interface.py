@@ -63,4 +63,4 @@ class Interface(Section):
 
     def overrides(self) -> dict[str, Any]:
         """Return the settings that differ from the preset, by their names with units."""
-        return self.model_dump(exclude={"preset", "terminals"}, exclude_none=True)
+        return self.written("preset", "terminals")

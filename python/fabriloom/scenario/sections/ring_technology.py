@@ -219,7 +219,7 @@ class RingLinks(Section):
         underscores.
         """
         found: dict[str, Any] = {}
-        for name, value in self.model_dump(exclude={"preset"}, exclude_none=True).items():
+        for name, value in self.written("preset").items():
             inner = {f"{name}_{key}": each for key, each in value.items()} if isinstance(value, dict) else {}
             found |= inner if isinstance(value, dict) else {name: value}
         return found

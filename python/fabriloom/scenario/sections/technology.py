@@ -8,6 +8,7 @@ from pydantic import Field
 
 from fabriloom.scenario.fields import (
     Bytes,
+    CyclePs,
     DefaultTag,
     DelayPsPerM,
     EventRateMilliHz,
@@ -63,7 +64,7 @@ class AnyTechnology(Section):
 
     def overrides(self) -> dict[str, Any]:
         """Return the settings that differ from the preset, by their names with units."""
-        return self.model_dump(exclude={"preset", "preset_file"}, exclude_none=True)
+        return self.written("preset", "preset_file")
 
 
 class SwitchedLinks(AnyTechnology):
@@ -226,21 +227,41 @@ class Generic(SwitchedLinks):
     """Links that send one flit per cycle, with credits; a packet of L flits takes L cycles of a link."""
 
     preset: Literal["generic", "infiniband-4x-edr"]
-    cycle_ps: PositiveTimePs | None = Field(default=None, alias="cycle", description="Length of a cycle")
+    cycle_ps: CyclePs | None = Field(
+        default=None, alias="cycle", description='Length of a cycle, or its frequency, such as "1.3 GHz"'
+    )
     flit_bytes: PositiveBytes | None = Field(
         default=None, alias="flit", description="Payload bytes of one flit"
     )
+    mtu_bytes: Bytes | None = Field(
+        default=None,
+        alias="mtu",
+        description="Payload of the longest packet; messages are cut into packets of this size, and packets "
+        "have it, unless a length is written; 0 B: any length",
+    )
     router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
         default=None,
-        description="Cycles from a head flit reaching the front of its buffer to its request for an output",
+        description="Cycles from a head flit reaching the front of its buffer to its request for an output; "
+        "the next packet waits for them",
+    )
+    forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
+        default=None,
+        description="Cycles from a flit leaving its input buffer until it is ready for the wire, a pipeline: "
+        "every flit is later by them, and none waits for another one's",
     )
     link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None, description="Cycles from the start of a flit on a link until it can be used at its end"
     )
+    cable_length_m: LengthM | None = Field(
+        default=None, alias="cable_length", description="Length of every cable, whose delay is added"
+    )
+    cable_delay_ps_per_m: DelayPsPerM | None = Field(
+        default=None, alias="cable_delay", description="Propagation delay of a cable per length"
+    )
     turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None,
         description="Cycles from a place in the buffer becoming free to the start of its credit, which takes "
-        "link_cycles to the sender",
+        "link_cycles and the delay of the cable to the sender",
     )
     handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None,

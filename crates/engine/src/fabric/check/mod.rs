@@ -59,8 +59,8 @@ fn scalars(f: &Fabric) -> Checked {
             return fail(name, 0, value, "at most 2^24");
         }
     }
-    if f.tick_ps == 0 {
-        return fail("tick_ps", 0, 0, "at least 1");
+    if f.tick_ps.is_nan() || f.tick_ps <= 0.0 {
+        return fail("tick_ps", 0, f.tick_ps, "above zero");
     }
     if !(1..=MOST_GRAIN).contains(&f.grain_ticks) {
         return fail("grain_ticks", 0, f.grain_ticks, "from 1 to 2^40");

@@ -76,7 +76,6 @@ fn protocol(f: &Fabric) -> Checked {
     let longest = [
         ("message_packet_bytes", f.message_packet_bytes, 1),
         ("message_small_packet_bytes", f.message_small_packet_bytes, 0),
-        ("message_character_bytes", f.message_character_bytes, 0),
     ];
     for (name, value, least) in longest {
         if value < least || value > MOST_PACKET {
@@ -138,8 +137,7 @@ fn protocol(f: &Fabric) -> Checked {
     known("message_ack_at_head", &[at_head], 1)?;
     resends(f)?;
     spread(f)?;
-    known("message_programmed", &[f.message_programmed], 1)?;
-    known("message_end_carries_data", &[f.message_end_carries_data], 1)
+    known("message_programmed", &[f.message_programmed], 1)
 }
 
 /// Checks messages over several ports.

@@ -27,12 +27,19 @@ pub fn check(f: &Fabric) -> Checked {
         ("list_length", &f.list_length),
         ("flow_length", &f.flow_length),
     ] {
-        between(lengths.0, lengths.1, 0, 1 << 24, "at most 2^24 characters")?;
+        characters(f, lengths.0, lengths.1)?;
     }
     if let Some(row) = f.list_wait_ticks.iter().position(|&wait| wait > MOST_WAIT) {
         return fail("list_wait_ticks", row, f.list_wait_ticks[row], "at most 2^60 ticks");
     }
     (0..terminals).try_for_each(|terminal| source(f, terminal))
+}
+
+fn characters(f: &Fabric, column: &'static str, bytes: &[u32]) -> Checked {
+    match bytes.iter().position(|&bytes| f.payload_chars(bytes) > 1 << 24) {
+        Some(row) => fail(column, row, bytes[row], "at most 2^24 characters"),
+        None => Ok(()),
+    }
 }
 
 fn cumulative(column: &'static str, values: &[f64]) -> Checked {
@@ -176,9 +183,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
         length::UNIFORM if f.length_min[terminal] > f.length_max[terminal] => {
             fail("length_min", terminal, f.length_min[terminal], "at most length_max")
         }
-        length::FIXED | length::UNIFORM => {
-            between("length_min", &f.length_min[terminal..=terminal], 0, 1 << 24, "at most 2^24 characters")
-        }
+        length::FIXED | length::UNIFORM => characters(f, "length_min", &f.length_min[terminal..=terminal]),
         _ => Ok(()),
     }
 }

@@ -151,7 +151,8 @@ pub fn whole_packets(f: &Fabric) -> Checked {
         return Ok(());
     }
     let via = if f.via_switch.is_empty() { 0 } else { f.via_header_chars };
-    let longest = u64::from(longest_payload(f)) + u64::from(f.header_chars) + u64::from(via) + 1;
+    let longest =
+        u64::from(f.payload_chars(longest_payload(f))) + u64::from(f.header_chars) + u64::from(via) + 1;
     let enters_switch = |link: &usize| !f.is_terminal(f.link_target[*link]);
     let holds = |link: usize| u64::from(f.link_input_buffer[link]) + 1 - u64::from(f.link_quantum[link]);
     match (0..f.links()).filter(enters_switch).find(|&link| holds(link) < longest) {
@@ -163,7 +164,7 @@ pub fn whole_packets(f: &Fabric) -> Checked {
     }
 }
 
-/// Returns the payload characters of the longest packet that any source or program may send.
+/// Returns the payload of the longest packet that any source or program may send, in bytes.
 fn longest_payload(f: &Fabric) -> u32 {
     let rows = 0..f.source_length.len();
     let own =
@@ -174,5 +175,5 @@ fn longest_payload(f: &Fabric) -> u32 {
     let table = f.source_length.contains(&length::TABLE).then_some(&f.length_values).into_iter().flatten();
     let listed = f.list_length.iter().chain(&f.flow_length).chain(table).copied();
     let packet = if f.has_programs() { f.message_packet_bytes.max(f.message_small_packet_bytes) } else { 0 };
-    own.chain(listed).chain([packet.div_ceil(f.message_character_bytes.max(1))]).max().unwrap_or(0)
+    own.chain(listed).chain([packet]).max().unwrap_or(0)
 }

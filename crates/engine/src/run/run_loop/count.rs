@@ -7,23 +7,23 @@ use crate::measure::Carried;
 use crate::terminal::{Packet, Totals};
 
 impl Run {
-    /// Returns the packets created and refused since measuring began, and their payload characters.
+    /// Returns the packets created and refused since measuring began, and their payload bytes.
     pub(in crate::run) fn measured(&self, fabric: &Fabric) -> Totals {
         // Measuring begins slightly ahead of the clock if nothing happens in between.
         let (now, then) = (self.totals(fabric, self.now.max(self.measure.start)), &self.watch.offered);
         Totals {
             offered: now.offered - then.offered,
-            offered_chars: now.offered_chars - then.offered_chars,
+            offered_bytes: now.offered_bytes - then.offered_bytes,
             refused: now.refused - then.refused,
-            refused_chars: now.refused_chars - then.refused_chars,
+            refused_bytes: now.refused_bytes - then.refused_bytes,
             waiting: now.waiting,
         }
     }
 
     pub(in crate::run) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {
         if let Some(programs) = &self.programs {
-            let (offered, offered_chars) = programs.handed();
-            return Totals { offered, offered_chars, ..Totals::default() };
+            let (offered, offered_bytes) = programs.handed();
+            return Totals { offered, offered_bytes, ..Totals::default() };
         }
         if let Some(ports) = &self.ports {
             return ports.totals(&self.sources, fabric, now);

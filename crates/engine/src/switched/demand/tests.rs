@@ -20,7 +20,7 @@ fn row(switches: u32) -> Fabric {
     target.extend([right, last - 1, left, beside, last]);
     let each = |value: u32| vec![value; links];
     Fabric {
-        tick_ps: 1,
+        tick_ps: 1.0,
         grain_ticks: 1,
         switches,
         terminals,

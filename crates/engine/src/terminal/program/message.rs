@@ -131,14 +131,12 @@ pub(super) struct Channel {
     pub next: u32,
 }
 
-/// How messages are divided into packets, in the fabric's units.
+/// How messages are divided into packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     packet: NonZeroU32,
     small: NonZeroU32,
     small_below: u32,
-    character: NonZeroU32,
-    end_carries: u32,
 }
 
 impl Cut {
@@ -149,8 +147,6 @@ impl Cut {
             packet,
             small: NonZeroU32::new(fabric.message_small_packet_bytes).unwrap_or(packet),
             small_below: fabric.message_small_below_bytes,
-            character: at_least_one(fabric.message_character_bytes),
-            end_carries: u32::from(fabric.message_end_carries_data),
         }
     }
 
@@ -169,12 +165,6 @@ impl Cut {
     pub fn bytes(&self, message: u32, packet: u32) -> u32 {
         let size = self.size(message).get();
         size.min(message - packet * size)
-    }
-
-    /// Returns the payload characters of a packet of this many bytes.
-    #[inline]
-    pub fn length(&self, bytes: u32) -> u32 {
-        bytes.div_ceil(self.character.get()).saturating_sub(self.end_carries)
     }
 }
 

@@ -173,7 +173,7 @@ pub struct Programs {
     astray: Option<Astray>,
     no_plane: Option<NoPlane>,
     packets: u64,
-    characters: u64,
+    bytes: u64,
     /// The statistics.
     pub account: Account,
 }
@@ -212,7 +212,7 @@ impl Programs {
             astray: None,
             no_plane: None,
             packets: 0,
-            characters: 0,
+            bytes: 0,
             account: Account::new(fabric, keep),
             hosts,
         };
@@ -394,9 +394,9 @@ impl Programs {
         self.account.clear(now);
     }
 
-    /// Returns packets handed to the network, and their payload characters.
+    /// Returns packets handed to the network, and their payload bytes.
     pub fn handed(&self) -> (u64, u64) {
-        (self.packets, self.characters)
+        (self.packets, self.bytes)
     }
 
     /// Returns a terminal and an operation without a valid peer, if a program reached one.

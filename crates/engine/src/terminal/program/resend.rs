@@ -45,8 +45,15 @@ impl Programs {
             flights.start_clock(flight, self.now);
             self.account.resent += 1;
             let (dispatch, mark) = (self.now, mark::of(flight, mark::DATA));
-            let length = self.settings.cut.length(bytes);
-            return Some(Packet { created, dispatch, target, length, via: super::NO, mark, number: 0 });
+            return Some(Packet {
+                created,
+                dispatch,
+                target,
+                length: bytes,
+                via: super::NO,
+                mark,
+                number: 0,
+            });
         }
         None
     }

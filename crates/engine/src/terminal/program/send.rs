@@ -246,7 +246,7 @@ impl Programs {
         while self.interfaces[port as usize].open {
             let Some(packet) = self.next_packet(port) else { return };
             self.packets += 1;
-            self.characters += u64::from(packet.length);
+            self.bytes += u64::from(packet.length);
             self.interfaces[port as usize].open = send(port, &packet);
             if self.settings.at_once() && mark::kind(packet.mark) == mark::DATA {
                 self.acknowledged_at_once(mark::message(packet.mark));
@@ -284,8 +284,7 @@ impl Programs {
         };
         one.handed += 1;
         let mark = mark::of(number, if one.read { mark::READ } else { mark::DATA });
-        let length = self.settings.cut.length(bytes);
-        Some(Packet { created: one.made, dispatch, target, length, via, mark, number: 0 })
+        Some(Packet { created: one.made, dispatch, target, length: bytes, via, mark, number: 0 })
     }
 
     /// Counts a packet as acknowledged when the link has taken it.

@@ -139,12 +139,11 @@ fn a_message_is_cut_into_packets_that_follow_each_other() {
 }
 
 #[test]
-fn small_messages_go_in_small_packets_of_characters() {
+fn small_messages_go_in_small_packets() {
     let mut f = fabric(&[&[send(1, 9), send(1, 25)], &[]]);
     (f.message_small_packet_bytes, f.message_small_below_bytes) = (4, 10);
-    (f.message_character_bytes, f.message_end_carries_data) = (2, 1);
     let lengths: Vec<u32> = run(&f).1.iter().map(|packet| packet.3).collect();
-    assert_eq!(lengths, [1, 1, 0, 4, 4, 2]);
+    assert_eq!(lengths, [4, 4, 1, 10, 10, 5]);
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub const C104: Switch = Switch {
 pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
     let each = terminals as usize;
     Fabric {
-        tick_ps: 10_000,
+        tick_ps: 10_000.0,
         grain_ticks: 1,
         switches: switches.len() as u32,
         terminals,

@@ -31,10 +31,6 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
         f.message_small_packet_bytes = draw.between(1, f.message_packet_bytes);
         f.message_small_below_bytes = draw.between(0, 100);
     }
-    if draw.chance(20) && !f.has_rings() {
-        f.message_character_bytes = draw.between(1, 8);
-        f.message_end_carries_data = draw.pick(&[0, 1]);
-    }
     let kinds = if f.has_rings() { 2 } else { 1 };
     f.message_acknowledge = draw.between(0, kinds) as u8;
     f.message_messages_at_once = draw.pick(&[0, 1, 1, 2, 3, 8]);

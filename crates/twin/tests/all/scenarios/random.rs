@@ -67,6 +67,7 @@ pub fn random_fabric(seed: u64) -> Fabric {
     handovers(&mut f, seed);
     more_sources(&mut f, seed, character_ticks);
     oldest_first(&mut f, seed);
+    characters(&mut f, seed);
     check(&f).expect("the generator makes legal fabrics");
     f
 }
@@ -137,6 +138,16 @@ fn oldest_first(f: &mut Fabric, seed: u64) {
     if draw.chance(10) {
         f.switch_arbiter
             .fill_with(|| draw.pick(&[arbiter::OLDEST_FIRST, arbiter::OLDEST_FIRST, arbiter::FIFO]));
+    }
+}
+
+/// Gives a third of the fabrics characters of several bytes, or ends that carry data; drawn separately, as
+/// [`handovers`].
+fn characters(f: &mut Fabric, seed: u64) {
+    let draw = &mut draw_for(seed ^ 0x00f1_1757);
+    if draw.chance(33) {
+        f.character_bytes = draw.between(1, 8);
+        f.end_carries_data = draw.pick(&[0, 1]);
     }
 }
 
