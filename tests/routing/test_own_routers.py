@@ -55,9 +55,9 @@ def test_a_run_with_the_exported_tables_is_the_same(tmp_path: Path) -> None:
     ("row", "words"),
     [
         ("nowhere,32,1", 'there is no router "nowhere"'),
-        ("{router},31,1", '"31" is no logical address: they are from 32 to 254'),
+        ("{router},31,1", "no terminal has the logical address 31"),
         ("{router},200,1", "no terminal has the logical address 200; there are "),
-        ("{router},{address},0", '"0" is no port of {router}: ports are from 1 to 31'),
+        ("{router},{address},0", "{router} has no cable at port 0; it has 1, 2"),
         ("{router},{address},31", "{router} has no cable at port 31; it has 1"),
         ("{router},{address},", "no port is given"),
         ("{router},{address},1", "this destination was given in line 2 already"),

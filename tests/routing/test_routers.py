@@ -10,7 +10,9 @@ import pytest
 from fabriloom import routing, topology
 from fabriloom.cli.app import app
 from fabriloom.routing import RoutingError, routers
+from fabriloom.technology import technology
 from fabriloom.topology import GraphError
+from fabriloom.topology.port_addresses import check_limits
 from typer.testing import CliRunner
 
 SHEET = """\
@@ -26,7 +28,9 @@ cable,front,back,2,5,,,
 def graph(tmp_path: Path, text: str = SHEET) -> topology.Graph:
     path = tmp_path / "cables.csv"
     path.write_bytes(text.encode())
-    return topology.build("file", path=str(path))
+    found = topology.build("file", path=str(path))
+    check_limits(found, technology("spacewire-200"))
+    return found
 
 
 def test_ports_and_addresses_are_those_of_the_file(tmp_path: Path) -> None:
@@ -137,17 +141,21 @@ WRONG = {
     ),
     "hexadecimal address": ("64", "0x40", "address is '0x40'; numbers are decimal: write 64"),
     "address between routers": ("2,5,,", "2,5,80,", "a logical address is of a terminal, and neither end is"),
-    "address 31": ("64", "31", r"line 2: address is '31'; it goes from 32 to 254: lower ones are ports"),
-    "address 255": ("64", "255", "it goes from 32 to 254"),
+    "address 31": (
+        "64",
+        "31",
+        r"line 2: address is '31'; in spacewire-200 it goes from 32 to 254: lower ones are ports",
+    ),
+    "address 255": ("64", "255", "goes from 32 to 254"),
     "address twice": ("64", "70", r'the logical address 70 is that of "camera" already \(line 2\)'),
     "port twice": ("back,2,5", "back,1,5", 'port 1 of "front" has a cable already'),
     "port twice at the far end": ("back,2,5", "back,2,4", 'port 4 of "back" has a cable already'),
     "port 0": (
         "back,2,5",
         "back,0,5",
-        "source_port is '0'; it goes from 1 to 31, 0 is the configuration port",
+        "source_port is '0'; in spacewire-200 it goes from 1 to 31, 0 is the configuration port",
     ),
-    "port 32": ("back,2,5", "back,2,32", "target_port is '32'; it goes from 1 to 31"),
+    "port 32": ("back,2,5", "back,2,32", "target_port is '32'; in spacewire-200 it goes from 1 to 31"),
 }
 
 
@@ -179,7 +187,7 @@ def test_wrong_addresses_of_ports_are_refused(tmp_path: Path, name: str) -> None
 def test_a_switch_with_more_links_than_ports_has_no_table() -> None:
     large = topology.build("crossbar", terminals=32)
     with pytest.raises(RoutingError, match="more links than the 31 ports"):
-        routers.ports(large)
+        routers.ports(large, technology("spacewire-200").last_port)
 
 
 def test_the_command_writes_the_addresses_of_ports(tmp_path: Path) -> None:

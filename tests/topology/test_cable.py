@@ -48,7 +48,8 @@ def test_a_packet_takes_its_characters_and_the_twin_agrees(preset: str, arrivals
     character, end, arrival = (
         int(columns[f"link_{name}_ticks"][0]) for name in ("character", "end", "arrival")
     )
-    characters = int(columns["length_max"][0]) + int(columns["header_chars"])
+    payload = compiled.technology.payload_chars(int(columns["length_max"][0]))
+    characters = payload + int(columns["header_chars"])
     expected = (characters * character + end + arrival - character) * tick / 1000
     shown = inspect(compiled.scenario)["zero_load_latency_ns"]
     assert shown["min"] == shown["max"] == pytest.approx(expected)

@@ -53,16 +53,18 @@ def _files(compiled: Compiled) -> dict[str, str]:
     about = f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {__version__}"
     planes = zip(compiled.graph.planes, compiled.parts.planes, _pairs(compiled), strict=True)
     of_cables = is_of_cables(compiled.graph)
+    tech = compiled.parts.technology
+    last = tech.last_port, tech.last_address
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
-        tables = routers.routers(graph, table, high, compiled.parts.distributions)
+        tables = routers.routers(graph, table, high, compiled.parts.distributions, last)
         alone = len(compiled.graph.planes) == 1
         head = "" if alone else f"{plane.name}-"
         whose = about if alone else f"{about}, plane {plane.name}"
         found |= {
             f"{head}routing.csv": routers.as_csv(tables),
-            f"{head}routing.c": routers.as_c(tables, whose),
+            **({f"{head}routing.c": routers.as_c(tables, whose)} if routers.fits_masks(tables) else {}),
             **({f"{head}paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
         }
         if not of_cables:

@@ -34,12 +34,22 @@ def distributions_of(
             raise scenario.error(message, (*_HERE, place, "name"), "give the distribution a name of its own")
         if one.address in addresses:
             message = f"address {one.address} is that of {addresses[one.address]}"
-            raise scenario.error(message, (*_HERE, place, "address"), "choose another from 32 to 254")
+            raise scenario.error(
+                message, (*_HERE, place, "address"), f"choose another from {_span(technology)}"
+            )
+        if one.address is not None and not technology.first_address <= one.address <= technology.last_address:
+            message = f"address {one.address} is none of {technology.preset}"
+            hint = f"choose one from {_span(technology)}"
+            raise scenario.error(message, (*_HERE, place, "address"), hint)
         known.add(one.name)
         if one.address is not None:
             addresses[one.address] = one.name
         found.append(_found(scenario, graph, table, place, one))
     return found
+
+
+def _span(technology: Technology) -> str:
+    return f"{technology.first_address} to {technology.last_address}"
 
 
 def _found(scenario: Scenario, graph: Graph, table: RouteTable, place: int, one: Any) -> Distribution:

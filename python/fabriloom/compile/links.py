@@ -18,7 +18,8 @@ from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..technology.model import Ps, Rate, check_queues
-from ..topology import Graph
+from ..topology import Graph, GraphError
+from ..topology.port_addresses import check_limits
 from ..units import format_bytes, format_time_ps
 from .addresses import addresses_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32, with_lengths
@@ -78,6 +79,10 @@ class LinkParts:
             )
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
+        try:
+            check_limits(graph, self.technology)
+        except GraphError as error:
+            raise scenario.located(error, "topology") from error
         check_rates(scenario, graph, self.technology)
         self.graph = graph = with_lengths(scenario, graph, self.technology)
         self.buffers = buffers_of(scenario, graph, self.technology)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..topology.graph import Graph
-from ..topology.port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
+from ..topology.port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_NUMBER
 from .check import path
 from .distribution import Distribution
 from .table import NONE, RouteTable, RoutingError
@@ -41,56 +41,66 @@ class Router:
     entries: tuple[Entry, ...]
 
 
-def ports(graph: Graph) -> list[int]:
-    """Return, per link, the port of its switch; 0 if it leaves a terminal. Raises RoutingError."""
+def ports(graph: Graph, last: int = LAST_NUMBER) -> list[int | None]:
+    """Return, per link, the port of its switch; None if it leaves a terminal. Raises RoutingError."""
     given = graph.attributes.get("source_port", np.full(graph.links, np.nan))
     taken: dict[int, set[int]] = {}
     for link, port in enumerate(given.tolist()):
         if port == port:
             taken.setdefault(int(graph.link_source[link]), set()).add(int(port))
-    found, following = [], dict.fromkeys(range(graph.switches), FIRST_PORT)
+    found: list[int | None] = []
+    following = dict.fromkeys(range(graph.switches), FIRST_PORT)
     for link, port in enumerate(given.tolist()):
         switch = int(graph.link_source[link])
         if switch >= graph.switches:
-            found.append(0)
+            found.append(None)
         elif port == port:
             found.append(int(port))
         else:
             while following[switch] in taken.get(switch, ()):
                 following[switch] += 1
-            if following[switch] > LAST_PORT:
+            if following[switch] > last:
                 name = graph.switch_names[switch]
-                raise RoutingError(f"{name} has more links than the {LAST_PORT} ports of a router")
+                raise RoutingError(f"{name} has more links than the {last} ports of a router")
             found.append(following[switch])
             following[switch] += 1
     return found
 
 
-def addresses(graph: Graph, spread: Sequence[Distribution] = ()) -> list[int]:
+def _ports_out(graph: Graph, last: int = LAST_NUMBER) -> dict[int, int]:
+    """Return the ports by link, of links that leave a switch."""
+    return {link: port for link, port in enumerate(ports(graph, last)) if port is not None}
+
+
+def addresses(graph: Graph, spread: Sequence[Distribution] = (), last: int = LAST_NUMBER) -> list[int]:
     """Return the logical address of each terminal, then of each distribution. Raises RoutingError."""
     own: dict[int, int] = graph.layout.get("addresses", {})
     given = [*(own.get(terminal) for terminal in range(graph.terminals)), *(one.address for one in spread)]
-    free = iter(sorted(set(range(FIRST_ADDRESS, LAST_ADDRESS + 1)) - set(given)))
+    free = iter(sorted(set(range(FIRST_ADDRESS, last + 1)) - set(given)))
     found = []
     for address in given:
         if address is None:
             address = next(free, None)
         if address is None:
-            count = LAST_ADDRESS - FIRST_ADDRESS + 1
+            count = last - FIRST_ADDRESS + 1
             raise RoutingError(f"{len(given)} targets are more than the {count} logical addresses")
         found.append(address)
     return found
 
 
 def routers(
-    graph: Graph, table: RouteTable, high: Collection[int] = (), spread: Sequence[Distribution] = ()
+    graph: Graph,
+    table: RouteTable,
+    high: Collection[int] = (),
+    spread: Sequence[Distribution] = (),
+    last: tuple[int, int] = (LAST_NUMBER, LAST_NUMBER),
 ) -> list[Router]:
     """Return the routing table of every switch, by logical address.
 
-    ``high``: terminals whose packets have priority; ``spread``: addresses of several terminals. Raises
-    RoutingError.
+    ``high``: terminals whose packets have priority; ``spread``: addresses of several terminals; ``last``: the
+    highest port and the highest address. Raises RoutingError.
     """
-    port, address = ports(graph), addresses(graph, spread)
+    port, address = _ports_out(graph, last[0]), addresses(graph, spread, last[1])
     found = []
     for switch, name in enumerate(graph.switch_names):
         entries = []
@@ -112,7 +122,7 @@ def path_bytes(graph: Graph, table: RouteTable, source: int, target: int) -> lis
 
     Raises RoutingError.
     """
-    port = ports(graph)
+    port = _ports_out(graph)
     return [port[link] for link in path(graph, table, source, target)[1:]]
 
 
@@ -145,6 +155,12 @@ def paths_as_csv(graph: Graph, table: RouteTable, pairs: Iterable[tuple[int, int
         way = " ".join(map(str, path_bytes(graph, table, source, target)))
         lines.append(f"{','.join(names)},{way}")
     return "\n".join([*lines, ""])
+
+
+def fits_masks(found: Iterable[Router]) -> bool:
+    """Whether C code can hold the tables: ports below 32, addresses of one byte."""
+    entries = [entry for router in found for entry in router.entries]
+    return all(entry.address < 256 and max(entry.ports) < 32 for entry in entries)
 
 
 def as_c(found: Iterable[Router], about: str) -> str:

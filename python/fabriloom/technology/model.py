@@ -155,6 +155,11 @@ class Technology:
     code_transmit_bits: Fraction = Fraction(0)
     interrupt_hold_ps: int = 0
     """Time for which a switch or a terminal ignores an interrupt number after accepting it, in ps."""
+    first_port: int = 0
+    """The lowest port of a switch, and the highest; then the same of addresses."""
+    last_port: int = 2**16 - 1
+    first_address: int = 0
+    last_address: int = 2**16 - 1
     mtu_bytes: int = 0
     """Payload of the longest packet; 0: any."""
     reverse_load: Fraction = Fraction(1)

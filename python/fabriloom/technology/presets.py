@@ -116,6 +116,8 @@ _CLOCKED = ("router_latency", "router_clock_millihz", "router_switching", "route
 """Optional settings of character links."""
 _CODES = ("time_code_bits", "time_code_latency", "time_code_forward_ps", "interrupt_hold_ps")
 """Optional settings of time-codes and interrupts."""
+_NUMBERS = ("first_port", "last_port", "first_address", "last_address")
+"""Optional limits of the ports and addresses of switches."""
 _START = ("start_rate_bits_per_s",)
 """Optional setting of the start of links."""
 _PARTS = ("decode_latency", "forward_latency")
@@ -252,7 +254,9 @@ def _names(ring: bool) -> str:
 def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
     values = settings(preset)
     if "credit_quantum_bytes" in values:
-        values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START)), **values}
+        values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START, *_NUMBERS)), **values}
+    elif "cycle_ps" in values:
+        values = {**dict.fromkeys(_NUMBERS), **values}
     elif is_ring(preset):
         from fabriloom.technology.rings import PORT_PLACES
 
@@ -284,7 +288,12 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
         values[f"{name}_chars"] = values.pop(f"{name}_bytes") // size
     limit = values.pop("credit_limit_bytes", None)
     values["credit_limit_chars"] = None if limit is None else limit // size
-    return Technology(preset=preset, **values)
+    return Technology(preset=preset, **_without_missing(values))
+
+
+def _without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave limits out that are not given."""
+    return {name: value for name, value in values.items() if value is not None or name not in _NUMBERS}
 
 
 def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any]:
@@ -352,4 +361,5 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         restart_ps=values["restart_cycles"] * cycle_ps,
         fault_stops=values["fault_stops"],
         watchdog_ps=values["watchdog_cycles"] * cycle_ps,
+        **_without_missing({name: values[name] for name in _NUMBERS}),
     )

@@ -15,13 +15,12 @@ from typing import Any
 from .. import units
 from . import foreign
 from .graph import MAX_LINKS
-from .port_addresses import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
+from .port_addresses import LAST_NUMBER, PORTS, Number
 from .raw import (
     LARGEST_RATE_BITS_PER_S,
     LONGEST_DELAY_PS,
     MOST_BUFFER,
     MOST_LANES,
-    PORTS,
     SMALLEST_RATE_BITS_PER_S,
     RawGraph,
     RawLink,
@@ -56,11 +55,6 @@ DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite"
 _ALIKE = {"host": "terminal", "server": "terminal", "router": "switch"}
 _LONGEST_NUMBER = 400
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
-_WHY = {
-    "address": ": lower ones are ports of a router, 255 is reserved",
-    "source_port": ", 0 is the configuration port of a router",
-    "target_port": ", 0 is the configuration port of a router",
-}
 
 
 def is_passed_over(name: str, drawn: Iterable[str] = ()) -> bool:
@@ -106,7 +100,7 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str =
     if kind not in (None, "", "switch", "terminal"):
         raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where, "kind")
     x, y = (_number(raw, values, key, where) for key in ("x", "y"))
-    address = _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where)
+    address = _named(raw, values, "address", where)
     if address is not None and kind != "terminal":
         raw.fail("a logical address is of a terminal; a switch has none", where, "address")
     label = _text(raw, values, "node_name", where)
@@ -123,7 +117,7 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
         "length_m": _length(raw, values, where),
         "delay_ps": _delay(raw, values, where),
         **_sizes(raw, values, where),
-        **{key: _whole(raw, values, key, FIRST_PORT, LAST_PORT, where) for key in PORTS},
+        **{key: _named(raw, values, key, where) for key in PORTS},
     }
     link = RawLink(
         source,
@@ -133,7 +127,7 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
         where,
         {key: value for key, value in numbers.items() if value is not None},
         _number(raw, values, "index", where),
-        _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where),
+        _named(raw, values, "address", where),
     )
     back = _text(raw, values, "reverse_name", where)
     parallel = _parallel(raw, values, where)
@@ -208,10 +202,16 @@ def _whole(raw: RawGraph, values: Values, key: str, least: int, most: int, where
     if value is None:
         return None
     if value != int(value) or not least <= value <= most:
-        reason = _WHY.get(key, "")
-        message = f"{key} is {_shown(_given(values, key))}; it goes from {least} to {most}{reason}"
-        raw.fail(message, where, key)
+        raw.fail(f"{key} is {_shown(_given(values, key))}; it goes from {least} to {most}", where, key)
     return int(value)
+
+
+def _named(raw: RawGraph, values: Values, key: str, where: str) -> int | None:
+    """Return a port or an address; which of them a technology has is checked later."""
+    value = _whole(raw, values, key, 0, LAST_NUMBER, where)
+    if value is not None:
+        raw.numbered(Number(key, value, _shown(_given(values, key)), raw.origin, where))
+    return value
 
 
 def _parallel(raw: RawGraph, values: Values, where: str) -> int:

@@ -130,6 +130,8 @@ class Graph:
     """The ports of terminals that have several; None: one each, which has the number of its terminal."""
     remarks: tuple[str, ...] = ()
     """Remarks for the user about the file that it was read from."""
+    extremes: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The lowest and highest port and address that the file gives: see ``port_addresses.check_limits``."""
 
     @property
     def kind(self) -> str:

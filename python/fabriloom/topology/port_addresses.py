@@ -7,18 +7,59 @@ terminals have addresses of their own. The address in the line of a cable is tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from .graph import Graph
+from .graph import Graph, GraphError
 
 if TYPE_CHECKING:
     from .raw import RawGraph, RawLink, RawVertex
 
-FIRST_PORT, LAST_PORT = 1, 31
-"""Ports that a path address of SpaceWire can name; 0 is the configuration port of a router."""
-FIRST_ADDRESS, LAST_ADDRESS = 32, 254
-"""Logical addresses of SpaceWire; smaller numbers are ports, and 255 is reserved (ECSS-E-ST-50-12C)."""
+LAST_NUMBER = 2**16 - 1
+"""The highest port and address that any technology has; a preset may allow fewer."""
+FIRST_PORT, FIRST_ADDRESS = 1, 32
+"""From here ports and logical addresses are numbered that a file does not give."""
+PORTS = ("source_port", "target_port")
 Cables = list[list[tuple[int, int]]]
+
+
+class Limits(Protocol):
+    """The numbers that a technology has."""
+
+    first_port: int
+    last_port: int
+    first_address: int
+    last_address: int
+    preset: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A port or an address as a file gives it, with its place."""
+
+    key: str
+    value: int
+    shown: str
+    origin: str
+    where: str
+
+
+def check_limits(graph: Graph, limits: Limits) -> None:
+    """Refuse the first port or address of a graph file that the technology has not. Raises GraphError."""
+    for number in graph.extremes:
+        of_port = number.key in PORTS
+        least, most = (
+            (limits.first_port, limits.last_port) if of_port else (limits.first_address, limits.last_address)
+        )
+        if least <= number.value <= most:
+            continue
+        message = f"{number.key} is {number.shown}; in {limits.preset} it goes from {least} to {most}"
+        if of_port and number.value == 0:
+            message += ", 0 is the configuration port of a router"
+        elif not of_port and most < 2**8:
+            message += ": lower ones are ports of a router, 255 is reserved"
+        place = ": ".join(part for part in (number.origin, number.where, message) if part)
+        raise GraphError(place, "path", number.key)
 
 
 def check_ends(raw: RawGraph) -> None:

@@ -216,7 +216,7 @@ class _Maker:
         period, rate, count = given["period"], given["rate"], given["count"]
         if period is None and rate is None and count is not None and given["packets"] is None:
             # Loads are made of the interval: what all of them take on a link.
-            chars = characters(self.technology, length_bytes)
+            chars = self.technology.payload_chars(length_bytes)
             return CONSTANT, given["phase"] or 0, Fraction(count * self.technology.mean_packet_ps(chars))
         if (period is None) == (rate is None):
             found = "neither a rate nor a period" if period is None else "a rate and a period"

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from fabriloom.scenario.fields import DefaultTag, FileName, OneOf, Section, Sha256, Terminal, TimePs
 from fabriloom.topology import MOST_PORTS
-from fabriloom.topology.port_addresses import FIRST_ADDRESS, LAST_ADDRESS
+from fabriloom.topology.port_addresses import LAST_NUMBER
 
 
 class Distribution(Section):
@@ -17,7 +17,7 @@ class Distribution(Section):
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
         description="Name that flows give as their target"
     )
-    address: Annotated[int, Field(ge=FIRST_ADDRESS, le=LAST_ADDRESS)] | None = Field(
+    address: Annotated[int, Field(ge=0, le=LAST_NUMBER)] | None = Field(
         default=None, description="Logical address in the routing tables; if not given, a free one"
     )
     senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = Field(

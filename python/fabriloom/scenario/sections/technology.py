@@ -36,6 +36,7 @@ from fabriloom.technology.model import (
 )
 
 Bits = Annotated[int, Field(ge=1, le=4096)]
+Number = Annotated[int, Field(ge=0, le=2**16 - 1)]
 
 
 class AnyTechnology(Section):
@@ -74,6 +75,10 @@ class SwitchedLinks(AnyTechnology):
         default=None,
         description="What stops when a link fails. cable: both directions; link: the failed direction only",
     )
+    first_port: Number | None = Field(default=None, description="Lowest number of a switch's port")
+    last_port: Number | None = Field(default=None, description="Highest number of a switch's port")
+    first_address: Number | None = Field(default=None, description="Lowest logical address of a terminal")
+    last_address: Number | None = Field(default=None, description="Highest logical address of a terminal")
 
 
 class CharacterLinks(SwitchedLinks):
