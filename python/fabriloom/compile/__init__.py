@@ -145,7 +145,14 @@ class Compiled:
             from .programs import mean_packet_bytes
 
             return mean_packet_bytes(self.programs, self.arrays)
-        return traffic.mean_length(self.arrays)
+        return traffic.mean_length(self.arrays)[0]
+
+    @property
+    def mean_packet_chars(self) -> float:
+        """Return the mean characters before the end of a packet; those of a message's packets count full."""
+        if self.programs is not None:
+            return self.technology.payload_chars(round(self.mean_packet_bytes))
+        return traffic.mean_length(self.arrays)[1]
 
     def cycle_names(self) -> list[str]:
         """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""

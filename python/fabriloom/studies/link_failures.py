@@ -30,7 +30,7 @@ class LinkWays:
                 message, ("routing", "universal"), "leave out --fault, or universal"
             )
         self.compiled, self.parts, self.graph = compiled, parts, compiled.graph
-        self.length_bytes = compiled.mean_packet_bytes
+        self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
         table, switches = self.parts.table, self.graph.switches
         self.classes = table.classes
         entry = np.asarray(table.route, np.int64).reshape(switches, self.classes)
@@ -138,7 +138,7 @@ class LinkWays:
         runs = self._with_links(~(out | inward)) if kind == "switch" else np.ones(graph.terminals, bool)
         sent = np.zeros((graph.ports, graph.ports))
         np.add.at(sent, (port, to), np.where(out[port], 0.0, part * self.demand.ravel()[pair]))
-        bound = channel_load(self.parts, self.loads(shares, sent, dead), self.length_bytes)
+        bound = channel_load(self.parts, self.loads(shares, sent, dead), self.packet)
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((self.demand * between).sum()) / float(sent.sum())
         joined = self._joined(out, arrives)

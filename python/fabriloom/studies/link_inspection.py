@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from .. import routing
 from ..compile import Compiled, LinkParts
 from ..compile.several import parallel
-from ..results.figures import figures
+from ..results.figures import figures, in_percent
 from ..topology import Graph, measure
 from ..traffic import Demand
 from . import effective_bisection, link_loads
 from .evenly import spread_evenly
+from .link_capacity import Capacity, capacity
 from .link_failures import LinkWays
 from .link_loads import channel_load, payload_mbytes_per_s
 from .plane_lines import plane_lines, several
@@ -41,23 +42,49 @@ class LinkInspection:
 
     def network(self) -> dict[str, Any]:
         """Return its parts and their loads, ready for JSON."""
-        parts, length_bytes = self.parts, self.compiled.mean_packet_bytes
-        loads, payload = self._loads(), payload_mbytes_per_s(parts, length_bytes)
+        parts, packet = self.parts, _packet(self.compiled)
+        loads, wire, found = self._loads(), payload_mbytes_per_s(parts, packet), capacity(self.compiled)
+        payload, share = wire * found.share, self._first_hop(found)
         return {
             "network": _counted(parts, loads),
             "link": {
                 "payload_mbytes_per_s": payload,
-                "mean_packet_bytes": length_bytes,
+                "wire_mbytes_per_s": wire,
+                "limited_by": found.limited_by,
+                "why": found.text(wire),
+                "mean_packet_bytes": packet[0],
+                "flits": self._flits(packet),
                 "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
             },
-            "bisection": _bisection(parts.graph, payload),
-            "channel_load": channel_load(parts, loads, length_bytes),
-            **_planes(parts, loads, length_bytes),
+            "bisection": _bisection(parts.graph, wire),
+            "channel_load": channel_load(parts, loads, packet, share),
+            **_planes(parts, loads, packet),
         }
+
+    def _first_hop(self, found: Capacity) -> float:
+        """Return the part of the rate of a terminal's link that its packets reach, whatever their targets.
+
+        Packets for other outputs need not wait for the output of the one before, nor in its queue.
+        """
+        tech, demand = self.parts.technology, self.compiled.demand()
+        one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
+        one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
+        return found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
+
+    def _flits(self, packet: link_loads.Packet) -> str:
+        """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
+        tech = self.parts.technology
+        if not tech.in_flits or not packet[0]:
+            return ""
+        flits = packet[1] + 1
+        filled = packet[0] / (flits * tech.character_bytes)
+        if filled > 0.9995:
+            return ""
+        return f"{packet[0]:g} B travel in {flits:g} flits of {tech.character_bytes} B: {in_percent(filled)}"
 
     def full_first(self) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic."""
-        return channel_load(self.parts, self._loads(), self.compiled.mean_packet_bytes)
+        return channel_load(self.parts, self._loads(), _packet(self.compiled))
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require."""
@@ -175,11 +202,17 @@ class LinkInspection:
                 f"{link['mean_packet_bytes']:g} B, "
                 f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
             ),
+            *([("padding", link["flits"])] if link["flits"] else []),
+            *([("limited by", link["why"])] if link["why"] else []),
             ("bisection", _bisection_text(found["bisection"])),
         ]
 
 
-def _planes(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, Any]:
+def _packet(compiled: Compiled) -> link_loads.Packet:
+    return compiled.mean_packet_bytes, compiled.mean_packet_chars
+
+
+def _planes(parts: LinkParts, loads: Reals, packet: link_loads.Packet) -> dict[str, Any]:
     """Return each plane with the throughput at which a link of it is full; empty for a single network."""
     if parts.graph.several is None:
         return {}
@@ -187,7 +220,7 @@ def _planes(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, An
     for plane in parts.graph.planes:
         own = np.zeros_like(loads)
         own[plane.links] = loads[plane.links]
-        found.append({"plane": plane.name, **channel_load(parts, own, length_bytes)})
+        found.append({"plane": plane.name, **channel_load(parts, own, packet)})
     return {"planes": found}
 
 

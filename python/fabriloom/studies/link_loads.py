@@ -14,6 +14,8 @@ from ..routing.distribution import distributed_links
 from .port_loads import are_alike, by_ports, in_planes
 
 Loads = NDArray[np.float64]
+Packet = tuple[float, float]
+"""Mean bytes and characters of the payload of a packet."""
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -44,10 +46,11 @@ def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Load
     return total
 
 
-def channel_load(parts: LinkParts, loads: Loads, length_bytes: float) -> dict[str, Any]:
+def channel_load(parts: LinkParts, loads: Loads, packet: Packet, share: float = 1.0) -> dict[str, Any]:
     """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
 
-    Loads are relative: the busiest source sends one packet per unit of time.
+    Loads are relative: the busiest source sends one packet per unit of time. ``share``: the part of its rate
+    that the link out of a terminal reaches.
     """
     graph = parts.graph
     rates = graph.attributes.get("rate_bits_per_s")
@@ -59,7 +62,9 @@ def channel_load(parts: LinkParts, loads: Loads, length_bytes: float) -> dict[st
         spacing_ps = np.maximum(1, parts.interfaces.spacing_ps(graph, parts.technology))
         speed = np.minimum(speed, parts.technology.character_ps(usual) / spacing_ps)
     relative = loads / speed
-    full = _full_at(parts, relative, length_bytes)
+    full = _full_at(parts, relative, packet)
+    own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
+    full[own] = np.minimum(full[own], share / relative[own])
     busiest = int(np.argmin(full))
     most = float(full[busiest])
     if not np.isfinite(most):
@@ -69,11 +74,11 @@ def channel_load(parts: LinkParts, loads: Loads, length_bytes: float) -> dict[st
         "busiest_link": graph.link_names[busiest],
         "load": float(relative[busiest]),
         "load_bound": min(1.0, most),
-        "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(parts, length_bytes),
+        "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(parts, packet),
     }
 
 
-def _full_at(parts: LinkParts, relative: Loads, length_bytes: float) -> Loads:
+def _full_at(parts: LinkParts, relative: Loads, packet: Packet) -> Loads:
     """Return the load at which each link is full; infinite for an unused link.
 
     ``relative`` assumes the full share of flow control, ``s``. With matched flow control the share is
@@ -81,9 +86,8 @@ def _full_at(parts: LinkParts, relative: Loads, length_bytes: float) -> Loads:
     is full at load ``x`` if ``x a (1 - s + s x r) = 1``.
     """
     tech, reverse = parts.technology, np.asarray(parts.graph.link_reverse)
-    length = max(1, round(length_bytes))
     alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
-    share = 1 - alone.packet_ps(length) / tech.packet_ps(length)
+    share = 1 - alone.mean_packet_ps(packet[1]) / tech.mean_packet_ps(packet[1])
     beside = np.where(reverse < 0, 0.0, relative[reverse])
     found = np.full(len(relative), np.inf)
     used = relative > 0
@@ -96,6 +100,6 @@ def _full_at(parts: LinkParts, relative: Loads, length_bytes: float) -> Loads:
     return found
 
 
-def payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
-    """Return the payload rate of a link for packets of this length, on a cable busy in both directions."""
-    return parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+def payload_mbytes_per_s(parts: LinkParts, packet: Packet) -> float:
+    """Return the payload rate of a link for such packets, on a cable busy in both directions."""
+    return packet[0] * 1e6 / parts.technology.mean_packet_ps(packet[1])

@@ -224,16 +224,12 @@ def _listed(columns: Columns) -> Pairs:
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
 
 
-def mean_length(arrays: Columns) -> float:
-    """Return the mean payload of a packet in bytes, over the sending sources, by their tables or lists."""
+def mean_length(arrays: Columns) -> tuple[float, float]:
+    """Return the mean payload of a packet in bytes and in characters, by flows, lists or tables."""
     if len(arrays["flow_length"]):
-        packets = arrays["flow_packets"] / arrays["flow_interval_grains"]
-        return float(np.average(arrays["flow_length"], weights=packets))
-    if len(arrays["list_length"]):
-        return float(np.mean(arrays["list_length"]))
-    if len(arrays["length_values"]):
-        share = np.diff(arrays["length_cumulative"], prepend=0.0)
-        return float(share @ arrays["length_values"])
-    sending = arrays["source_arrival"] > 0
-    both = (arrays["length_min"][sending].astype(np.float64) + arrays["length_max"][sending]) / 2
-    return float(both.mean()) if sending.any() else 0.0
+        sizes, share = arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
+    elif len(arrays["list_length"]):
+        sizes, share = arrays["list_length"], np.ones(len(arrays["list_length"]))
+    else:
+        return _usual(arrays) if (arrays["source_arrival"] > 0).any() else (0.0, 0.0)
+    return tuple(float(np.average(each, weights=share)) for each in (sizes, _chars(arrays, sizes)))  # type: ignore[return-value]
