@@ -319,3 +319,20 @@ def test_levels_differ_by_one_along_every_cable_of_a_levelled_family():
             assert set(np.abs(steps).tolist()) <= {1}
             assert sorted(set(levels.tolist())) == list(range(levels.max() + 1))
             assert all(high - low == 1 for low, high in pairwise(sorted(set(levels.tolist()))))
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [({"terminals": 64, "arity": 4}, (4, 3)), ({"terminals": 64, "levels": 2}, (8, 2))],
+)
+def test_fat_tree_of_a_number_of_terminals(given: dict[str, int], shape: tuple[int, int]) -> None:
+    graph = topology.fat_tree(**given)
+    assert graph.terminals == 64
+    assert tuple(graph.layout["parameters"].values()) == shape
+
+
+def test_fat_tree_says_which_numbers_there_are() -> None:
+    with pytest.raises(topology.GraphError, match="write 64 or 256"):
+        topology.fat_tree(terminals=100, arity=4)
+    with pytest.raises(topology.GraphError, match="write arity or levels"):
+        topology.fat_tree(terminals=64)

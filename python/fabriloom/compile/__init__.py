@@ -27,6 +27,7 @@ from .deadlock import Deadlock, deadlock_of
 from .distributions import check_distributions
 from .links import LinkParts
 from .newest import Newest
+from .rounding import roundings
 from .several import check_graph, check_pairs, parallel
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
@@ -188,7 +189,7 @@ def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:
     sources = _sources(scenario, parts) if programs is None else {}
     arrays = _joined(scenario, parts, programs, sources)
     parts.check(scenario, arrays, sources)
-    remarks = list(parts.graph.remarks)
+    remarks = [*parts.graph.remarks, *roundings(scenario, parts.technology.grain_ps)]
     compiled = Compiled(scenario, parts, arrays, remarks, programs=programs, sources=sources)
     if parts.graph.several is not None or parts.classes.named:
         check_pairs(scenario, parts, compiled.demand())

@@ -261,7 +261,7 @@ every character takes the time of its own bits and of its share of a flow-contro
 direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable that is busy in both directions. With
 `"matched"` this share is multiplied by the load of the opposite direction, which short runs of the same
 scenario measure to a tenth. Loads and bounds always count the full share. Durations are whole picoseconds;
-a duration that a rate implies is rounded to the nearest one.
+those that a rate or a cycle implies are exact fractions, or rounded by less than a millionth.
 
 A character can be used at the far end after its character time, the cable delay and `receiver_latency`. A
 place that becomes free gives credit to the sender after `turn_around`, a flow-control character and the

@@ -54,6 +54,7 @@ class LinkInspection:
                 "why": found.text(wire),
                 "mean_packet_bytes": packet[0],
                 "flits": self._flits(packet),
+                "rounded_ppm": 1e6 * parts.technology.rounded(),
                 "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
             },
             "bisection": _bisection(parts.graph, wire),
@@ -204,6 +205,7 @@ class LinkInspection:
             ),
             *([("padding", link["flits"])] if link["flits"] else []),
             *([("limited by", link["why"])] if link["why"] else []),
+            *([("rounded", f"its rate, by {link['rounded_ppm']:.2g} ppm")] if link["rounded_ppm"] else []),
             ("bisection", _bisection_text(found["bisection"])),
         ]
 

@@ -159,7 +159,7 @@ def _centre(
             1,
             room,
             "the centre switches",
-            f"{room} ports of a terminal switch are left",
+            f"of switch_ports = {switch_ports}, {room} are left",
         )
     if parallel is not None:
         most = switch_ports // edges
@@ -179,9 +179,8 @@ def _centre(
     if centres * parallel > room:
         raise GraphError(
             f"{centres} centre switches with links_per_pair {parallel} take {centres * parallel} ports of "
-            "each "
-            f"terminal switch, which has {room} left beside its {per_switch} terminals. Lower one of the "
-            "three",
+            f"each terminal switch; of its switch_ports = {switch_ports}, {room} are left beside its "
+            f"{per_switch} terminals. Raise switch_ports, or lower one of the three",
             "links_per_pair",
         )
     return centres, parallel

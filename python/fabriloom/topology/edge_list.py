@@ -13,10 +13,10 @@ others are optional:
 ``buffer``           input buffer at the end of a link, "64 B" or whole flits; in lines of kind switch of all
                      its inputs
 ``lanes``            of a link; in lines of kind switch of all its inputs
-``source_port``,     port of the switch at either end, 1 to 31, as a SpaceWire router counts them
+``source_port``,     port of the switch at either end; a preset says which there are
 ``target_port``
 ``x``, ``y``         in lines of kind switch
-``address``          in lines of kind terminal: its logical address, 32 to 254; in lines of kind cable that of
+``address``          in lines of kind terminal: its logical address; in lines of kind cable that of
                      the terminal's port at this cable
 
 Other columns are ignored with a remark; those whose names begin with an underscore are the user's own. As

@@ -10,14 +10,17 @@ from pydantic import Field
 
 from .clos import rows
 from .cut import as_wide_as_terminals
-from .family import Depth, Several, family
-from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
+from .family import Count, Depth, Several, family
+from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
 
 
 @family("fat_tree", "A k-ary n-tree.", routing="up-down", cut=as_wide_as_terminals)
 def fat_tree(
-    arity: Annotated[Several, Field(description="k: links down (and up) of every switch")],
-    levels: Annotated[Depth, Field(description="n: levels of switches; k^n terminals")],
+    arity: Annotated[Several | None, Field(description="k: links down (and up) of every switch")] = None,
+    levels: Annotated[Depth | None, Field(description="n: levels of switches; k^n terminals")] = None,
+    terminals: Annotated[
+        Count | None, Field(description="k^n, in place of arity or levels, which follows from it")
+    ] = None,
 ) -> Graph:
     """Build the k-ary n-tree with arity^levels terminals ``t(i).k`` on switches ``s(level,number)``.
 
@@ -25,8 +28,13 @@ def fat_tree(
     downwards. Switches of neighbouring levels l and l+1 are joined when their numbers, in base ``arity``,
     agree in all digits but the l-th.
     """
-    whole(arity, "arity", 2, MAX_TERMINALS, "the links down from a switch")
-    whole(levels, "levels", 1, 20, "the rows of switches")
+    if arity is not None:
+        whole(arity, "arity", 2, MAX_TERMINALS, "the links down from a switch")
+    if levels is not None:
+        whole(levels, "levels", 1, 20, "the rows of switches")
+    if terminals is not None:
+        whole(terminals, "terminals", 1, MAX_TERMINALS, "the number of terminals")
+    arity, levels = _shape(arity, levels, terminals)
     terminals = arity**levels
     check_size(terminals, levels * terminals, "levels")
     width = arity ** (levels - 1)
@@ -54,3 +62,34 @@ def fat_tree(
         },
         rows([width] * levels),
     )
+
+
+def _shape(arity: int | None, levels: int | None, terminals: int | None) -> tuple[int, int]:
+    """Return arity and levels, one of which may follow from the number of terminals. Raises GraphError."""
+    if terminals is None:
+        if arity is None or levels is None:
+            name = "arity" if arity is None else "levels"
+            raise GraphError(
+                f"{name} is missing: write arity and levels, or terminals and one of the two", name
+            )
+        return arity, levels
+    if arity is not None and levels is not None:
+        if arity**levels != terminals:
+            message = f"arity {arity} and levels {levels} make {arity**levels} terminals"
+            raise GraphError(f"{message}; leave one of the three out", "terminals")
+        return arity, levels
+    if arity is None and levels is None:
+        message = f"{terminals} terminals are a tree of many shapes: write arity or levels beside it"
+        raise GraphError(message, "terminals")
+    if arity is not None:
+        shapes = [(arity, depth) for depth in range(1, 21)]
+    else:
+        root = round(terminals ** (1 / (levels or 1)))
+        shapes = [(wide, levels or 1) for wide in range(max(2, root - 1), root + 3)]
+    found = next((shape for shape in shapes if shape[0] ** shape[1] == terminals), None)
+    if found is None:
+        below = max((wide**deep for wide, deep in shapes if wide**deep < terminals), default=None)
+        above = min(wide**deep for wide, deep in shapes if wide**deep > terminals)
+        offer = f"{above}" if below is None else f"{below} or {above}"
+        raise GraphError(f"no such tree has {terminals} terminals: write {offer}", "terminals")
+    return found

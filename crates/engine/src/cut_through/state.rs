@@ -20,7 +20,7 @@ pub struct Packet {
     pub source: u32,
     /// Receiving port.
     pub target: u32,
-    /// Payload characters.
+    /// Payload bytes.
     pub length: u32,
     /// When its source created it.
     pub created: Time,

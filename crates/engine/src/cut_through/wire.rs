@@ -17,7 +17,7 @@ impl Network {
             Some(&class) => (self.fabric.via_header_chars, class),
             None => (0, self.fabric.terminal_class[target as usize]),
         };
-        let characters = header + self.fabric.header_chars + length + 1;
+        let characters = header + self.fabric.header_chars + self.fabric.payload_chars(length) + 1;
         let packet = Packet { source, target, length, created, started: UNKNOWN, mark, number };
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
