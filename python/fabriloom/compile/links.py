@@ -22,7 +22,18 @@ from ..topology import Graph, GraphError
 from ..topology.port_addresses import check_limits
 from ..units import format_bytes, format_time_ps
 from .addresses import addresses_of
-from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32, with_lengths
+from .columns import (
+    Arrays,
+    Tenths,
+    Times,
+    check_rates,
+    fill,
+    per_link,
+    terminal_links,
+    u32,
+    whole,
+    with_lengths,
+)
 from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
 from .interfaces import interfaces_of
@@ -495,7 +506,7 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
     characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
     if tech.in_flits:
         return {
-            "cycle": np.append(characters, [tech.crossbar_ps, tech.grain_ps]),
+            "cycle": np.append(characters, whole([tech.crossbar_ps, tech.grain_ps])),
             "router_cycles": tech.decode_latency_ps,
             "forward_cycles": tech.forward_latency_ps,
             "link_cycles": times["arrival"],
@@ -504,7 +515,7 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
             "next_head_cycles": tech.front_ps,
         }
     return {
-        "link_rate": np.append(characters, tech.crossbar_ps),
+        "link_rate": np.append(characters, whole([tech.crossbar_ps])),
         "decode_latency": tech.decode_latency_ps,
         "forward_latency": tech.forward_latency_ps,
         "handover": [tech.release_ps, tech.front_ps],

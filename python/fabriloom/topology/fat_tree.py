@@ -35,8 +35,7 @@ def fat_tree(
     if terminals is not None:
         whole(terminals, "terminals", 1, MAX_TERMINALS, "the number of terminals")
     arity, levels = _shape(arity, levels, terminals)
-    terminals = arity**levels
-    check_size(terminals, levels * terminals, "levels")
+    check_size(arity**levels, levels * arity**levels, "levels")
     width = arity ** (levels - 1)
     names = [f"s({level},{number})" for level in range(levels) for number in range(width)]
     ends_a = [np.zeros(0, np.int64)]

@@ -143,7 +143,7 @@ def arrivals(
     }
 
 
-def burst_of(given: Settings, mean_bytes: float, grain_ps: int) -> Settings:
+def burst_of(given: Settings, mean_bytes: float, grain_ps: float) -> Settings:
     """Return a burst with the number of its packets and their distance, which may be given by a rate and a
     length of time; other arrivals unchanged. Raises TrafficError.
     """

@@ -86,10 +86,10 @@ def flows(
     kept = [flow for flow in found if sending[flow.source]]
     kept.sort(key=lambda flow: flow.source)
     _check_grains(kept, scale * technology.grain_ps)
-    return _columns(kept, targets, technology.grain_ps, float(scale), places(settings))
+    return _columns(kept, targets, float(technology.grain_ps), float(scale), places(settings))
 
 
-def _columns(found: list[Flow], terminals: Targets, real_ps: int, scale: float, queue: int) -> Columns:
+def _columns(found: list[Flow], terminals: Targets, real_ps: float, scale: float, queue: int) -> Columns:
     """Return the columns; ``real_ps``: length of a grain. The scale divides intervals, not start and stop."""
     grain_ps = scale * real_ps
     count = len(terminals.names)
