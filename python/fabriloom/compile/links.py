@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +30,12 @@ from .columns import (
     per_link,
     terminal_links,
     u32,
-    whole,
     with_lengths,
 )
 from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
 from .interfaces import interfaces_of
+from .link_times import durations_ps, times_of
 from .newest import Newest
 from .own_sizes import buffers_of, lanes_of, narrowed, with_most_lanes
 from .schedule import check_schedule
@@ -105,7 +104,7 @@ class LinkParts:
         self._check_credit(scenario)
         self.interfaces = interfaces_of(scenario, graph, self.technology)
         """The interface chips of terminals."""
-        self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
+        self._times_of = lru_cache(maxsize=4096)(partial(times_of, self.technology))
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[Ps, Arrays](_KEPT)
         self._high = _high_ports(scenario, graph)
@@ -334,7 +333,7 @@ class LinkParts:
         times = self._times_ps(beside)
         durations = [
             Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
-            for name, values in _durations_ps(self.technology, times).items()
+            for name, values in durations_ps(self.technology, times).items()
         ]
         return self._known.keep(key, _Timed(times, durations))
 
@@ -483,45 +482,6 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
             routing.verify(plane.graph, table)
             known[id(plane.graph)] = table
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
-
-
-def _times_of(
-    tech: Technology, tenths: int | None, rate: Rate | None, length_m: float | None
-) -> dict[str, Ps]:
-    """Return the durations of a link whose opposite direction has this load."""
-    tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
-    return {
-        "character": tech.character_ps(rate),
-        "end": tech.end_ps(rate),
-        "arrival": tech.arrival_ps(rate, length_m),
-        "credit": tech.credit_ps(rate, length_m),
-        "flow_control": tech.flow_control_ps(rate),
-        "receiver": tech.receiver_ps(rate),
-        "transmitter": tech.transmitter_ps(rate),
-    }
-
-
-def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
-    """Return every duration, with zeros, by the setting that influences it most."""
-    characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
-    if tech.in_flits:
-        return {
-            "cycle": np.append(characters, whole([tech.crossbar_ps, tech.grain_ps])),
-            "router_cycles": tech.decode_latency_ps,
-            "forward_cycles": tech.forward_latency_ps,
-            "link_cycles": times["arrival"],
-            "turn_around_cycles": times["credit"],
-            "handover_cycles": tech.release_ps,
-            "next_head_cycles": tech.front_ps,
-        }
-    return {
-        "link_rate": np.append(characters, whole([tech.crossbar_ps])),
-        "decode_latency": tech.decode_latency_ps,
-        "forward_latency": tech.forward_latency_ps,
-        "handover": [tech.release_ps, tech.front_ps],
-        "cable_length": times["arrival"],
-        "turn_around": times["credit"],
-    }
 
 
 def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays:

@@ -272,7 +272,11 @@ class _Subnet:
                     if at in path:
                         names = [self.nodes[one].description or one for one in path[path.index(at) :]]
                         message = f'packets for "{self.terminal[lid]}" (LID {lid}) loop: '
-                        lines.fail(line, message + " > ".join([*names, names[0]]), "correct this entry, or read the tables again")
+                        lines.fail(
+                            line,
+                            message + " > ".join([*names, names[0]]),
+                            "correct this entry, or read the tables again",
+                        )
                     if (at, lid) not in found:
                         name = self.nodes[at].description or at
                         message = f'packets for LID {lid} come to "{name}", which has no entry for it'

@@ -15,7 +15,7 @@ from typing import Any
 from .. import units
 from . import foreign
 from .graph import MAX_LINKS
-from .port_addresses import LAST_NUMBER, PORTS, Number
+from .port_addresses import LAST_NUMBER, PORTS, Number, keep_extremes
 from .raw import (
     LARGEST_RATE_BITS_PER_S,
     LONGEST_DELAY_PS,
@@ -210,7 +210,7 @@ def _named(raw: RawGraph, values: Values, key: str, where: str) -> int | None:
     """Return a port or an address; which of them a technology has is checked later."""
     value = _whole(raw, values, key, 0, LAST_NUMBER, where)
     if value is not None:
-        raw.numbered(Number(key, value, _shown(_given(values, key)), raw.origin, where))
+        keep_extremes(raw.extremes, Number(key, value, _shown(_given(values, key)), raw.origin, where))
     return value
 
 

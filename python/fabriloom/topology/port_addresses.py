@@ -44,6 +44,16 @@ class Number:
     where: str
 
 
+def keep_extremes(extremes: dict[tuple[bool, str], Number], number: Number) -> None:
+    """Keep the lowest and the highest port and address, which the technology may not have."""
+    kind = number.key in PORTS
+    low, high = (extremes.setdefault((kind, end), number) for end in ("low", "high"))
+    if number.value < low.value:
+        extremes[kind, "low"] = number
+    if number.value > high.value:
+        extremes[kind, "high"] = number
+
+
 def check_limits(graph: Graph, limits: Limits) -> None:
     """Refuse the first port or address of a graph file that the technology has not. Raises GraphError."""
     for number in graph.extremes:

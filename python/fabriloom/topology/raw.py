@@ -85,18 +85,9 @@ class RawGraph:
     parameters: dict[str, Any] | None = None
     foreign: Foreign = field(default_factory=Foreign)
     """The attributes that are not ours."""
-    _extremes: dict[tuple[bool, str], port_addresses.Number] = field(default_factory=dict)
+    extremes: dict[tuple[bool, str], port_addresses.Number] = field(default_factory=dict)
     implied: dict[str, None] = field(default_factory=dict)
     """The switches that only cables name."""
-
-    def numbered(self, number: port_addresses.Number) -> None:
-        """Keep the lowest and the highest port and address, which the technology may not have."""
-        kind = number.key in port_addresses.PORTS
-        low, high = (self._extremes.setdefault((kind, end), number) for end in ("low", "high"))
-        if number.value < low.value:
-            self._extremes[kind, "low"] = number
-        if number.value > high.value:
-            self._extremes[kind, "high"] = number
 
     def fail(self, message: str, where: str = "", cell: str | None = None) -> NoReturn:
         """Raise a GraphError at a place in the file; ``cell``: the column at fault, if it is a table."""
@@ -198,7 +189,7 @@ class RawGraph:
             found = port_addresses.given(self, with_ports(graph, cables), cables)
         else:
             found = self._as_family(port_addresses.given(self, graph, cables))
-        return replace(found, extremes=tuple(self._extremes.values()))
+        return replace(found, extremes=tuple(self.extremes.values()))
 
     def _rename(self) -> None:
         """Call each vertex by its label; equal labels get the name in the file behind them."""
