@@ -63,7 +63,8 @@ class Imported:
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""
         found = {"network.csv": edge_list.write(self.graph)}
-        text = f'name = {json.dumps(name, ensure_ascii=False)}\n\n[topology]\nkind = "file"\npath = "network.csv"\n'
+        text = f"name = {json.dumps(name, ensure_ascii=False)}\n\n"
+        text += '[topology]\nkind = "file"\npath = "network.csv"\n'
         if self.routes:
             found["routes.csv"] = _csv(self.routes)
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'

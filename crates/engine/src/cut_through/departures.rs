@@ -75,7 +75,7 @@ impl Network {
         if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
     }
 
-    /// The same if so many characters must have left the input buffer, and more than are counted.
+    /// The same if this many characters must have left the input buffer, and more than are counted.
     fn look_up_credit(&mut self, lane: u32, needed: i64) -> Time {
         let credit = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
         let by = self.now - credit;
@@ -112,7 +112,7 @@ impl Network {
         at.departed += departed;
     }
 
-    /// Returns when so many characters of the packets that hold outputs have left an input buffer, as far as is known.
+    /// Returns when this many characters of the packets that hold outputs have left an input buffer, as far as is known.
     /// By an earlier tick that no lookup precedes they have not all left, or it is returned.
     fn departure_of_several(&self, lane: u32, missing: i64, by: Time) -> Time {
         let crossing = &self.lanes[lane as usize].crossing;
