@@ -63,15 +63,18 @@ impl RouteNetwork {
         py: Python<'py>,
         mut scheme: impl Scheme,
         name: &str,
-        via: &Numbers<'_>,
+        via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
-        let options = Options { spread: spread(name)?, via: via.as_slice()? };
+        let options = Options { spread: spread(name)?, via };
         let table = routes::assemble(&self.0, &mut scheme, options).map_err(words)?;
         let columns = [table.groups.switch, table.groups.start, table.groups.links, table.route];
         let [switch, start, links, route] = columns.map(|column| column.into_pyarray(py));
         Ok((switch, start, links, route))
     }
 }
+
+/// A table, per destination switch and switch the layer, detours and links left out, each of all.
+type Layered<'py> = (MadeTable<'py>, Bound<'py, PyArray1<u8>>, (u64, u64), (u64, u64));
 
 #[pymethods]
 impl RouteNetwork {
@@ -99,7 +102,7 @@ impl RouteNetwork {
             _ => return Err(words(RouteError::text(format!("unknown wrap {wrap:?}")))),
         };
         let scheme = routes::DimensionOrder::new(&self.0, &shape, coordinates.as_slice()?, &order, wrap);
-        self.table(py, scheme.map_err(words)?, spread, &via)
+        self.table(py, scheme.map_err(words)?, spread, via.as_slice()?)
     }
 
     fn up_down<'py>(
@@ -109,7 +112,7 @@ impl RouteNetwork {
         spread: &str,
         via: Numbers<'py>,
     ) -> PyResult<MadeTable<'py>> {
-        self.table(py, routes::UpDown::new(height.as_slice()?.to_vec()), spread, &via)
+        self.table(py, routes::UpDown::new(height.as_slice()?.to_vec()), spread, via.as_slice()?)
     }
 
     /// Heights for up*/down* routing below a root.
@@ -128,7 +131,27 @@ impl RouteNetwork {
         via: Numbers<'py>,
     ) -> PyResult<MadeTable<'py>> {
         let hops = if all { routes::NextHops::All } else { routes::NextHops::First };
-        self.table(py, routes::ShortestPath::new(hops), spread, &via)
+        self.table(py, routes::ShortestPath::new(hops), spread, via.as_slice()?)
+    }
+
+    /// Minimal paths in at most `most` layers, with `root` and up*/down* paths where these do not suffice; None without.
+    #[pyo3(signature = (most, thin, root, spread))]
+    fn minimal_layers<'py>(
+        &self,
+        py: Python<'py>,
+        most: u8,
+        thin: bool,
+        root: Option<u32>,
+        spread: &str,
+    ) -> PyResult<Option<Layered<'py>>> {
+        let height = root.map(|root| routes::depth_keys(&self.0, root));
+        let Some(found) = routes::Layers::new(&self.0, most, thin, height).map_err(words)? else {
+            return Ok(None);
+        };
+        let layer = found.layer.clone().into_pyarray(py);
+        let (detours, left_out) = (found.detours, found.left_out);
+        let table = self.table(py, found, spread, &[])?;
+        Ok(Some((table, layer, detours, left_out)))
     }
 
     fn self_routing<'py>(
@@ -137,7 +160,7 @@ impl RouteNetwork {
         spread: &str,
         via: Numbers<'py>,
     ) -> PyResult<MadeTable<'py>> {
-        self.table(py, routes::SelfRouting::default(), spread, &via)
+        self.table(py, routes::SelfRouting::default(), spread, via.as_slice()?)
     }
 
     fn verify(&self, table: Columns<'_>) -> PyResult<()> {
@@ -171,6 +194,13 @@ impl RouteNetwork {
             None => None,
         };
         routes::phases_cycle(&network, &phases, pairs).map_err(words)
+    }
+
+    /// The links, or lanes, in an order that no packet leaves; None if there is none.
+    #[pyo3(signature = (table, lanes=1))]
+    fn channel_order(&self, table: Columns<'_>, lanes: u32) -> PyResult<Option<Vec<u32>>> {
+        let network = self.0.divided(lanes);
+        routes::channel_order(&network, table.view(&network)?).map_err(words)
     }
 
     #[pyo3(signature = (table, pairs=None))]

@@ -15,12 +15,43 @@ use crate::{NONE, Network, RouteError, View};
 /// Only packets that can really occur count. A packet that may choose among the links of a group depends on all of
 /// them, which is the conservative reading.
 pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
+    let next = dependencies(net, view)?;
+    let links = net.links();
+    Ok(component(&next).map(|members| {
+        let cycle = shortest_cycle(&next, &members);
+        cycle.into_iter().filter(|&vertex| (vertex as usize) < links).collect()
+    }))
+}
+
+/// Returns the links in an order in which every packet takes them, a certificate that no packets can wait in a cycle;
+/// None if there is none. Links that no packet waits on or for are left out.
+pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
+    let next = dependencies(net, view)?;
+    let mut before = vec![0u32; next.len()];
+    next.iter().flatten().for_each(|&vertex| before[vertex as usize] += 1);
+    let used: Vec<bool> = (0..next.len()).map(|v| before[v] > 0 || !next[v].is_empty()).collect();
+    let mut order: Vec<u32> = (0..next.len() as u32).filter(|&vertex| before[vertex as usize] == 0).collect();
+    let mut at = 0;
+    while let Some(&vertex) = order.get(at) {
+        at += 1;
+        for &after in &next[vertex as usize] {
+            before[after as usize] -= 1;
+            if before[after as usize] == 0 {
+                order.push(after);
+            }
+        }
+    }
+    let all = order.len() == next.len();
+    order.retain(|&vertex| (vertex as usize) < net.links() && used[vertex as usize]);
+    Ok(all.then_some(order))
+}
+
+/// Returns what may wait for what: vertices are links, then groups; a link waits for groups, a group consists of links.
+fn dependencies(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
     view.check(net)?;
-    let waits = waits(net, view)?;
-    // Vertices: links, then groups. A link waits for groups, a group consists of links.
     let links = net.links();
     let mut next: Vec<Vec<u32>> = vec![vec![]; links];
-    for (before, after) in waits {
+    for (before, after) in waits(net, view)? {
         let switch = net.link_source[view.group(after)[0] as usize];
         for &link in view.group(before).iter().filter(|&&link| net.link_target[link as usize] == switch) {
             next[link as usize].push(links as u32 + after);
@@ -31,10 +62,7 @@ pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>
         list.dedup();
     }
     next.extend((0..view.groups() as u32).map(|group| view.group(group).to_vec()));
-    Ok(component(&next).map(|members| {
-        let cycle = shortest_cycle(&next, &members);
-        cycle.into_iter().filter(|&vertex| (vertex as usize) < links).collect()
-    }))
+    Ok(next)
 }
 
 /// Returns the pairs of groups that some packet takes one after the other, in ascending order.

@@ -8,11 +8,13 @@
 //!
 //! Vertices are numbered switches first, then terminals. No function is recursive.
 
+mod acyclic;
 mod assemble;
 mod depend;
 mod dimension;
 mod error;
 mod groups;
+mod layers;
 mod load;
 mod network;
 mod phases;
@@ -25,10 +27,11 @@ mod view;
 mod walk;
 
 pub use assemble::{Options, Spread, Table, assemble};
-pub use depend::dependency_cycle;
+pub use depend::{channel_order, dependency_cycle};
 pub use dimension::{DimensionOrder, Wrap};
 pub use error::{RouteError, Word};
 pub use groups::Groups;
+pub use layers::Layers;
 pub use load::{Traffic, loads, path};
 pub use network::Network;
 pub use phases::{Phase, phases_cycle};

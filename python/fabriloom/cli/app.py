@@ -231,47 +231,13 @@ def measure(
     file: File,
     settings: Set = None,
     seed: Seed = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option(
-            "--ranks",
-            metavar="N",
-            min=1,
-            max=2**20,
-            help="Most processes; each terminal that takes part needs one.",
-        ),
-    ] = None,
-    hosts: Annotated[
-        Path | None,
-        typer.Option(
-            "--hosts",
-            metavar="FILE",
-            help="Host file, one machine per line: name:processes.",
-            callback=at_home,
-        ),
-    ] = None,
+    ranks: options.Ranks = None,
+    hosts: options.Hosts = None,
     runner: options.Runner = "auto",
-    warm_ups: Annotated[
-        int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds before the measurement.")
-    ] = 2,
-    rounds: Annotated[
-        int,
-        typer.Option(
-            "--rounds", metavar="N", min=1, max=1000, help="Measured rounds; the median is reported."
-        ),
-    ] = 5,
-    oversubscribe: Annotated[
-        bool,
-        typer.Option(
-            "--oversubscribe", help="Allow more processes than cores, as a test only: times mean nothing."
-        ),
-    ] = False,
-    patience: Annotated[
-        int,
-        typer.Option(
-            "--patience", metavar="S", min=1, max=10**6, help="Give up after S seconds without progress."
-        ),
-    ] = 60,
+    warm_ups: options.WarmUps = 2,
+    rounds: options.Rounds = 5,
+    oversubscribe: options.Oversubscribe = False,
+    patience: options.Patience = 60,
     json: Json = False,
     out: Out = None,
     force: Force = False,
@@ -335,6 +301,22 @@ def check(
     from . import work
 
     return work.check(_load(file, settings, seed), json, fault, bisection, resolved)
+
+
+@Commands.command()
+@exits.guarded
+def route(
+    file: File,
+    settings: Set = None,
+    certificate: options.Certificate = None,
+    check: options.CheckCertificate = None,
+    force: ForceFile = False,
+    json: Json = False,
+) -> int:
+    """Say whether a routing can deadlock, with a proof or the cycle, and what other routings would cost."""
+    from . import route as command
+
+    return command.route(_load(file, settings, None), certificate, check, force, json)
 
 
 @Commands.command()

@@ -159,6 +159,59 @@ Bisection = Annotated[
 Resolved = Annotated[
     bool, typer.Option("--resolved", help="Also print the scenario with every default filled in.")
 ]
+Ranks = Annotated[
+    int | None,
+    typer.Option(
+        "--ranks",
+        metavar="N",
+        min=1,
+        max=2**20,
+        help="Most processes; each terminal that takes part needs one.",
+    ),
+]
+Hosts = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="FILE",
+        help="Host file, one machine per line: name:processes.",
+        callback=at_home,
+    ),
+]
+WarmUps = Annotated[
+    int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds before the measurement.")
+]
+Rounds = Annotated[
+    int,
+    typer.Option("--rounds", metavar="N", min=1, max=1000, help="Measured rounds; the median is reported."),
+]
+Oversubscribe = Annotated[
+    bool,
+    typer.Option(
+        "--oversubscribe", help="Allow more processes than cores, as a test only: times mean nothing."
+    ),
+]
+Patience = Annotated[
+    int,
+    typer.Option(
+        "--patience", metavar="S", min=1, max=10**6, help="Give up after S seconds without progress."
+    ),
+]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE.json",
+        help="Write the proof that the routing cannot deadlock.",
+        callback=at_home,
+    ),
+]
+CheckCertificate = Annotated[
+    Path | None,
+    typer.Option(
+        "--check", metavar="FILE.json", help="Check a proof against this network.", callback=at_home
+    ),
+]
 Tries = Annotated[
     int,
     typer.Option(

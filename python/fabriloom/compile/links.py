@@ -73,6 +73,8 @@ class LinkParts:
     """Whether flow control of one direction takes time on the other."""
     unbounded = ""
     """Why packets of this kind of network have no bounded delay; empty: the delay can be bounded."""
+    by_port_tables = ""
+    """Why routings of this kind of network are not compared; empty: they are."""
     bit_errors_disconnect = True
 
     @property
@@ -120,8 +122,7 @@ class LinkParts:
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
-            if scenario.routing.kind == "table":
-                parameters["lanes"] = lanes
+            parameters["lanes"] = lanes if scenario.routing.kind == "table" else self.layers
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
@@ -133,6 +134,11 @@ class LinkParts:
         """Targets that stand for several terminals."""
         self.addresses = addresses_of(scenario, graph, self.technology, self.table)
         """Address bytes in front of headers, deleted on the path."""
+
+    @property
+    def layers(self) -> int:
+        """How many lanes a packet can wait in without keeping those in others from moving."""
+        return 1 if self.technology.holds_wire else min(map(len, self.classes.lanes))
 
     @property
     def via(self) -> bool:
@@ -236,6 +242,14 @@ class LinkParts:
         if each == 1:
             return [names[lane // each] for lane in lanes]
         return [f"{names[lane // each]} lane {lane % each}" for lane in lanes]
+
+    def waited_for(self) -> list[tuple[Graph, RouteTable, int]]:
+        """Return, per plane and class, the table of lanes that packets wait for, and its number of lanes."""
+        return [
+            (graph, self._as_waited_for(graph, table, own), len(own))
+            for graph, table in self.planes
+            for own in self._waiting_apart()
+        ]
 
     def _on_lanes(self, own: list[int]) -> RouteTable:
         """Return the groups for the packets of a traffic class, which may use some lanes of each link."""

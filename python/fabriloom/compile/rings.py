@@ -40,6 +40,7 @@ class RingParts:
 
     hears_back = False
     unbounded = "networks of rings: nothing limits how often a packet is sent again"
+    by_port_tables = "packets of rings cross by tables of ports, and there is no other routing to compare"
     bit_errors_disconnect = False
     sends_when_asked = False
     via = False

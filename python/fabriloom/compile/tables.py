@@ -129,7 +129,11 @@ def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozen
                 path = str(scenario.base_dir / after.path)
                 found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
             else:
-                found = routing.around(graph, gone, after.kind, **parameters) if gone.any() else table
+                found = (
+                    routing.around(graph, gone, after.kind, lanes=parts.layers, **parameters)
+                    if gone.any()
+                    else table
+                )
             own.append(found)
             tables.append(routing.divide(graph, found, lanes, parts.lane_choice))
         parts.after_planes[dead] = own

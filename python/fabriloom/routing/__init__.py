@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING
 from ..later import names
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
-from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, phases_cycle, verify
+from .check import (
+    channel_loads,
+    channel_order,
+    dependency_cycle,
+    mean_hops,
+    mean_way,
+    path,
+    phases_cycle,
+    verify,
+)
 from .classes import by_class, on_lanes
 from .lanes import LANE_CHOICES, divide, escape_lanes
+from .layers import layers_needed
 from .planes import ports_together, together
 from .table import NONE, RouteTable, RoutingError
 
@@ -35,11 +45,13 @@ __all__ = [
     "build",
     "by_class",
     "channel_loads",
+    "channel_order",
     "dependency_cycle",
     "divide",
     "escape_lanes",
     "intermediates",
     "interval_labels",
+    "layers_needed",
     "mean_hops",
     "mean_way",
     "on_lanes",

@@ -12,7 +12,7 @@ from .build import build
 from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way
 
-AROUND = ("auto", "shortest-path", "up-star-down-star")
+AROUND = ("auto", "shortest-path", "up-star-down-star", "minimal-layers")
 """Rules that apply to any graph."""
 
 Ints = NDArray[np.int64]
@@ -34,6 +34,7 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
     lost = between & (dead | dead[graph.link_reverse])
     part = _parts(graph, np.flatnonzero(between & ~lost))
     route = np.full((graph.switches, graph.terminals), NONE, np.uint32)
+    layer = np.zeros((graph.switches, graph.terminals), np.uint8)
     switch: list[Ints] = []
     size: list[Ints] = []
     links: list[Ints] = []
@@ -44,6 +45,8 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
         table = build(own, kind, **parameters)
         entry = table.route.astype(np.int64)
         route[np.ix_(inside, terminals)] = np.where(entry == NONE, NONE, entry + 2 * groups)
+        if table.layer is not None:
+            layer[np.ix_(inside, terminals)] = table.layer
         switch.append(inside[table.group_switch])
         size.append(np.diff(table.group_start.astype(np.int64)))
         links.append(kept[table.group_links])
@@ -54,6 +57,7 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
         group_links=np.concatenate(links).astype(np.uint32),
         route=route,
         terminal_class=np.arange(graph.terminals, dtype=np.uint32),
+        layer=layer if layer.any() else None,
         kind=kind,
     )
 

@@ -14,6 +14,7 @@ from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
 from .drawn import drawn
+from .layers import all_minimal, minimal_layers
 from .shortest_path import self_routing, shortest_path
 from .table import RouteTable, RoutingError
 from .up_down import one_way, up_down, up_star_down_star
@@ -24,6 +25,7 @@ RULES: dict[str, Callable[..., RouteTable]] = {
     "self-routing": self_routing,
     "shortest-path": shortest_path,
     "up-star-down-star": up_star_down_star,
+    "minimal-layers": minimal_layers,
 }
 """The functions of the kinds that are rules."""
 
@@ -42,21 +44,22 @@ def build(
     interval_labelling: bool = False,
     spread: str | None = None,
     spread_seed: int | None = None,
+    lanes: int = 1,
     **parameters: Any,
 ) -> RouteTable:
     """Build the routing table of a graph.
 
     * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); for other
-    graphs
-      it is the shortest path, or up*/down* if that could deadlock and all cables are two-way. "interval"
-      builds the kind ``of=`` and requires that interval labels can express it, as ``interval_labelling=True``
-      does with any kind.
+      graphs it is the shortest path; if that could deadlock, minimal paths in layers if the lanes suffice for
+      all of them, or else up*/down* if all cables are two-way. "interval" builds the kind ``of=`` and
+      requires that interval labels can express it, as ``interval_labelling=True`` does with any kind.
     * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has a fixed link:
       ``spread="turns"`` (default) assigns destinations in turn (d-mod-k), "runs" gives every link a block of
       consecutive destinations, "random" draws a link for each destination and switch, with ``spread_seed``.
     * ``universal``: packets first go to a random intermediate switch, see ``intermediates``.
-    * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops``
-      (shortest-path), ``path`` (table, paths), ``of`` (interval). None means not given.
+    * ``lanes``: lanes per link of which packets may wait for one without keeping the others from moving.
+    * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers),
+      ``next_hops`` (shortest-path), ``path`` (table, paths), ``of`` (interval). None means not given.
 
     Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
     """
@@ -71,19 +74,21 @@ def build(
         kind = str(given.pop("of", "auto"))
         if ALIASES.get(kind, kind) not in ("auto", *RULES):
             raise RoutingError(f'there is no routing "{kind}" to label{_nearest(kind, RULES)}', "of")
-        return build(graph, kind, adaptive, universal, True, spread, spread_seed, **given)
+        return build(graph, kind, adaptive, universal, True, spread, spread_seed, lanes, **given)
     how = _spread(adaptive, spread)
     if spread_seed is not None and spread != "random":
         raise RoutingError('spread_seed is for spread = "random"', "spread_seed")
     if kind == "table":
-        table = _own(graph, adaptive, universal, given)
+        table = _own(graph, adaptive, universal, {**given, "lanes": lanes})
     elif kind == "paths":
         table = _paths(graph, universal, given)
     else:
         via = intermediates(graph) if universal else []
         whole = "adaptive" if how == "random" else how
         table = (
-            _automatic(graph, whole, via, given) if kind == "auto" else _rule(kind, graph, whole, via, given)
+            _automatic(graph, whole, via, given, lanes)
+            if kind == "auto"
+            else _rule(kind, graph, whole, via, given, lanes)
         )
     if how == "random":
         table = drawn(graph, table, spread_seed or 0)
@@ -145,17 +150,29 @@ def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
     return own_paths(graph, others=_automatic(graph, "turns", [], {}), **given)
 
 
-def _rule(kind: str, graph: Graph, spread: str, via: list[int], given: dict[str, Any]) -> RouteTable:
-    _check_names(kind, RULES[kind], given, ("graph", "spread", "via"))
+def _rule(
+    kind: str, graph: Graph, spread: str, via: list[int], given: dict[str, Any], lanes: int = 1
+) -> RouteTable:
+    _check_names(kind, RULES[kind], given, ("graph", "spread", "via", "lanes"))
+    if kind == "minimal-layers":
+        return minimal_layers(graph, spread, via, lanes, **given)
     return RULES[kind](graph, spread, via, **given)
 
 
-def _automatic(graph: Graph, spread: str, via: list[int], given: dict[str, Any]) -> RouteTable:
+def _automatic(
+    graph: Graph, spread: str, via: list[int], given: dict[str, Any], lanes: int = 1
+) -> RouteTable:
     kind = usual_routing(graph.family)
     if kind is not None:
         return _rule(kind, graph, spread, via, given)
     table = _rule("shortest-path", graph, spread, via, given)
-    if one_way(graph) or dependency_cycle(graph, table) is None:
+    if dependency_cycle(graph, table) is None:
+        return table
+    if lanes > 1 and not via and not given:
+        layered = all_minimal(graph, spread, lanes)
+        if layered is not None:
+            return layered
+    if one_way(graph):
         return table
     return _rule("up-star-down-star", graph, spread, via, {})
 

@@ -58,6 +58,16 @@ def phases_cycle(
     return Core(graph).phases_cycle(views, [numbers(one) for one in gone], lanes, ends)
 
 
+def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np.uint32] | None:
+    """Return the links in an order in which every packet takes them, or None if there is none.
+
+    The order proves that no packets can wait for each other in a cycle: on each link a packet waits only for
+    later ones. With several ``lanes`` per link, it is of lanes. Links of no dependency are left out.
+    """
+    found = Core(graph).channel_order(columns(table), lanes)
+    return None if found is None else np.array(found, np.uint32)
+
+
 def channel_loads(
     graph: Graph,
     table: RouteTable,

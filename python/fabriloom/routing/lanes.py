@@ -51,9 +51,17 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
         raise RoutingError(f'there is no lane choice "{choice}"; there are {there}', "lane_choice")
     if table.group_lanes is not None and choice != "any":
         raise RoutingError("the table names lanes itself: leave lane_choice out", "lane_choice")
+    if table.layer is not None and choice != "any":
+        raise RoutingError("layers choose the lanes: leave lane_choice out", "lane_choice")
+    every = np.arange(lanes)
+    if table.layer is not None:
+        layers = int(table.layer.max()) + 1
+        if layers > lanes:
+            raise RoutingError(f"the table needs {layers} lanes, and there are {lanes}", "kind")
+        sets = np.array_split(every, layers)
+        return replace(_regrouped([_Part(table, sets, table.layer.astype(np.int64))], lanes), layer=None)
     if lanes == 1 and choice == "any":
         return table
-    every = np.arange(lanes)
     if choice in ("dateline", "wide-dateline"):
         _check_dateline(graph, table, lanes)
         return _regrouped([_ordered(graph, table, lanes, choice == "wide-dateline")], lanes)

@@ -53,6 +53,7 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
         if given[0] is None
         else np.concatenate([lane for lane in given if lane is not None]),
         kind=tables[0].kind,
+        note=tables[0].note,
     )
 
 

@@ -61,8 +61,12 @@ class RouteTable:
     """Per entry of ``via_switch``: class of the header that leads there."""
     group_lanes: NDArray[np.int64] | None = None
     """Per entry of ``group_links``: the only allowed lane, or -1 for any; None: any lane everywhere."""
+    layer: NDArray[np.uint8] | None = None
+    """Layer of lanes of a packet by switch and class, shape (switches, classes); None: no layers."""
     kind: str = ""
     """The rule of the table; "auto" is replaced by the chosen one."""
+    note: str = ""
+    """What the rule took of what it may take, for a reader; mostly empty."""
 
     @property
     def groups(self) -> int:

@@ -39,7 +39,7 @@ def up_star_down_star(
             f"up*/down* routing needs two-way cables; this {graph.family} has one-way links", "kind"
         )
     core = Core(graph)
-    heights = core.heights(_root(graph, root))
+    heights = core.heights(root_of(graph, root))
     return core.table("up_down", (heights,), spread, via, "up-star-down-star")
 
 
@@ -49,7 +49,8 @@ def one_way(graph: Graph) -> bool:
     return bool((graph.link_reverse[between] < 0).any())
 
 
-def _root(graph: Graph, root: int | str | None) -> int:
+def root_of(graph: Graph, root: int | str | None) -> int:
+    """Return the number of the root; None: the switch with most links to others."""
     if isinstance(root, str):
         if root not in graph.switch_names:
             raise RoutingError(f'there is no switch "{root}" to be the root', "root")

@@ -67,10 +67,10 @@ class AfterFault(Section):
     delay_ps: TimePs = Field(
         alias="delay", description="Time from a link failing or running again to the new tables"
     )
-    kind: Literal["auto", "shortest-path", "up-star-down-star", "table"] = Field(
+    kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "table"] = Field(
         default="auto",
-        description="auto: shortest paths through the remaining links, or up*/down* if these could deadlock; "
-        "table: the table of path whenever a link is down",
+        description="auto: shortest paths through the remaining links; if these could deadlock, in layers of "
+        "lanes, or up*/down* if there are too few; table: the table of path whenever a link is down",
     )
     path: FileName | None = Field(
         default=None, description='With kind = "table": the file, relative to the scenario'
@@ -189,6 +189,18 @@ class ShortestPath(AnyRouting):
     )
 
 
+class MinimalLayers(AnyRouting):
+    """Minimal paths in layers of lanes, up*/down* where the lanes do not suffice, on any graph; cannot
+    deadlock.
+    """
+
+    kind: Literal["minimal-layers"]
+    root: Annotated[int, Field(ge=0)] | str | None = Field(
+        default=None,
+        description="The root of up*/down* paths; if not given, the most central switch",
+    )
+
+
 class UpStarDownStar(AnyRouting):
     """up*/down*: no upward link after a downward link, on any graph; cannot deadlock."""
 
@@ -268,6 +280,7 @@ Routing = Annotated[
     | SelfRouting
     | ShortestPath
     | UpStarDownStar
+    | MinimalLayers
     | Interval
     | FewestBuses
     | Table

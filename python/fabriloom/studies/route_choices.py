@@ -1,0 +1,151 @@
+"""Is a routing free of deadlock; if not, what is the smallest change that makes it so, at what cost?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import routing
+from ..compile import Compiled, LinkParts, compile
+from ..results.figures import figures
+from ..routing.certificate import certificate
+from ..scenario import Scenario
+from ..scenario.errors import ScenarioError
+from .kinds import inspection_of
+
+HEAD = ["routing", "lanes", "deadlock", "at most, MB/s", "links on a way", "to write"]
+
+MOST_LANES = 16
+"""Most lanes that a link can have."""
+
+
+def look(scenario: Scenario) -> dict[str, Any]:
+    """Return the routing of a scenario and others for the same network, ready for JSON.
+
+    ``present`` is the routing as it is, ``others`` are the remaining ones. Each has ``kind``, ``note``,
+    ``lanes``, ``free``, ``cycle`` (names of links), ``channels`` (how many the proof orders),
+    ``accepted_mbytes_per_s_bound`` (with the traffic of the scenario), ``mean_links`` and ``settings``.
+    ``lanes_enough``: lanes with which no minimal path has to be left out, and with which every pair keeps
+    one. Raises ScenarioError.
+    """
+    compiled = compile(scenario)
+    if compiled.parts.by_port_tables:
+        raise scenario.error(compiled.parts.by_port_tables, ("topology",), "see fabriloom check")
+    assert isinstance(compiled.parts, LinkParts)
+    graphs = [graph for graph, _ in compiled.parts.planes]
+    enough = [max(counts) for counts in zip(*map(_lanes_enough, graphs), strict=True)]
+    present = _seen(compiled, {})
+    tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
+    others = {_what(one): one for one in tried if one is not None}
+    others.pop(_what(present), None)
+    return {"present": present, "others": list(others.values()), "lanes_enough": enough}
+
+
+def _what(one: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(one[name] for name in ("kind", "note", "lanes", "free", "mean_links"))
+
+
+def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
+    """Return the parts of the certificate of a network, one per plane and class; None if it can deadlock."""
+    parts = compiled.parts
+    assert isinstance(parts, LinkParts)
+    found = [certificate(graph, table, lanes) for graph, table, lanes in parts.waited_for()]
+    return None if None in found else [one for one in found if one is not None]
+
+
+def _lanes_enough(graph: Any) -> tuple[int, int]:
+    return routing.layers_needed(graph, thin=False), routing.layers_needed(graph, thin=True)
+
+
+def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[dict[str, Any]]:
+    """Return settings of other routings, with the lanes that are there and those that would be enough."""
+    lanes = compiled.parts.technology.lanes
+    found: list[dict[str, Any]] = [{"kind": kind} for kind in ("shortest-path", "up-star-down-star", "auto")]
+    if "shape" in compiled.graph.planes[0].graph.layout:
+        found += [{"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}]
+    settings = [{"routing": one} for one in found]
+    for count in sorted({lanes, *enough} - {1}):
+        if count > MOST_LANES:
+            continue
+        more = {} if count == lanes else {"technology.lanes": count}
+        settings.append({"routing": {"kind": "minimal-layers"}, **more})
+    kept = {"adaptive": scenario.routing.adaptive}
+    return [{**one, "routing": {**one["routing"], **kept}} for one in settings]
+
+
+def _tried(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a routing as it would be, or None if it does not suit the network or the technology."""
+    try:
+        return _seen(compile(scenario.with_settings(settings)), settings)
+    except ScenarioError:
+        return None
+
+
+def _seen(compiled: Compiled, settings: dict[str, Any]) -> dict[str, Any]:
+    parts = compiled.parts
+    assert isinstance(parts, LinkParts)
+    table, load = parts.table, inspection_of(compiled).full_first()
+    loads = routing.channel_loads(*parts.planes[0])
+    free = parts.cycle is None
+    return {
+        "kind": table.kind,
+        "note": table.note,
+        "lanes": parts.technology.lanes,
+        "free": free,
+        "cycle": parts.cycle_names(),
+        "channels": _channels(parts) if free else None,
+        "accepted_mbytes_per_s_bound": load["accepted_mbytes_per_s_bound"],
+        "mean_links": routing.mean_way(parts.planes[0][0], np.asarray(loads)),
+        "settings": settings,
+    }
+
+
+def _channels(parts: LinkParts) -> int:
+    orders = [routing.channel_order(graph, table, lanes) for graph, table, lanes in parts.waited_for()]
+    return sum(len(order) for order in orders if order is not None)
+
+
+def verdict(found: dict[str, Any]) -> str:
+    """Return whether the routing can deadlock, and the smallest change if it can."""
+    present = found["present"]
+    what = present["note"] or present["kind"]
+    if present["free"]:
+        return f"cannot deadlock ({what}): proved by an order of {present['channels']:,} channels"
+    cycle = present["cycle"]
+    said = f"can deadlock ({what}): {' -> '.join([*cycle, cycle[0]])}"
+    free = [one for one in found["others"] if one["free"]]
+    if not free:
+        return f"{said}. No other routing was found that cannot"
+    same = [one for one in free if one["lanes"] <= present["lanes"]]
+    best = max(same or free, key=lambda one: one["accepted_mbytes_per_s_bound"] or 0)
+    return f"{said}. Smallest change: {written(best['settings'])}"
+
+
+def written(settings: dict[str, Any]) -> str:
+    """Return settings as a user writes them after ``--set``."""
+    own = {name: value for name, value in settings.get("routing", {}).items() if value is not True}
+    pairs = [*((f"routing.{name}", value) for name, value in own.items())]
+    pairs += [(name, value) for name, value in settings.items() if name != "routing"]
+    return " ".join(f"{name}={str(value).lower() if value is False else value}" for name, value in pairs)
+
+
+def table(found: dict[str, Any]) -> list[list[str]]:
+    """Return a row for the present routing, then one for each other, the best that cannot deadlock first."""
+    order = sorted(
+        found["others"],
+        key=lambda one: (not one["free"], -(one["accepted_mbytes_per_s_bound"] or 0), one["lanes"]),
+    )
+    return [_row(found["present"], "as it is"), *(_row(one, written(one["settings"])) for one in order)]
+
+
+def _row(one: dict[str, Any], settings: str) -> list[str]:
+    bound = one["accepted_mbytes_per_s_bound"]
+    return [
+        one["note"] or one["kind"],
+        str(one["lanes"]),
+        "cannot" if one["free"] else f"cycle of {len(one['cycle'])}",
+        "-" if bound is None else figures(bound),
+        f"{one['mean_links']:.2f}",
+        settings,
+    ]
