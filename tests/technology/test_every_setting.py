@@ -40,7 +40,7 @@ BASE: dict[str, Any] = {
     "topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2, "links_per_edge": 2},
     "traffic": {"length": "256 B", "load": 0.2},
     "routing": {"kind": "up*/down*", "adaptive": True},
-    "fault": [{"cable": "s(0,0)>s(0,1)", "at": "10 us", "repaired": "400 us"}],
+    "fault": [{"cable": "s(0,0)>s(0,1)#0", "at": "10 us", "repaired": "400 us"}],
     "run": {"duration": "1 ms"},
 }
 CASES = [

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .. import _native, routing
 from ..codes import number
-from ..faults.places import FaultError, vertices_of
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
@@ -40,7 +39,7 @@ from .newest import Newest
 from .own_sizes import buffers_of, lanes_of, narrowed, with_most_lanes
 from .schedule import check_schedule
 from .ticks import MOST_LINK_TICKS, Durations
-from .traffic_classes import TrafficClasses, class_columns, classes_of
+from .traffic_classes import TrafficClasses, class_columns, classes_of, high_ports
 
 if TYPE_CHECKING:
     from ..programs import Programs
@@ -109,7 +108,7 @@ class LinkParts:
         self._times_of = lru_cache(maxsize=4096)(partial(times_of, self.technology))
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[Ps, Arrays](_KEPT)
-        self._high = _high_ports(scenario, graph)
+        self._high = high_ports(scenario, graph)
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
         """The lanes and ports that each class of packets may use."""
         try:
@@ -468,21 +467,6 @@ def _timeout_columns(graph: Graph, technology: Technology, tick_ps: Ps) -> Array
         return {}
     ticks = -(-technology.watchdog_ps // tick_ps)
     return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
-
-
-def _high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
-    """Return, per port, whether packets for it have priority; empty if none have. Raises ScenarioError."""
-    names = getattr(scenario.routing, "high_priority", None) or []
-    found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
-    for place, name in enumerate(names):
-        try:
-            found[np.array(vertices_of(graph, "terminal", name)) - graph.switches] = 1
-        except FaultError as error:
-            raise scenario.error(error.message, ("routing", "high_priority", place), error.hint) from error
-    if len(found) and found.all():
-        message = "every terminal has high priority, so none goes before another"
-        raise scenario.error(message, ("routing", "high_priority"), "name those alone that are to go first")
-    return found
 
 
 def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:

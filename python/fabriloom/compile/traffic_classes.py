@@ -274,3 +274,18 @@ def check_used(scenario: Scenario, classes: TrafficClasses, demand: Demand) -> N
             message = "no packet is of this traffic class"
             hint = "name terminals that send to each other, or remove the class"
             raise scenario.error(message, (*_HERE, place), hint, key=True)
+
+
+def high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
+    """Return, per port, whether packets for it have priority; empty if none have. Raises ScenarioError."""
+    names = getattr(scenario.routing, "high_priority", None) or []
+    found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
+    for place, name in enumerate(names):
+        try:
+            found[np.array(vertices_of(graph, "terminal", name)) - graph.switches] = 1
+        except FaultError as error:
+            raise scenario.error(error.message, ("routing", "high_priority", place), error.hint) from error
+    if len(found) and found.all():
+        message = "every terminal has high priority, so none goes before another"
+        raise scenario.error(message, ("routing", "high_priority"), "name those alone that are to go first")
+    return found

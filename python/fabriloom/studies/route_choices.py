@@ -64,13 +64,13 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
     found: list[dict[str, Any]] = [{"kind": kind} for kind in ("shortest-path", "up-star-down-star", "auto")]
     if "shape" in compiled.graph.planes[0].graph.layout:
         found += [{"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}]
-    settings = [{"routing": one} for one in found]
+    settings: list[dict[str, Any]] = [{"routing": one} for one in found]
     for count in sorted({lanes, *enough} - {1}):
         if count > MOST_LANES:
             continue
         more = {} if count == lanes else {"technology.lanes": count}
         settings.append({"routing": {"kind": "minimal-layers"}, **more})
-    kept = {"adaptive": scenario.routing.adaptive}
+    kept = {"adaptive": bool(scenario.parameters("routing").get("adaptive", True))}
     return [{**one, "routing": {**one["routing"], **kept}} for one in settings]
 
 

@@ -58,7 +58,7 @@ fn programs_on_rings_with_faults_agree() {
             repeated += run.and_then(|run| run.programs).map_or(0, |one| one.account.repeated);
         }
     }
-    assert!(seen.messages > 1_000 && seen.received > 300 && repeated > 20, "{seen:?}, {repeated}");
+    assert!(seen.messages > 900 && seen.received > 300 && repeated > 20, "{seen:?}, {repeated}");
 }
 
 #[test]
