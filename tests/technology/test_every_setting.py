@@ -79,8 +79,8 @@ def test_a_setting_has_an_effect(preset: str, name: str) -> None:
     more: dict[str, Any] = {}
     if name.startswith("time_code") or name == "interrupt_hold":
         more = {
-            "time_code": [{"terminal": 0, "every": "100 us"}],
-            "interrupt": [{"terminal": 1, "number": 3, "every": "400 us"}],
+            "time_code": [{"master": 0, "every": "100 us"}],
+            "interrupt": [{"source": 1, "number": 3, "every": "400 us"}],
             "fault": [],
         }
     if name == "via_header":

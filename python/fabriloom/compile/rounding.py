@@ -12,7 +12,7 @@ from ..technology.model import Ps
 from ..units import format_cycle, format_time_ps
 
 _WORTH = 0.01
-"""Part of a time from which its change is told."""
+"""Part of a time from which its change is reported."""
 _MOST = 3
 
 

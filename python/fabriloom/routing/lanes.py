@@ -16,7 +16,7 @@ LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "escape")
 Ints = NDArray[np.int64]
 
 _ENTRIES_AT_ONCE = 1 << 20
-"""About so many entries of a routing table are turned into numbers of groups at a time."""
+"""About this many entries of a routing table are turned into numbers of groups at a time."""
 _BEFORE, _BEHIND, _ALL = 0, 1, 2
 """Lanes of a packet that has the dateline ahead, of one that has not, and outside rings."""
 

@@ -30,7 +30,7 @@ MOST_HEADER_CHARS = 1024
 LEAST_CHARACTER_PS = 10
 """The shortest character time."""
 _EXACT = 10**6
-"""Rounded durations have at least so many parts: they are off by half a millionth at most."""
+"""Rounded durations have at least this many parts: they are off by half a millionth at most."""
 MOST_CABLE_PS = 2**60
 MOST_QUEUES = 2**22
 """Queues per output that the engine makes before a run; each takes some 250 B."""

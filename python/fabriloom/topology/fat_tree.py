@@ -19,7 +19,7 @@ def fat_tree(
     arity: Annotated[Several | None, Field(description="k: links down (and up) of every switch")] = None,
     levels: Annotated[Depth | None, Field(description="n: levels of switches; k^n terminals")] = None,
     terminals: Annotated[
-        Count | None, Field(description="k^n, in place of arity or levels, which follows from it")
+        Count | None, Field(description="k^n, instead of arity or levels, which follows from it")
     ] = None,
 ) -> Graph:
     """Build the k-ary n-tree with arity^levels terminals ``t(i).k`` on switches ``s(level,number)``.
