@@ -26,7 +26,8 @@ def shortened(path: Path, *more: str) -> Any:
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
 def test_scenario_runs_and_loses_nothing(path: Path) -> None:
     summary = fabriloom.run(shortened(path)).summary
-    expected = {"deadlocked"} if "deadlock" in path.stem else ENDS
+    stands_still = "deadlock" in path.stem or path.stem == "teaching-credit-loop"
+    expected = {"deadlocked"} if stands_still else ENDS
     assert summary["end"]["reason"] in expected
     packets = summary["packets"]
     assert packets["delivered"] > 0

@@ -15,7 +15,7 @@
 //! | programs that are graphs | [`order`]: `run_in_order`, `make_ready`, `give_to_posted` |
 //! | programs: operations, barriers, repetitions | [`process`]: `run`, `begin`, `reach_barrier`, `repeat` |
 //! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
-//! | division into packets | [`message`]: `packets`, `length` |
+//! | division into packets | [`message`]: `packets`, `bytes` |
 //! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `fill`, `begin_packet` |
 //! | host's bus | [`bus`]: `use_bus`, `transferred` |
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
