@@ -134,7 +134,7 @@ impl Rings {
             if usize::from(is.response()) == kind && is.known_busied() {
                 waits.push(receive(by, kind));
                 self.for_takers_before(station, by, self.entries[entry].dest, |at| {
-                    waits.push(receive(at, kind))
+                    waits.push(receive(at, kind));
                 });
                 busied += 1;
             }
