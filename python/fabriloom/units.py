@@ -67,7 +67,7 @@ _NUMBER: Final = re.compile(
 MICRO_SIGNS: Final = "\u00b5\u03bc"
 _MICRO: Final = re.compile(f"[{MICRO_SIGNS}](?=s)")
 """The micro sign and the Greek letter mu: keyboards have one or the other, and both are read as u."""
-_SPACES: Final = dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")
+_SPACES: Final[dict[int, str]] = dict.fromkeys((0xA0, 0x2007, 0x2009, 0x202F), " ")
 """Spaces that word processors and spreadsheets put between a number and its unit."""
 _MONTH: Final = (
     r"(?:jan|feb|mar|mär|mrz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|fév|avr|aoû|déc)[a-zéû]*"

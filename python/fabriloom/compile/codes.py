@@ -101,7 +101,7 @@ def _times_ps(graph: Graph, tech: Technology, interfaces: Interfaces) -> Times:
     external, switches = interfaces.external(graph), graph.switches
     ends = 4 * external + 2 * (source < switches) + (target < switches)
 
-    def times_of(rate: Rate | None, length_m: float | None, end: int) -> dict[str, int]:
+    def times_of(rate: Rate | None, length_m: float | None, end: int) -> dict[str, Ps]:
         if end & 4:
             character_ps = tech.beside(Fraction(0)).character_ps(rate)
             late_ps = 0 if end & 1 else tech.receiver_latency_ps  # which receive replaces

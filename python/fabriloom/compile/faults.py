@@ -13,9 +13,9 @@ from ..faults.places import FaultError, each_of
 from ..faults.rates import drawn, mtbf_of_bits_ps
 from ..scenario import Scenario
 from ..technology import Technology
-from ..technology.model import Ps
+from ..technology.model import Ps, Rate
 from ..topology import Graph
-from .columns import Arrays, u32
+from .columns import Arrays, rate_of, u32
 
 if TYPE_CHECKING:
     from ..scenario.sections.fault import Fault
@@ -54,7 +54,7 @@ def fault_columns(scenario: Scenario, parts: Parts, tick_ps: Ps) -> Arrays:
     return _columns(found) | parts.fault_columns(scenario, tick_ps)
 
 
-def _wrong(graph: Graph, technology: Technology, tick_ps: int, at_ps: int, link: int, kind: str) -> Outage:
+def _wrong(graph: Graph, technology: Technology, tick_ps: Ps, at_ps: int, link: int, kind: str) -> Outage:
     """Return the ticks in which a character starts that is on the wire when a bit is wrong."""
     tick = at_ps // tick_ps
     occupied = technology.character_ps(_rates(graph, technology, [link])[0]) // tick_ps
@@ -100,10 +100,13 @@ def _rate(
     return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(rates))), 0.0
 
 
-def _rates(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[int]:
+def _rates(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[Rate]:
     given = graph.attributes.get("rate_bits_per_s")
     usual = technology.link_rate_bits_per_s
-    return [usual if given is None or np.isnan(given[link]) else int(given[link]) for link in links]
+    return [
+        usual if given is None else rate_of(float(np.nan_to_num(given[link], nan=-1))) or usual
+        for link in links
+    ]
 
 
 def _rules(technology: Technology | RingTechnology, tick_ps: Ps) -> Rules:

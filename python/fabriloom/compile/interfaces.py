@@ -13,9 +13,9 @@ from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology, TechnologyError
-from ..technology.model import Rate
+from ..technology.model import Ps, Rate
 from ..topology import Graph
-from .columns import Times, per_link
+from .columns import Times, per_link, whole
 
 if TYPE_CHECKING:
     from ..technology import Interface
@@ -40,7 +40,7 @@ class Interfaces:
             return np.zeros(graph.links, np.int64)
         prefix = "" if signal == "character" else "time_code_"
 
-        def delays(rate: Rate | None, _: float | None, chip: int) -> dict[str, int]:
+        def delays(rate: Rate | None, _: float | None, chip: int) -> dict[str, Ps]:
             if chip == 0:
                 return {"transmit": 0, "receive": 0}
             one, at_rate = self.chips[chip - 1], tech.link_rate_bits_per_s if rate is None else rate
@@ -66,15 +66,17 @@ class Interfaces:
             return {}
         alone = tech.beside(Fraction(0))
 
-        def wires(rate: Rate | None, length: float | None, _: int) -> dict[str, int]:
+        def wires(rate: Rate | None, length: float | None, _: int) -> dict[str, Ps]:
             return {"character": alone.character_ps(rate), "cable": tech.cable_ps(length)}
 
         wire = per_link(graph, wires)
-        into_terminal = np.asarray(graph.link_target) >= graph.switches
+        into_terminal = (np.asarray(graph.link_target) >= graph.switches).astype(np.int64)
         own = {
             "character": wire["character"],
             "end": wire["character"],
-            "arrival": wire["character"] + wire["cable"] + into_terminal * tech.receiver_latency_ps,
+            "arrival": wire["character"]
+            + wire["cable"]
+            + whole([0, tech.receiver_latency_ps])[into_terminal],
             "credit": np.maximum(1, times["credit"] - times["flow_control"]),
             "flow_control": np.zeros(graph.links, np.int64),
         }
@@ -94,7 +96,7 @@ class Interfaces:
     def spacing_ps(self, graph: Graph, tech: Technology) -> NDArray[np.int64]:
         """Return, per link, the time for which its receiver lets pass between two characters; 0: none."""
 
-        def spacings(rate: Rate | None, length: float | None, chip: int) -> dict[str, int]:
+        def spacings(rate: Rate | None, length: float | None, chip: int) -> dict[str, Ps]:
             return {"spacing": self.chips[chip - 1].spacing_ps(tech, rate, length) if chip else 0}
 
         return per_link(graph, spacings, self._at_ends(graph)[1])["spacing"]

@@ -262,7 +262,7 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, PortR
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
 
 
-def durations_ps(tech: RingTechnology) -> dict[str, int]:
+def durations_ps(tech: RingTechnology) -> dict[str, Ps]:
     """Return every duration except those of links, by its name in a scenario."""
     return {
         "decode_latency": tech.decode_latency_ps,

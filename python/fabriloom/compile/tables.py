@@ -75,7 +75,7 @@ def dead_in_turn(scenario: Scenario, parts: LinkParts, columns: Arrays) -> list[
 
 
 def _moments(
-    scenario: Scenario, after: AfterFault, parts: LinkParts, columns: Arrays, tick_ps: int
+    scenario: Scenario, after: AfterFault, parts: LinkParts, columns: Arrays, tick_ps: Ps
 ) -> list[tuple[int, frozenset[int]]]:
     """Return when tables are replaced, and the links between switches that are dead at that time."""
     delay, last = -(-after.delay_ps // tick_ps), scenario.run.duration_ps // tick_ps

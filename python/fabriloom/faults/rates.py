@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from random import Random
 
 _PS_PER_S = 10**12
 
 
 def drawn(
-    seed: str, until_ps: int, mtbf_ps: float, mttr_ps: float | None, lasts_ps: int = 0
+    seed: str, until_ps: int, mtbf_ps: float, mttr_ps: float | None, lasts_ps: float | Fraction = 0
 ) -> Iterator[tuple[int, int | None]]:
     """Draw times of failure and repair in ps (None: never repaired) up to ``until_ps``; the seed decides.
 

@@ -46,7 +46,7 @@ class Live:
         if now < self._next:
             return None
         picture = self._picture(
-            progress.so_far(), progress.simulated_ps // progress.tick_ps, progress.tick_ps
+            progress.so_far(), int(progress.simulated_ps // progress.tick_ps), progress.tick_ps
         )
         took = time.monotonic() - now
         # Also the page has to take what it is sent, a number per link.

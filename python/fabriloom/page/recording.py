@@ -184,7 +184,7 @@ def _shown(
 ) -> tuple[dict[str, NDArray[Any]], int, int]:
     """Return the shown rows, ordered by their begin, and the first and the last shown tick."""
     begin, end = rows["begin"], rows["end"]
-    first, last = (since_ps or 0) // results.tick_ps, int(results.native["end_time_ticks"])
+    first, last = int((since_ps or 0) // results.tick_ps), int(results.native["end_time_ticks"])
     # The engine knows undisturbed moves ahead of its clock; moves that begin after the end are not shown.
     order = np.argsort(begin, kind="stable")
     order = order[begin[order] <= last]

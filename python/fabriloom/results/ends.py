@@ -76,7 +76,7 @@ def incomplete(after: str, lost: int, stranded: int, waiting: str) -> str:
     return f"Not everything arrived: {why}. Nothing happens any more {after}, and waiting: {waiting}."
 
 
-def stopped(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
+def stopped(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> str:
     """Return the reason for the end of a run in which everything waits for what a fault stopped for good."""
     names = ("link", "down_ticks", "up_ticks", "stuck")
     rows = zip(*(tables.column(native, f"fault_{name}").tolist() for name in names), strict=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +87,9 @@ class RingLoads:
         packets = request * self.requests + response * self.responses
         return packets + request_echo * self.request_echoes + response_echo * self.response_echoes
 
-    def bus_time(self, request: float, response: float) -> Reals:
+    def bus_time(self, request: float | Fraction, response: float | Fraction) -> Reals:
         """Return, per switch, the total time that its buses are busy, from the time of one transfer."""
-        return request * self.bus_requests + response * self.bus_responses
+        return float(request) * self.bus_requests + float(response) * self.bus_responses
 
 
 def port_route(graph: Graph, by_transaction: bool = False) -> PortRoute:

@@ -81,7 +81,8 @@ def _misspelt(loc: tuple[Any, ...], unknown: set[tuple[Any, ...]]) -> bool:
 def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
     """Return the path as written, without the schema's own steps, and the last step if it does not exist."""
     path: list[str | int] = []
-    for index, step in enumerate(loc):
+    for index, written in enumerate(loc):
+        step: Any = written
         if isinstance(data, dict) and step not in data:
             step = next((word for word, name in OTHER_WORDS.items() if name == step and word in data), step)
         inside = isinstance(data, list) and isinstance(step, int) and step < len(data)
@@ -209,7 +210,7 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
         hint = (
             f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
         )
-        hint = in_cycles(name, data.get(above[0])) or hint
+        hint = in_cycles(name, data.get(str(above[0]))) or hint
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)

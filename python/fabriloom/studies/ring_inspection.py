@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..compile import Compiled, RingParts
 from ..results.figures import figures, in_percent
 from ..technology import RingTechnology
+from ..technology.model import Ps
 from ..topology import Graph
 from ..traffic import Demand
 from .evenly import spread_evenly
@@ -156,7 +157,7 @@ def _planes(parts: RingParts, found: Carried, length_bytes: float) -> dict[str, 
     }
 
 
-def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> int:
+def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> Ps:
     """Return the bus time of a request and its response, in ps."""
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     return tech.bus_transfer_ps(round(request)) + (tech.bus_transfer_ps(round(response)) if response else 0)

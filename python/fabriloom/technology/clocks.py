@@ -33,7 +33,7 @@ class Delay:
     tx: Fraction = Fraction(0)
     ps: Fraction = Fraction(0)
 
-    def of_ps(self, rate_bits_per_s: int, clock_millihz: int | None) -> int:
+    def of_ps(self, rate_bits_per_s: int | Fraction, clock_millihz: int | None) -> int:
         """Return the delay at a link of this rate, in ps."""
         bits = (self.rx + self.tx) * BITS * Fraction(_PS_PER_S, rate_bits_per_s)
         return round(bits + self.sys * _period_ps(clock_millihz) + self.ps)

@@ -12,7 +12,7 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.technology import clocks
-from fabriloom.technology.model import Rate, Technology, TechnologyError
+from fabriloom.technology.model import Ps, Rate, Technology, TechnologyError
 from fabriloom.technology.presets import Preset, read, values_of
 
 DELAYS = {
@@ -97,8 +97,8 @@ class Interface:
         return -(-found // _SPACING_PS) * _SPACING_PS
 
     def _credit_ps(
-        self, tech: Technology, rate_bits_per_s: Rate | None, length_m: float | None, read_ps: int
-    ) -> int:
+        self, tech: Technology, rate_bits_per_s: Rate | None, length_m: float | None, read_ps: Ps
+    ) -> Ps:
         """Return the same for the credit of the receive FIFO alone."""
         rate = tech.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         quantum, chars = tech.credit_quantum_chars, self._credit_chars(tech)

@@ -26,11 +26,16 @@ Cables = list[list[tuple[int, int]]]
 class Limits(Protocol):
     """The numbers that a technology has."""
 
-    first_port: int
-    last_port: int
-    first_address: int
-    last_address: int
-    preset: str
+    @property
+    def first_port(self) -> int: ...
+    @property
+    def last_port(self) -> int: ...
+    @property
+    def first_address(self) -> int: ...
+    @property
+    def last_address(self) -> int: ...
+    @property
+    def preset(self) -> str: ...
 
 
 @dataclass(frozen=True)

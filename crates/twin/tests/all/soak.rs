@@ -20,10 +20,10 @@ use crate::scenarios::seeds::seeds;
 /// What changes heads and their grants, in most networks.
 fn with_grants(fabric: &Fabric, seed: u64) -> Fabric {
     let mut fabric = fabric.clone();
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         fabric = with_addresses(&fabric, seed).unwrap_or(fabric);
     }
-    if seed % 3 > 0 {
+    if !seed.is_multiple_of(3) {
         fabric = with_classes(&fabric, seed).unwrap_or(fabric);
     }
     if seed % 5 > 1 { with_priorities(&fabric, seed) } else { fabric }
@@ -136,7 +136,7 @@ fn small_networks_with_codes() {
     for seed in seeds("small networks with codes", 0..60) {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 15);
-        let fabric = if seed % 2 == 0 { with_faults(&fabric, seed, until) } else { fabric };
+        let fabric = if seed.is_multiple_of(2) { with_faults(&fabric, seed, until) } else { fabric };
         let fabric = if seed % 3 == 0 { with_priorities(&fabric, seed) } else { fabric };
         let fabric = with_codes(&fabric, seed, until);
         agree::either(seed, &fabric, until);

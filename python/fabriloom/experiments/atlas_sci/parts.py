@@ -161,7 +161,7 @@ def _switch(printed: dict[str, Number]) -> list[dict[str, Any]]:
     tech = ring_technology("sci-lc2")
     requests = _bus_mbytes_per_s(answered=False)
     header_ns = tech.receive_ps + tech.bus_transfer_ps(tech.request_header_bytes) + tech.transmit_ps
-    header_ns = (header_ns + tech.decode_latency_ps) / 1000
+    header_ns = float(header_ns + tech.decode_latency_ps) / 1000
     rows = []
     for key, buses in {
         "payload-requests": 1,
