@@ -40,9 +40,11 @@ BASE: dict[str, Any] = {
     "topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2, "links_per_edge": 2},
     "traffic": {"length": "256 B", "load": 0.2},
     "routing": {"kind": "up*/down*", "adaptive": True},
-    "fault": [{"cable": "s(0,0)>s(0,1)#0", "at": "10 us", "repaired": "400 us"}],
+    "fault": [{"link": "s(0,0)>s(0,1)#0", "at": "10 us", "repaired": "400 us"}],
     "run": {"duration": "1 ms"},
 }
+BESIDE: dict[str, dict[str, Any]] = {"cable_delay": {"cable_length": "10 m"}, "lane_arbiter": {"lanes": 2}}
+"""Settings without which another one matters to nothing."""
 CASES = [
     (preset, name)
     for preset in presets()
@@ -62,7 +64,7 @@ def other(name: str, value: Any) -> list[Any]:
         return [value + 1, value * 2 or 4]
     number, unit = str(value).split()
     amount = float(number)
-    more = [amount * 2, amount + 1, amount * 8] if amount else [8.0, 500.0]
+    more = [amount * 2, amount + 1, amount * 64] if amount else [8.0, 500.0]
     return [f"{one:g} {unit}" for one in more]
 
 
@@ -85,11 +87,12 @@ def test_a_setting_has_an_effect(preset: str, name: str) -> None:
         }
     if name == "via_header":
         more = {"routing": {"kind": "shortest-path", "universal": True}, "fault": []}
-    usual = arrays({"preset": preset}, **more)
+    beside = {key: value for key, value in BESIDE.get(name, {}).items() if key in presets()[preset].entries}
+    usual = arrays({"preset": preset, **beside}, **more)
     told: list[str] = []
     for value in other(name, presets()[preset].entries[name].value):
         try:
-            changed = arrays({"preset": preset, name: value}, **more)
+            changed = arrays({"preset": preset, **beside, name: value}, **more)
         except ScenarioError as error:
             told.append(str(error))
             continue

@@ -15,6 +15,7 @@ from .. import _native
 from ..compile import Compiled, compile
 from ..results.figures import figures, in_percent
 from ..scenario import Scenario
+from ..scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 
 _PACKETS, _CHARS = (240, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
@@ -68,7 +69,8 @@ def capacity(compiled: Compiled) -> Capacity:
 def _line(compiled: Compiled) -> Scenario:
     """Return two terminals at a switch each, with the technology and the lengths of a scenario."""
     written = compiled.scenario.resolved
-    technology = {name: value for name, value in written["technology"].items() if name != "preset_file"}
+    without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
+    technology = {name: value for name, value in written["technology"].items() if name not in without}
     lengths = compiled.graph.attributes.get("length_m")
     if lengths is not None and not np.isnan(lengths).all():
         technology["cable_length"] = f"{float(np.nanmax(lengths)):.15g} m"
