@@ -10,17 +10,20 @@ Exact: there is no false alarm.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from fabriloom.technology import RingTechnology, ring_technology
-from support import deliveries, simulate
+from fabriloom.technology.model import Ps
+from support import simulate
 
 PRESETS = ("scinet", "sci-retry", "sci-1000", "sci-lc2")
 STORE, CUT = "store-and-forward", "cut-through"
 
 
-def ring_ps(tech: RingTechnology, forwarding: str, payload_bytes: int, passed: int) -> int:
+def ring_ps(tech: RingTechnology, forwarding: str, payload_bytes: int, passed: int) -> Ps:
     """From the start on one ring until the packet is complete in a queue, past ``passed`` stations."""
     symbols = (tech.request_bytes(payload_bytes) + tech.send_idle_bytes) // 2
     packet_ps = int(symbols) * tech.symbol_ps() + tech.cable_ps()
@@ -29,8 +32,13 @@ def ring_ps(tech: RingTechnology, forwarding: str, payload_bytes: int, passed: i
     return passed * on + packet_ps + tech.decode_latency_ps
 
 
-def one_packet(topology: dict[str, Any], technology: dict[str, Any], target: str, payload_bytes: int) -> int:
-    """Picoseconds from making to storing the packets of P0 or t0, which must all be alike."""
+def one_packet(
+    topology: dict[str, Any], technology: dict[str, Any], target: str, payload_bytes: int
+) -> Fraction:
+    """Picoseconds from making to storing the packets of P0 or t0, which must all be alike.
+
+    Exact, as a cycle of the bus is no whole number of picoseconds.
+    """
     sender = "P0" if target.startswith("M") else "t0"
     results = simulate(
         {
@@ -50,10 +58,12 @@ def one_packet(topology: dict[str, Any], technology: dict[str, Any], target: str
             "output": {"trace": True},
         }
     )
-    found = deliveries(results)
-    times = set((found["delivered"] - found["created"]).tolist())
+    created, delivered = (
+        np.asarray(results.native[f"trace_{name}_ticks"]) for name in ("created", "delivered")
+    )
+    times = set((delivered - created).tolist())
     assert len(times) == 1
-    return times.pop()
+    return times.pop() * Fraction(results.tick_ps).limit_denominator(1000)
 
 
 @pytest.mark.parametrize("forwarding", [STORE, CUT])
