@@ -21,10 +21,14 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tab, Path]]:
-    """A tab, and a folder with a report of links, one of rings and one of a deadlock."""
+    """A tab, and a folder with a report of links, one of rings, one of a deadlock, and one in which a link
+    carries twice what others do.
+    """
     folder = tmp_path_factory.mktemp("reports")
     dead = load(ROOT / "scenarios" / "teaching-torus-deadlock.toml")
-    for name, made in (("links", scenario()), ("rings", rings()), ("dead", dead)):
+    flows = [{"source": f"t(0,0).{at}", "target": f"t(0,1).{at}", "rate": "4 MB/s"} for at in (0, 1)]
+    twice = scenario("Twice", traffic={"pattern": {"kind": "flows", "flows": flows}, "length": "32 B"})
+    for name, made in (("links", scenario()), ("rings", rings()), ("dead", dead), ("twice", twice)):
         (folder / f"{name}.html").write_text(report.for_run(run(made)), encoding="utf-8")
     with browser() as running:
         yield running.tab(), folder
@@ -166,7 +170,11 @@ def test_a_cursor_says_what_the_curves_have_there(shared: tuple[Tab, Path]) -> N
 
 
 def test_the_link_that_limits_is_marked(shared: tuple[Tab, Path]) -> None:
-    assert opened(shared, "links").js("document.querySelectorAll('.fabric .limit').length") == 1
+    assert opened(shared, "twice").js("document.querySelectorAll('.fabric .limit').length") == 1
+
+
+def test_no_link_is_marked_where_all_are_alike(shared: tuple[Tab, Path]) -> None:
+    assert opened(shared, "links").js("document.querySelectorAll('.fabric .limit').length") == 0
 
 
 def test_all_links_of_a_deadlock_are_marked(shared: tuple[Tab, Path]) -> None:

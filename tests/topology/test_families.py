@@ -282,7 +282,7 @@ REFUSED = [
         "clos",
         {"terminals": 64, "centre_switches": 5, "links_per_pair": 8},
         "links_per_pair",
-        "Lower one of the three",
+        "Raise switch_ports, or lower one of the three",
     ),
     ("clos5", {"terminals": 1000}, "terminals", "Nearest legal sizes: 992 or 1024"),
     ("clos5", {"terminals": 100_000}, "terminals", "from 32 to 8192"),

@@ -6,7 +6,9 @@ ways. Larger buffers tell a buffer that is too small for its credit loop from th
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,9 @@ _MOST_CHARS = 1024
 """Longer packets are not tried: what is between two of them does not count."""
 _WORTH = 0.005
 """Part of the rate that is no matter."""
+_IN_DOUBT, _LONGER = 0.95, 10
+"""A share from here to all is of chance or of the start: packets that are put into lanes at random leave the
+wire idle until enough of them wait. Such a trial is made again with this many times the packets."""
 _NEED = {
     "hand-over": "the next packet waits for its head to be routed and the output to be free",
     "buffer": "the input buffer is smaller than what is on its way while credit returns",
@@ -53,21 +58,28 @@ def capacity(compiled: Compiled) -> Capacity:
     """Return what packets of the scenario's lengths reach on one path, one after the other."""
     if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
         return Capacity(1.0, "wire")
-    path = compile(_line(compiled))
-    share = _share(path, {})
-    limited_by = "wire"
-    if share < 1 - _WORTH:
-        buffers = np.full_like(path.arrays["link_input_buffer"], 2**20)
-        wider = _share(path, {"link_input_buffer": buffers})
-        limited_by = "buffer" if wider > share * (1 + _WORTH) else "hand-over"
-    else:
-        share = 1.0
+    share, limited_by = _of_line(json.dumps(_line(compiled)))
     host = _host_share(compiled) if compiled.programs is not None else 1.0
     return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
 
 
-def _line(compiled: Compiled) -> Scenario:
-    """Return two terminals at a switch each, with the technology and the lengths of a scenario."""
+@lru_cache(maxsize=64)
+def _of_line(description: str) -> tuple[float, str]:
+    """Return the share of a line and what limits it. Many networks of a study have the same line."""
+    path = compile(Scenario.from_dict(json.loads(description)))
+    share = _share(path, {})
+    longer = _LONGER if _IN_DOUBT < share < 1 - _WORTH else 1
+    if longer > 1:
+        share = _share(path, {}, longer)
+    if share >= 1 - _WORTH:
+        return 1.0, "wire"
+    buffers = np.full_like(path.arrays["link_input_buffer"], 2**20)
+    wider = _share(path, {"link_input_buffer": buffers}, longer)
+    return share, "buffer" if wider > share * (1 + _WORTH) else "hand-over"
+
+
+def _line(compiled: Compiled) -> dict[str, Any]:
+    """Describe two terminals at a switch each, with the technology and the lengths of a scenario."""
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
     technology = {name: value for name, value in written["technology"].items() if name not in without}
@@ -81,24 +93,22 @@ def _line(compiled: Compiled) -> Scenario:
     else:
         length = f"{min(round(compiled.mean_packet_bytes), int(compiled.arrays['message_packet_bytes']))} B"
     if not isinstance(length, str) or length != "0 B":
-        return Scenario.from_dict(
-            {
-                "topology": {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1},
-                "technology": technology,
-                "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
-            }
-        )
+        return {
+            "topology": {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1},
+            "technology": technology,
+            "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
+        }
     raise ValueError("packets without payload")
 
 
-def _share(path: Compiled, changed: dict[str, Any]) -> float:
+def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     """Return the part of the wire's rate that packets of the path's first terminal reach."""
     arrays = {**path.arrays, **changed}
     tech = path.technology
     longest = int(max(arrays["length_max"].max(), arrays["length_values"].max(initial=0)))
     loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
     loop += int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
-    packets = int(np.clip(_CHARS // (tech.payload_chars(longest) + 1), *_PACKETS))
+    packets = longer * int(np.clip(_CHARS // (tech.payload_chars(longest) + 1), *_PACKETS))
     until = packets * (round(float(tech.packet_ps(longest)) / path.tick_ps) + loop)
     limits = {"precision": 0.0, "packets": 2 * packets, "drain": False, "flows": 0, "trace": 2 * packets}
     simulation = _native.Simulation(arrays, until=until, warmup=0, batch=max(1, until // 64), **limits)

@@ -85,7 +85,8 @@ class LinkInspection:
 
     def full_first(self) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic."""
-        return channel_load(self.parts, self._loads(), _packet(self.compiled))
+        share = self._first_hop(capacity(self.compiled))
+        return channel_load(self.parts, self._loads(), _packet(self.compiled), share)
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require."""
