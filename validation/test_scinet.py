@@ -30,15 +30,22 @@ def test_every_printed_number_has_a_row(found: Findings) -> None:
         assert (row["kind"] == "calibrated") == bool(row["parameter"]), row["id"]
 
 
-def test_at_most_three_parameters_are_calibrated(found: Findings) -> None:
-    """The set-up of the bus, the latency of an interface, and the order of retries."""
-    assert len({row["parameter"] for row in found.rows if row["kind"] == "calibrated"}) <= 3
+def test_two_parameters_are_calibrated(found: Findings) -> None:
+    """The set-up of the bus, and the latency of an interface."""
+    assert len({row["parameter"] for row in found.rows if row["kind"] == "calibrated"}) == 2
 
 
-MISSED = ("long-loss", "long-4-loss", "long-over-ringlet", "long-4-over-ringlet", "loss-factor")
-"""Long rings on a switch of four ports carry one payload in 187.6 ns in the chapter, and in 192 ns here:
-2.2 % less, which is within the tolerance of a throughput. The losses are differences of two such numbers, and
-the factors are computed from them and from those of the ringlets. The page tells what was tried."""
+MISSED = (
+    "long-latency-decrease",
+    "long-latency-above-least",
+    "long-latency-above-most",
+    "first-latency-above",
+    "first-latency-above-share",
+    "second-latency-above",
+)
+"""One time in the interfaces gives either the latency of ringlets or that of long rings, so what these save
+is a tenth too little. Above saturation a packet waits behind those that its sender holds, which are too few
+for the latencies of long rings that are printed. The page tells what was tried."""
 
 
 def test_scored_rows_agree(found: Findings) -> None:
@@ -47,15 +54,28 @@ def test_scored_rows_agree(found: Findings) -> None:
     assert outside == {f"scinet.{key}" for key in MISSED}
 
 
-def test_long_rings_carry_what_a_packet_and_an_echo_leave(found: Findings) -> None:
-    """All that misses comes from this one rate: 64 B in the 192 ns of 96 B at 500 MB/s."""
+def test_long_rings_carry_what_a_memory_takes(found: Findings) -> None:
+    """A memory is slower than the link of a sender: 88 B at 600 MB/s, a link of 1 ns and a block of 40 ns."""
     ours = {row["id"]: row["ours"] for row in found.rows}
-    rate = 64 / 0.192
+    rate = 64 / (88 / 600 + 0.001 + 0.040)
+    assert rate < 64 * networks.LINK_MBYTES_PER_S / (84 + 8)
     assert ours["scinet.long-output"] == pytest.approx(2 * rate, rel=1e-3)
     assert ours["scinet.long-4-output"] == pytest.approx(4 * rate, rel=1e-3)
     offered = networks.payload_of(1000)
     assert ours["scinet.long-loss"] == pytest.approx(offered - 2 * rate, rel=1e-2)
     assert ours["scinet.long-4-loss"] == pytest.approx(2 * offered - 4 * rate, rel=1e-2)
+
+
+def test_a_queue_of_one_sender_bounds_the_wait_on_long_rings(found: Findings) -> None:
+    """Above saturation a packet waits for at most seven others of its sender, each for the memory's time.
+
+    So it waits for less than eight times 187.67 ns longer than below saturation.
+    """
+    ours = {row["id"]: row["ours"] for row in found.rows}
+    most_ns = 8 * 187.67
+    assert 0 < 1000 * ours["scinet.long-latency-above-most"] - ours["scinet.long-latency"] < most_ns
+    assert 0 < ours["scinet.first-latency-above"] - ours["scinet.first-latency"] < most_ns
+    assert 0 < 1000 * ours["scinet.second-latency-above"] - ours["scinet.second-latency"] < most_ns
 
 
 def test_series_can_be_drawn(found: Findings) -> None:

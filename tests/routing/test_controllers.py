@@ -21,14 +21,16 @@ BUILDS: dict[str, dict[str, Any]] = {
 }
 
 
-def scenario(kind: str, traffic: dict[str, Any], technology: dict[str, Any], **settings: Any) -> Scenario:
+def scenario(
+    kind: str, traffic: dict[str, Any], technology: dict[str, Any], duration: str = "150 us", **settings: Any
+) -> Scenario:
     """A short run."""
     return Scenario.from_dict(
         {
             "topology": {"kind": kind, **settings},
             "technology": {"preset": "scinet"} | technology,
             "traffic": {"length": "64 B"} | traffic,
-            "run": {"duration": "150 us", "warmup": "30 us", "precision": 0.0},
+            "run": {"duration": duration, "warmup": "30 us", "precision": 0.0},
         }
     )
 
@@ -93,11 +95,18 @@ def test_more_buses_carry_more(controllers: str) -> None:
 @pytest.mark.parametrize("buses", [2, 3, 4])
 @pytest.mark.parametrize("pattern", ["local", "uniform"])
 def test_ringlets_with_a_controller_per_bus_carry_what_their_buses_do(pattern: str, buses: int) -> None:
-    """One pair of ports uses all controllers, and all senders get a share."""
+    """One pair of ports uses all controllers, and all senders get a share.
+
+    The limit is the buses or the two memories. Of uniform traffic two inputs and two outputs with a queue per
+    input carry 3/4 (Karol, Hluchyj and Morgan 1987); four buses leave the memories as the limit, and a sender
+    has several packets on their way, so it is more. False alarms: in 1 ms the rate varies by 1 %, and the
+    least mean, of four buses, is 0.82 of the most.
+    """
     one = scenario(
         "sci-switch",
         {"pattern": pattern, "arrivals": "together", "load": 1.0, "source_queue": "none"},
         {},
+        duration="1 ms",
         roles="pairs",
         buses=buses,
         controllers="own",

@@ -92,10 +92,9 @@ def _latency_rows(
     below = {"ringlet-latency": ringlet, "long-latency": two, "long-4-latency": four}
     rows = []
     for key, sweep in below.items():
-        kind, note = ("calibrated", LATENCY) if sweep is ringlet else ("predicted", "")
         limits = near(printed[key], 0.08)
         ours = sweep.latency_below_ns()
-        rows.append(row("scinet", printed[key], ours, kind=kind, tolerance=limits, note=note))
+        rows.append(row("scinet", printed[key], ours, kind="calibrated", tolerance=limits, note=LATENCY))
     knee = printed["ringlet-latency-knee"]
     rows.append(row("scinet", knee, ringlet.latency_knee(), kind="predicted", tolerance=near(knee, 0.0)))
     least, most = ringlet.latency_above_ns()
