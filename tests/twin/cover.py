@@ -94,7 +94,9 @@ FLITS: Settings = {
     "technology.cycle": ["1 ns", "5120 ps"],
     "technology.flit": ["8 B", "64 B"],
     "technology.router_cycles": [0, 1, 17],
+    "technology.forward_cycles": [0, 2, 16],
     "technology.link_cycles": [1, 4],
+    "technology.cable_length": ["0 m", "100 m"],
     "technology.turn_around_cycles": [1, 4],
     "technology.handover_cycles": [1, 3],
     "technology.next_head_cycles": [0, 1, 3],
@@ -166,6 +168,11 @@ def _varies(value: Any) -> bool:
 
 LEFT_OUT = {
     "preset_file": "a file of settings",
+    "first_port": "limit of what a file may give, as the next three",
+    "last_port": "",
+    "first_address": "",
+    "last_address": "",
+    "mtu": "a limit of lengths",
     "fault_stops": "of faults, as the next four",
     "disconnect_cycles": "",
     "restart_cycles": "",

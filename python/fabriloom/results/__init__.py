@@ -190,8 +190,8 @@ class Results(Tabled):
     @property
     def transfers(self) -> pl.DataFrame | None:
         """The rows of :attr:`completions`, if some of these flows start, stop or count their packets."""
-        table = self.completions
-        return table if len(table) and self.native.get("transient") else None
+        # Asked first: a table needs a library that takes a moment to import.
+        return self.completions if self.native.get("transient") and len(self.completions) else None
 
     @cached_property
     def requirements(self) -> pl.DataFrame:
