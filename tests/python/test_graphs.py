@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -43,6 +44,17 @@ def test_a_graph_is_a_topology(name: str) -> None:
         {"topology": GRAPHS["own"]()} | ({} if name != "rings" else {"technology": {}})
     )
     assert fabriloom.run(other).graph.switches == 10
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_are_equal_if_all_parts_are(name: str) -> None:
+    assert GRAPHS[name]() == GRAPHS[name]()
+    others = [GRAPHS[other]() for other in GRAPHS if other != name]
+    assert GRAPHS[name]() not in others
+    one = GRAPHS[name]()
+    reverse = one.link_reverse.copy()
+    reverse[0] = -1 if reverse[0] >= 0 else 0
+    assert one != dataclasses.replace(one, link_reverse=reverse)
 
 
 def test_a_wrong_graph_is_refused_in_words() -> None:

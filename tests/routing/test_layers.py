@@ -112,6 +112,15 @@ def test_the_smallest_change_of_a_routing_that_can_deadlock(tmp_path: Path) -> N
         assert compiled.parts.cycle is None
 
 
+def test_a_certificate_has_the_links_of_all_terminals_of_a_switch(tmp_path: Path) -> None:
+    """Packets for them take the same paths, which are followed once."""
+    text = RING.replace("shape = [5, 5]", "shape = [5, 5]\nterminals_per_switch = 3")
+    text = text.replace('"shortest-path"', '"dimension-order"\nvariant = "no-edge-transit"')
+    proofs = route_choices.proofs(compile(load(written(tmp_path, text))))
+    assert proofs is not None
+    assert [check_certificate.fault(proof) for proof in proofs] == [None]
+
+
 def test_a_certificate_is_checked_by_a_program_of_its_own(tmp_path: Path) -> None:
     text = RING.replace('kind = "shortest-path"', "").replace('"generic"', '"generic"\nlanes = 2')
     parts = route_choices.proofs(compile(load(written(tmp_path, text))))

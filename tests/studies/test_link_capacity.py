@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import fabriloom
@@ -83,3 +84,16 @@ def test_a_small_packet_is_sent_in_every_cycle_of_the_infiniband_preset() -> Non
         accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
         assert accepted == pytest.approx(12_500, rel=0.01)
     assert technology("infiniband-4x-edr").mtu_bytes == 2048
+
+
+def test_links_of_other_rates_have_their_share(tmp_path: Path) -> None:
+    """The usual rate of this preset is a fraction; half of the rate is half of the throughput."""
+    bounds = []
+    for rate in ("100 Gbit/s", "50 Gbit/s"):
+        lines = [f"terminal,t{at},s,{rate}" for at in (0, 1)]
+        text = "\n".join(["kind,source,target,rate", *lines, ""])
+        (tmp_path / "net.csv").write_text(text, encoding="utf-8")
+        topology = {"kind": "file", "path": str(tmp_path / "net.csv")}
+        bounds.append(told(of(topology, {"preset": "infiniband-4x-edr"}, {"length": "2048 B"}))[1])
+    assert bounds[0] == pytest.approx(25_000, rel=0.01)
+    assert bounds[1] == pytest.approx(bounds[0] / 2, rel=0.01)

@@ -24,7 +24,8 @@ pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>
 }
 
 /// Returns the links in an order in which every packet takes them, a certificate that no packets can wait in a cycle;
-/// None if there is none. Links that no packet waits on or for are left out.
+/// None if there is none. Links between switches that no packet waits on or for are left out. Links to terminals come
+/// last: no packet waits on them, and not all waits for them are looked up.
 pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
     let next = dependencies(net, view)?;
     let mut before = vec![0u32; next.len()];
@@ -42,7 +43,9 @@ pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, 
         }
     }
     let all = order.len() == next.len();
-    order.retain(|&vertex| (vertex as usize) < net.links() && used[vertex as usize]);
+    let ends = |link: u32| net.link_target[link as usize] as usize >= net.switches;
+    order.retain(|&vertex| (vertex as usize) < net.links() && used[vertex as usize] && !ends(vertex));
+    order.extend((0..net.links() as u32).filter(|&link| ends(link)));
     Ok(all.then_some(order))
 }
 

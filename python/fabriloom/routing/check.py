@@ -62,7 +62,8 @@ def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np
     """Return the links in an order in which every packet takes them, or None if there is none.
 
     The order proves that no packets can wait for each other in a cycle: on each link a packet waits only for
-    later ones. With several ``lanes`` per link, it is of lanes. Links of no dependency are left out.
+    later ones. With several ``lanes`` per link, it is of lanes. Links between switches that no packet waits
+    on or for are left out; links to terminals come last.
     """
     found = Core(graph).channel_order(columns(table), lanes)
     return None if found is None else np.array(found, np.uint32)

@@ -57,10 +57,10 @@ def channel_load(parts: LinkParts, loads: Loads, packet: Packet, share: float = 
     usual = parts.technology.link_rate_bits_per_s
     speed = np.ones(graph.links)
     if rates is not None:
-        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
+        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / float(usual))
     if parts.interfaces.chips:
         spacing_ps = np.maximum(1, parts.interfaces.spacing_ps(graph, parts.technology))
-        speed = np.minimum(speed, parts.technology.character_ps(usual) / spacing_ps)
+        speed = np.minimum(speed, float(parts.technology.character_ps(usual)) / spacing_ps)
     relative = loads / speed
     full = _full_at(parts, relative, packet)
     own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)

@@ -32,7 +32,7 @@ sci-…               see the builders; all have ``rings``, and link ``l`` is th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -132,6 +132,10 @@ class Graph:
     """Remarks for the user about the file that it was read from."""
     extremes: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     """The lowest and highest port and address that the file gives: see ``port_addresses.check_limits``."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all but ``extremes`` is the same; arrays have no truth value of their own."""
+        return isinstance(other, Graph) and _same(self, other)
 
     @property
     def kind(self) -> str:
@@ -349,3 +353,20 @@ def assemble(
         layout=layout,
         positions=positions,
     )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values, with all that they contain, are the same."""
+    if isinstance(one, np.ndarray):
+        alike = isinstance(other, np.ndarray) and one.dtype == other.dtype
+        return alike and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):
+        compared = (part.name for part in fields(one) if part.compare)
+        return all(_same(getattr(one, name), getattr(other, name)) for name in compared)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
