@@ -9,6 +9,7 @@ import pytest
 from fabriloom.results.statistics import (
     FEWEST_BATCHES,
     lag1_correlation,
+    mean_of_runs,
     merge,
     percentile,
     ratio,
@@ -22,6 +23,18 @@ from fabriloom.results.statistics import (
 )
 def test_student_t(freedom: int, expected: float) -> None:
     assert student_t95(freedom) == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 49])
+def test_equal_runs_have_no_spread(count: int) -> None:
+    """Whatever the sum of equal numbers is rounded to."""
+    assert mean_of_runs([1404.6666666666667] * count) == (1404.6666666666667, 0.0)
+
+
+def test_mean_of_runs_is_the_textbook_interval() -> None:
+    mean, half = mean_of_runs([1.0, 2.0, 6.0])
+    assert mean == pytest.approx(3.0)
+    assert half == pytest.approx(4.3027 * math.sqrt(7 / 3), rel=1e-4)
 
 
 def test_no_interval_from_one_batch() -> None:

@@ -290,9 +290,31 @@ CHECK = Table(
         Column(
             "link.payload_mbytes_per_s",
             "10^6 B/s",
-            "Payload of a link in packets of the mean length, back to back.",
+            "Payload of a link in packets of the mean length, one after the other on one path.",
         ),
+        Column(
+            "link.wire_mbytes_per_s",
+            "10^6 B/s",
+            "The same if the wire alone limited it.",
+        ),
+        Column(
+            "link.limited_by",
+            "text",
+            "What limits the packets of one path, one after the other: `wire`, `hand-over`, `buffer`, or `host` of "
+            "a program.",
+        ),
+        Column("link.why", "text", "This as a sentence; empty if it is the wire."),
         Column("link.mean_packet_bytes", "B", "Mean payload of a packet."),
+        Column(
+            "link.flits",
+            "text",
+            "How much of its flits a packet of the mean length fills; empty if all, or if there are no flits.",
+        ),
+        Column(
+            "link.rounded_ppm",
+            "ppm",
+            "Part of the rate by which the time of a character is rounded; 0 if it is exact.",
+        ),
         Column("link.endless_packet_mbytes_per_s", "10^6 B/s", "Payload of a link in one endless packet."),
         Column(
             "bisection.links",

@@ -46,7 +46,8 @@ def student_t95(freedom: int) -> float:
 
 def mean_of_runs(values: Sequence[float]) -> tuple[float, float]:
     """Return the mean of two or more independent runs and the half-width of its 95 % confidence interval."""
-    mean = sum(values) / len(values)
+    first = values[0]
+    mean = first + sum(value - first for value in values) / len(values)  # equal runs have no spread at all
     spread = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
     return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
 
