@@ -13,6 +13,7 @@ from . import bars, exits, folders, show
 from .exits import Mistake
 
 if TYPE_CHECKING:
+    from ..compile import Compiled
     from ..output import Output
     from ..scenario import Scenario
 
@@ -117,7 +118,7 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict
     from .. import simulate
 
     with bars.bar("Running") as bar:
-        results = simulate.run(scenario, progress=bar.run)
+        results = simulate.run(_compiled(scenario), progress=bar.run)
     for warning in results.summary["warnings"]:
         exits.complain(f"warning: {warning}")
 
@@ -126,6 +127,18 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict
 
     give(folder, json, results.to_json, lambda: show.run(results), write)
     return _strictly(strict, _code_of_ends([results.summary["end"]]), [results.summary])
+
+
+def _compiled(scenario: Scenario) -> Compiled:
+    """Compile a scenario, and name the settings that change nothing in it."""
+    from ..compile import compile
+    from ..studies.silent import silent_settings
+
+    compiled = compile(scenario)
+    # What changes nothing here may matter for a value that is tried.
+    for warning in () if scenario.sweep or scenario.variants else silent_settings(compiled):
+        exits.complain(f"warning: {warning}")
+    return compiled
 
 
 def _strictly(strict: bool, code: int, summaries: Sequence[Mapping[str, Any]]) -> int:
@@ -148,6 +161,7 @@ def seeds(
     from .. import studies
     from ..report import for_seeds
 
+    _compiled(scenario)
     with bars.bar("Seeds") as bar:
         found = studies.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
     code = _study(found, folder, json, csv, lambda: show.seeds(found), lambda: for_seeds(found))
@@ -202,6 +216,8 @@ def curve(
         if beside is None:
             raise Mistake(f"--published: {_nothing_published()}")
     options: dict[str, Any] = {"points": points, "jobs": jobs, "out": folder and folder.kept}
+    if not scenario.sweep:
+        _compiled(scenario)
     with bars.bar("Curve") as bar:
         found = studies.curve(scenario, loads, progress=bar.study, **options)
     if beside is None:
@@ -305,6 +321,7 @@ def saturate(
     chosen: Any = definition
     if definition not in DEFINITIONS:
         raise Mistake(f"--definition {definition}: choose {' or '.join(sorted(DEFINITIONS))}")
+    _compiled(scenario)
     with bars.bar("Saturation") as bar:
         found = studies.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
     return _study(found, folder, json, csv, lambda: show.saturation(found), lambda: for_saturation(found))

@@ -14,6 +14,7 @@ from ..results.figures import figures
 from ..topology import kind_of
 from . import demanded, effective_bisection
 from .kinds import KINDS, inspection_of
+from .silent import silent_settings
 from .zero_load import zero_load_latency
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
             "waiting": found.waiting,
             "text": found.text(),
         },
-        "warnings": list(compiled.warnings),
+        "warnings": [*compiled.warnings, *silent_settings(compiled)],
         "resolved": scenario.resolve(),
     }
 

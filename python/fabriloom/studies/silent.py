@@ -1,0 +1,82 @@
+"""Settings that a user wrote and that change nothing: each is left out in turn, and the arrays compared.
+
+Whatever the engine is told is in these arrays, so a setting without which they are the same cannot matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..compile import Compiled, compile
+from ..scenario import Scenario, ScenarioError
+
+SECTIONS = ("technology", "routing", "traffic", "protocol", "ports")
+MOST_LINKS = 2048
+"""Larger networks are not compiled once more for every setting."""
+_ELSEWHERE = {
+    "kind": "chooses what the other settings are",
+    "preset": "chooses what the other settings are",
+    "name": "a name",
+    "root": "may name the switch that is chosen anyway",
+    "flow_control": "read when a run begins",
+    "first_port": "a limit of what files may give, as the next three",
+    "last_port": "",
+    "first_address": "",
+    "last_address": "",
+    "credit_limit": "a limit of what chips may grant",
+    "mtu": "a limit of lengths",
+}
+"""Settings that work without the engine's arrays, and why."""
+
+
+def silent_settings(compiled: Compiled) -> list[str]:
+    """Return a warning for each written setting that changes nothing in this network; none for large ones."""
+    if compiled.graph.links > MOST_LINKS:
+        return []
+    return [
+        f"{'.'.join(path)} changes nothing in this network: without it, the same is simulated"
+        for path in _written(compiled.scenario.raw)
+        if _is_silent(compiled, path)
+    ]
+
+
+def _written(raw: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the settings that were written, those inside of kinds, too."""
+    for section in SECTIONS:
+        for name, value in (raw.get(section) or {}).items():
+            if isinstance(value, Mapping):
+                yield from ((section, name, inner) for inner in value if inner not in _ELSEWHERE)
+            elif name not in _ELSEWHERE:
+                yield section, name
+
+
+def _is_silent(compiled: Compiled, path: tuple[str, ...]) -> bool:
+    try:
+        other = _without(compiled.scenario, path)
+        # Who writes down what holds anyway has said nothing wrong.
+        if other.sha256 == compiled.scenario.sha256:
+            return False
+        changed = compile(other)
+    except ScenarioError:
+        return False
+    return _equal(compiled.arrays, changed.arrays) and _equal(compiled.sources, changed.sources)
+
+
+def _without(scenario: Scenario, path: tuple[str, ...]) -> Scenario:
+    *above, name = path
+    data: dict[str, Any] = dict(scenario.raw)
+    inner = data
+    for step in above:
+        inner[step] = dict(inner[step])
+        inner = inner[step]
+    del inner[name]
+    return Scenario.from_dict(data, scenario.base_dir)
+
+
+def _equal(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+    return one.keys() == two.keys() and all(
+        np.array_equal(np.asarray(one[name]), np.asarray(two[name])) for name in one
+    )
