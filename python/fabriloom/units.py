@@ -364,7 +364,8 @@ def _format(amount: int | Fraction, units: dict[str, int]) -> str:
     if amount == 0:
         return f"0 {next(iter(units))}"
     if amount.denominator != 1:
-        name, size = max(((n, s) for n, s in units.items() if s <= amount), key=lambda pair: pair[1])
+        below = max(amount, min(units.values()))  # less than the smallest unit is a part of it
+        name, size = max(((n, s) for n, s in units.items() if s <= below), key=lambda pair: pair[1])
         return f"{_digits(Fraction(amount) / size)} {name}"
     name, size = max(((n, s) for n, s in units.items() if amount % s == 0), key=lambda pair: pair[1])
     return f"{amount // size} {name}"

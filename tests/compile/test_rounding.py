@@ -19,7 +19,7 @@ def warned(**more: Any) -> list[str]:
     return compile(Scenario.from_dict(BASE | more)).warnings
 
 
-@pytest.mark.parametrize("wait", ["30 ns", "1 us"])
+@pytest.mark.parametrize("wait", ["1 ps", "30 ns", "1 us"])
 def test_a_random_wait_of_few_cycles_is_told(wait: str) -> None:
     found = warned(traffic={"arrivals": {"kind": "random-wait", "wait": wait}})
     assert [wait in one and "100 ns" in one for one in found] == [True]

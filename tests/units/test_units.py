@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 from fabriloom import units
@@ -98,6 +99,14 @@ def test_there_and_back(amount: int) -> None:
     assert units.parse_event_rate_millihz(units.format_event_rate(amount), positive=False) == amount
     assert units.parse_rate_bits_per_s(units.format_rate_bits_per_s(amount), positive=False) == amount
     assert units.parse_byte_rate_bits_per_s(units.format_byte_rate(amount), positive=False) == amount
+
+
+@pytest.mark.parametrize(
+    ("time_ps", "text"), [("1/3", "1/3 ps"), ("1/2", "0.5 ps"), ("7/2", "3.5 ps"), ("4000/3", "4/3 ns")]
+)
+def test_fractions_are_written_exactly(time_ps: str, text: str) -> None:
+    """A tick may be less than the smallest unit."""
+    assert units.format_time_ps(Fraction(time_ps)) == text
 
 
 @given(st.floats(0, 1e6))

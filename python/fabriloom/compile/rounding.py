@@ -42,5 +42,7 @@ def _times(scenario: Scenario, grain_ps: Fraction) -> Iterator[tuple[str, int, A
     arrivals = scenario.traffic.arrivals
     wait_ps = getattr(arrivals, "wait_ps", None)
     if scenario.program is None and arrivals.kind == "random-wait" and wait_ps:
-        # The mean of an exponential time that is rounded down.
-        yield "the mean traffic.arrivals.wait", wait_ps, grain_ps / math.expm1(float(grain_ps / wait_ps))
+        # The mean of an exponential time that is rounded down; 0 where a grain is thousands of such times.
+        grains = float(grain_ps / wait_ps)
+        becomes_ps = grain_ps * math.exp(-grains) / -math.expm1(-grains)
+        yield "the mean traffic.arrivals.wait", wait_ps, becomes_ps
