@@ -1,6 +1,6 @@
 """Settings that a user wrote and that change nothing: each is left out in turn, and the arrays compared.
 
-Whatever the engine is told is in these arrays, so a setting without which they are the same cannot matter.
+The engine knows nothing but these arrays, so a setting without which they are the same cannot matter.
 """
 
 from __future__ import annotations
