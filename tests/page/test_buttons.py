@@ -11,6 +11,7 @@ from .laboratory import DONE, QUIET, VIEW, show
 
 ZOOM = "laboratory.cards[0].fabric.zoom"
 FILM = "Save the replay as a WebM film, from here to its end or until you press again"
+FILE = "Save the replay as one HTML file that plays without Fabriloom"
 EFFECTS = {
     "Run": f"{DONE} && document.querySelector('.measured dd')?.innerText.includes('±')",
     "Saturation curve": f"{DONE} && document.querySelectorAll('#points tbody tr').length === 11",
@@ -27,6 +28,7 @@ EFFECTS = {
     "Follow the packet that took longest": "laboratory.player.followed >= 0",
     "Save what is seen as a PNG file": "saved.some(one => one.endsWith('.png'))",
     FILM: "laboratory.player.rolling",
+    FILE: "saved.some(one => one.endsWith('.html'))",
 }
 """What is true after each button, by its label or text."""
 UNDO = {

@@ -25,6 +25,7 @@ from .options import (
     at_home,
     words,
 )
+from .replay import replay
 from .study import study
 
 POINTS = "points"
@@ -377,6 +378,7 @@ def draw(
 
 
 Commands.command("import")(bring)
+Commands.command()(replay)
 
 
 @Commands.command()

@@ -57,6 +57,10 @@ class Bar:
         """Show the steps of a reproduction."""
         self._show(done / max(of, 1), 0, f"{done} of {of} runs, {what}" if what else f"{done} of {of} runs")
 
+    def share(self, share: float) -> None:
+        """Show the finished share of work that is not counted in events."""
+        self._show(share, 0, "")
+
     def _show(self, share: float, events: int, what: str, remaining: str | None = None) -> None:
         if not sys.stderr.isatty():
             return

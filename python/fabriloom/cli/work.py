@@ -126,7 +126,7 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict
         folders.write_run(at, results, csv)
 
     give(folder, json, results.to_json, lambda: show.run(results), write)
-    return _strictly(strict, _code_of_ends([results.summary["end"]]), [results.summary])
+    return _strictly(strict, code_of_ends([results.summary["end"]]), [results.summary])
 
 
 def _compiled(scenario: Scenario) -> Compiled:
@@ -293,10 +293,10 @@ def _code(study: Any, folder: Output | None) -> int:
     if study.interrupted:
         exits.complain(interrupted(len(study.points), folder))
         return exits.INTERRUPTED
-    return _code_of_ends([point.summary["end"] for point in study.points])
+    return code_of_ends([point.summary["end"] for point in study.points])
 
 
-def _code_of_ends(ends: list[dict[str, Any]]) -> int:
+def code_of_ends(ends: list[dict[str, Any]]) -> int:
     """Return the exit code of runs by their ends; report a fault of the engine on standard error as well."""
     from ..results.ends import STUCK
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import __version__
 from ..compile import compile, graph_of
 from ..report.drawing import fabric_svg
 from ..report.drawing_ports import has_ports
@@ -44,15 +45,25 @@ def describe(one: Chosen) -> dict[str, Any]:
     limits.check_size(graph)
     compiled = compile(scenario)
     return {
-        "name": title_of(scenario),
-        "description": scenario.description,
-        "facts": facts(graph),
-        "links": [str(name) for name in graph.link_names] if graph.links <= limits.DRAWN_LINKS else [],
-        "svg": drawing(graph),
-        "parts": parts_of(graph) if is_large(graph) and graph.links <= limits.DRAWN_LINKS else None,
+        **pictured(scenario, graph),
         "controls": controls(scenario),
         "warnings": compiled.warnings,
         "text": toml_text(_with_places(one.written, scenario)),
+        "shared": toml_text(one.written),
+    }
+
+
+def pictured(scenario: Scenario, graph: Graph) -> dict[str, Any]:
+    """Return the drawing of a scenario's network, with its names and sizes."""
+    drawn = graph.links <= limits.DRAWN_LINKS
+    return {
+        "name": title_of(scenario),
+        "description": scenario.description,
+        "facts": facts(graph),
+        "links": [str(name) for name in graph.link_names] if drawn else [],
+        "svg": drawing(graph),
+        "parts": parts_of(graph) if is_large(graph) and drawn else None,
+        "origin": f"Scenario {scenario.sha256[:16]}, seed {scenario.seed}, Fabriloom {__version__}",
     }
 
 

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from . import limits, shelf
+from . import limits, replay_file, shelf
 from .asked import BadRequest, body_of, moment, sides
 from .connections import Connection, room, spare_the_log
 from .guard import Guard
@@ -31,7 +31,7 @@ _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg"
 _SCRIPTS = (
     *("page", "store", "choosing", "running", "hearing", "viewing", "state"),
     *("controls", "card", "charts", "fabric", "names", "zoom", "geometry"),
-    *("player", "packets", "recording", "marks", "film"),
+    *("playing", "player", "packets", "recording", "marks", "film", "saving"),
 )
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
 _OF_REPORTS = {
@@ -138,6 +138,8 @@ def application(files: Sequence[Path] = ()) -> Starlette:
 async def _page(request: Request) -> Response:
     """Return the page and its parts."""
     name = request.path_params.get("name", "index.html")
+    if name == "replay.html":
+        return Response(replay_file.shell(), media_type=_KINDS["html"])
     if name in _OF_REPORTS:
         room, path = "fabriloom.report", _OF_REPORTS[name]
     elif name in _PAGE:

@@ -211,7 +211,7 @@ def script_safe_json(data: Any) -> str:
     return text
 
 
-def _source_hash(script: str) -> str:
+def source_hash(script: str) -> str:
     """Return the hash by which a content security policy allows this one script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
@@ -244,7 +244,7 @@ def render(page: Page) -> str:
         sections=sections,
         style=Markup(_file("style.css")),
         scripts=[Markup(script) for script in scripts],
-        script_hashes=[Markup(_source_hash(script)) for script in scripts],
+        script_hashes=[Markup(source_hash(script)) for script in scripts],
         data=Markup(script_safe_json(charts)),
         maps=Markup(script_safe_json(maps)),
         fabrics=Markup(script_safe_json(drawn)),

@@ -1,9 +1,10 @@
 // Choosing scenarios, from the list or from files, and examining them.
 import { showControls } from "./controls.js";
+import { player, showFabrics } from "./playing.js";
 import { buttons, leave, replaySoon, showWhen } from "./running.js";
 import { element, post } from "./state.js";
 import { $, chosen, complain, entryOf, nameOf, remember, specOf, state, status } from "./store.js";
-import { card, cards, forget, player, stale } from "./viewing.js";
+import { forget, stale } from "./viewing.js";
 
 const SCENARIO = /\.(toml|ya?ml|json)$/i;
 
@@ -91,16 +92,12 @@ export const look = async (anew = false, replayed = true) => {
 
 const showLook = () => {
   const [first] = state.looked;
-  $("title").textContent = first.name;
-  $("look").textContent = entryOf(state.first)?.look || first.description;
   showControls($("traffic"), first.controls.filter((one) => one.part === "traffic"), state.first, changed);
   state.looked.forEach((side, number) => {
     const fabric = side.controls.filter((one) => one.part === "fabric");
     showControls($("fabric-" + number), fabric, number ? state.beside : state.first, changed);
-    card(number).look(side, Boolean(state.live[number]));
   });
-  while (cards.length > state.looked.length) cards.pop().remove();
-  for (const row of ["sides", "measured"]) $(row).classList.toggle("two", state.looked.length > 1);
+  showFabrics(entryOf(state.first)?.look || first.description);
   $("text").querySelector("pre").textContent = first.text;
 };
 

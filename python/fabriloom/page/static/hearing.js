@@ -1,9 +1,10 @@
 // The messages of the server, each to what it changes on the page.
 /* global plots */
+import { card, play, player, view, viewed } from "./playing.js";
 import { buttons, cancel, replaySoon } from "./running.js";
 import { kept, listen, openSession } from "./state.js";
 import { $, complain, keepOf, measured, named, ofNow, state, status } from "./store.js";
-import { card, drawNews, forget, news, ofLoad, player, showPoints, stale, view, viewed } from "./viewing.js";
+import { drawNews, forget, news, ofLoad, showPoints, stale } from "./viewing.js";
 
 const hearers = {
   state(message) {
@@ -59,10 +60,8 @@ const hearers = {
   replay(message) {
     if (!state.looked[message.side] || state.replayed !== state.drawn) return;
     const what = measured() && ofNow() ? "The measured run, repeated with its packets recorded" : "A run with the current settings";
-    card(message.side).packets.load(message);
-    view("packets");
     player.jumps.deadlock.hidden = !message.cycle.length && !state.looked.some((side) => side.warnings.some((text) => text.includes("deadlock")));
-    player.loaded(`${what}: ${message.said}`);
+    play(message, what);
   },
   done(message) {
     $("report").hidden = !message.report;

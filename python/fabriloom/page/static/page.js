@@ -1,10 +1,12 @@
 // The laboratory: what hands do, and how the page begins.
 import { choose, load, look, putBeside } from "./choosing.js";
 import { connect } from "./hearing.js";
+import { cards, further, listenToStage, player } from "./playing.js";
 import { begin, buttons, replay, runAt, showWhen, stop } from "./running.js";
+import { saveReplay } from "./saving.js";
 import { fromAddress, get, kept, shareable } from "./state.js";
 import { $, busy, complain, specOf, state, status } from "./store.js";
-import { cards, charts, player, view, viewed } from "./viewing.js";
+import { charts } from "./viewing.js";
 
 const listenToPanel = () => {
   $("shelf").addEventListener("change", () => choose($("shelf").value));
@@ -17,8 +19,10 @@ const listenToPanel = () => {
   $("link").addEventListener("click", share);
 };
 
-const listenToStage = () => {
-  $("view").addEventListener("change", ({ target }) => view(target.value));
+const listenToReplay = () => {
+  listenToStage();
+  further.end = () => replay("end");
+  player.offerFile(saveReplay);
   $("when").addEventListener("change", () => {
     if ($("when").value !== "moment") { replay($("when").value); return; }
     showWhen("moment");
@@ -27,12 +31,6 @@ const listenToStage = () => {
   $("from").addEventListener("change", () => replay("moment"));
   for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => replay("moment", time);
   charts.load.picked = charts.curve.picked = (load) => runAt(load);
-  document.addEventListener("keydown", (event) => {
-    const act = player.keys[event.key], away = event.ctrlKey || event.metaKey || event.altKey || $("player").hidden || viewed() !== "packets";
-    if (!act || away || event.target.closest("input, select, textarea, button, a, summary, [contenteditable]")) return;
-    event.preventDefault();
-    act();
-  });
 };
 
 const listenToDrops = () => {
@@ -54,7 +52,7 @@ const share = async () => {
 
 const start = async () => {
   listenToPanel();
-  listenToStage();
+  listenToReplay();
   listenToDrops();
   const memory = { ...kept(), ...fromAddress() };
   try { state.shelf = await get("api/shelf"); } catch (error) { complain(error.message); return; }

@@ -38,6 +38,8 @@ export class Player {
     this.picture = button("Save picture", () => this.shoot(), "Save what is seen as a PNG file", "save-picture");
     this.film = button("Save film", () => this.roll(), "Save the replay as a WebM film, from here to its end or until you press again", "save-film");
     this.film.hidden = !canFilm();
+    this.file = button("Save replay", () => {}, "Save the replay as one HTML file that plays without Fabriloom", "save-replay");
+    this.file.hidden = true;
     this.slider = made("input", { type: "range", min: 0, max: 10000, step: 1, ariaLabel: "Time" });
     this.slider.addEventListener("input", () => { this.pause(); this.show(this.from + (this.until - this.from) * this.slider.value / 10000); });
     this.time = made("output");
@@ -55,7 +57,7 @@ export class Player {
     this.place.replaceChildren(
       made("div", { className: "row" }, this.play, button("◂", () => this.step(-1), "One step back"), button("▸", () => this.step(1), "One step on"),
         this.slider, this.time),
-      made("div", { className: "row" }, ...Object.values(this.jumps), this.picture, this.film),
+      made("div", { className: "row" }, ...Object.values(this.jumps), this.picture, this.film, this.file),
       made("div", { className: "row moving" }, this.count),
       made("div", { className: "row moving" }, choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
         this.colours,
@@ -185,6 +187,9 @@ export class Player {
     await this.rolling.begin();
     if (!this.playing) this.toggle();
   }
+
+  // Shows the button that saves the whole replay: in a saved one there is nothing more to save.
+  offerFile(act) { Object.assign(this.file, { onclick: act, hidden: false }); }
 
   recordings() { return this.views().filter((view) => view.recording); }
 

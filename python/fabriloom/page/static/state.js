@@ -20,6 +20,8 @@ const gone = () => { throw new Error("The server does not answer. Is `fabriloom 
 
 export const get = (path) => fetch(path).catch(gone).then(answer);
 
+export const getText = (path) => fetch(path).catch(gone).then((response) => (response.ok ? response.text() : answer(response)));
+
 export const post = (path, body) => fetch(path, {
   method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body),
 }).catch(gone).then(answer);

@@ -1,10 +1,9 @@
-// What is shown: the fabrics with their packets or the use of their links, charts over time, and the curve.
+// What is measured: the numbers of a run and its charts over time, and the curve.
 /* global plots */
-import { Card } from "./card.js";
 import { Chart } from "./charts.js";
-import { Player } from "./player.js";
-import { replay, runAt } from "./running.js";
-import { download, element } from "./state.js";
+import { card, cards, viewed } from "./playing.js";
+import { runAt } from "./running.js";
+import { element } from "./state.js";
 import { $, measured, named, ofNow, state } from "./store.js";
 
 const { figures } = plots;
@@ -17,28 +16,6 @@ export const charts = {
   curve: new Chart("chart-curve", "accepted (MB/s)", "mean latency (µs)", { logY: "auto" }),
 };
 [charts.accepted.linked, charts.latency.linked] = [[charts.latency], [charts.accepted]];
-
-export const cards = [];
-export const card = (number) => {
-  cards[number] ??= Object.assign(new Card(number, $("sides"), $("measured"), named), { chosen: (packet) => player.choose(packet, number) });
-  return cards[number];
-};
-
-export const player = new Player($("player"), $("replay-key"), () => cards.map((one) => one.packets), () => replay("end"),
-  () => cards, (content, ending) => download(`${cards[0].file}.${ending}`, content));
-
-// Shows either moving packets or how much each link is used.
-export const view = (what) => {
-  document.querySelector(`#view [value=${what}]`).checked = true;
-  document.body.dataset.view = what;
-  if (what !== "packets") player.pause();
-  cards.forEach((one, side) => {
-    one.fabric.unmark();
-    one.fabric.paint(what === "packets" ? [] : one.fabric.busy);
-    if (what !== "packets") one.fabric.mark(state.live[side]?.cycle ?? []);
-  });
-};
-export const viewed = () => document.body.dataset.view;
 
 // Shows the load of the curve to which the colours of the links belong.
 export const ofLoad = (load) => { $("ramp-of").textContent = load === null ? "" : `, at a load of ${figures(100 * load)} %`; };

@@ -1,0 +1,137 @@
+"""A replay as one HTML file that plays from a disk, without a network and without Fabriloom.
+
+The file holds the player of the page, as it is, and a recording instead of the server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ..compile import compile, graph_of
+from ..report.page import script_safe_json, source_hash
+from ..results.ends import STUCK
+from ..scenario import Scenario
+from ..simulate import Progress, run
+from . import limits
+from .bundle import bundled
+from .live import Live
+from .looking import pictured
+from .recording import Told, record
+from .saving import toml_text
+
+_OF_RUN = (
+    "busy",
+    "carried",
+    "columns",
+    "facts",
+    "end",
+    "bad",
+    "verdict",
+    "warnings",
+    "cycle",
+    "limit",
+    "sources",
+)
+"""What a file holds of a measured run; `static/saving.js` has the same names."""
+_PLACE = "{}</script>"
+_SCRIPTS = ("reach.js", "plots.js", "vendor/lines.min.js", "large.js")
+_PART = re.compile(r"<!-- replay: -->\n?(.*?)<!-- :replay -->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One fabric of a replay: its drawing, its recorded packets, and the numbers of its run."""
+
+    looked: dict[str, Any]
+    replay: dict[str, Any]
+    live: dict[str, Any]
+
+
+def side_of(
+    scenario: Scenario, since_ps: int | None, progress: Callable[[Progress], None], told: Told
+) -> Side:
+    """Run a scenario, and again to record its packets.
+
+    Args:
+        scenario: the scenario; what it varies is ignored.
+        since_ps: time of the run from which packets are recorded; -1: the last ones; None: from the
+            beginning, or the last ones of a run that got stuck.
+        progress: called during the first run.
+        told: called during the second one with its finished fraction.
+
+    Raises:
+        KeyboardInterrupt: the run was interrupted.
+        Refusal: the network is too large to be drawn.
+    """
+    scenario = scenario.alone()
+    graph = graph_of(scenario)
+    limits.check_size(graph)
+    compiled = compile(scenario)
+    live, results = Live(compiled), run(compiled, progress)
+    reason = results.summary["end"]["reason"]
+    if reason == "interrupted":
+        raise KeyboardInterrupt
+    if since_ps is None:
+        since_ps = -1 if reason in STUCK else 0
+    text = toml_text(scenario.raw)
+    looked = {**pictured(scenario, graph), "warnings": compiled.warnings, "text": text}
+    replay = record(scenario, None if since_ps < 0 else since_ps, lambda: None, told)
+    return Side(looked, replay, _only(_OF_RUN, live.end(results)))
+
+
+def _only(names: Sequence[str], of: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: of[name] for name in names}
+
+
+def replay_html(sides: Sequence[Side]) -> str:
+    """Return the file that plays one or two fabrics, side by side on one clock."""
+    looked = [side.looked for side in sides]
+    if len(sides) > 1 and looked[0]["name"] == looked[1]["name"]:
+        looked[1] = {**looked[1], "name": f"{looked[1]['name']} (second)"}
+    data = {
+        "looked": [{**one, "controls": []} for one in looked],
+        "replays": [side.replay for side in sides],
+        "live": [side.live for side in sides],
+    }
+    before, after = shell().split(_PLACE, 1)
+    return f"{before}{script_safe_json(data)}</script>{after}"
+
+
+@cache
+def shell() -> str:
+    """Return the file without a recording.
+
+    Its content security policy allows no downloads, and only our own scripts, by hash.
+    """
+    parts = [part.rstrip("\n") for part in _PART.findall(_text("fabriloom.page", "static/index.html"))]
+    brand, title, about, switch, stage = parts
+    scripts = [*(_text("fabriloom.report", name) for name in _SCRIPTS), bundled("replayed")]
+    style = _text("fabriloom.report", "style.css") + _text("fabriloom.page", "static/page.css")
+    allowed = " ".join(f"'{source_hash(script)}'" for script in scripts)
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}"
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Fabriloom">',
+            '<title>Replay – Fabriloom</title>\n<link rel="icon" href="data:,">',
+            f"<style>{style}</style>\n</head>",
+            f'<body>\n<header>\n{brand}<span class="kind">replay</span></p>\n</header>',
+            f'<main class="whole">\n<div class="stage">\n{title}\n{about}',
+            f'<div class="row show">{switch}</div>\n{stage}',
+            '<footer><p id="origin"></p></footer>\n</div>\n</main>',
+            f'<script type="application/json" id="recorded">{_PLACE}',
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body>\n</html>\n",
+        ]
+    )
+
+
+def _text(room: str, path: str) -> str:
+    return resources.files(room).joinpath(*path.split("/")).read_text(encoding="utf-8")

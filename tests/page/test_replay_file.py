@@ -1,0 +1,245 @@
+"""A replay as one file: it plays from a disk, in a real browser, and shows what the run did."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fabriloom import load, run
+from fabriloom.cli.app import app
+from fabriloom.page import bundle
+from fabriloom.page.replay_file import shell
+from typer.testing import CliRunner
+
+from .browser import Browser, Tab
+from .laboratory import DONE, SMALL, VIEW, coloured, show
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+BUSY = SMALL.replace("0.3", "0.6")
+TRACED = BUSY + "[output]\ntrace = true\n"
+LARGE = """name = "Large"
+[topology]
+kind = "torus"
+shape = [26, 26]
+[traffic]
+load = 0.1
+[run]
+duration = "20 us"
+"""
+MOST_BYTES = 3_000_000
+
+
+def replayed(*arguments: str | Path, code: int = 0) -> str:
+    """What the command prints."""
+    done = CliRunner().invoke(app, ["replay", *map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def data_of(html: str) -> dict[str, Any]:
+    """What a file holds besides its player."""
+    found = re.search(r'<script type="application/json" id="recorded">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+@pytest.fixture
+def alone(chromium: Browser) -> Any:
+    """A tab of its own, without a server, that fetches nothing."""
+    tab = chromium.tab()
+    yield tab
+    assert not tab.complaints
+    chromium.close(tab)
+
+
+def opened(tab: Tab, path: Path) -> Tab:
+    tab.open(path.as_uri())
+    tab.js("laboratory.player.pause()")
+    return tab
+
+
+def under_way(tab: Tab, time_ns: float) -> int:
+    """The packets that the page counts at a time."""
+    tab.js(f"laboratory.player.show({time_ns})")
+    return int(tab.text("#replay-count").split()[0])
+
+
+def test_a_file_counts_the_packets_of_the_run(alone: Tab, tmp_path: Path) -> None:
+    """At any moment that is not the very one at which a packet comes or goes."""
+    scenario, out = written(tmp_path, "mine.toml", TRACED), tmp_path / "mine.html"
+    replayed(scenario, "--out", out)
+    results = run(load(scenario))
+    started, delivered = (results.trace[f"{name}_ns"].to_numpy() for name in ("started", "delivered"))
+    tab = opened(alone, out)
+    last_ns = tab.js("laboratory.player.until")
+    recorded, counts = f"{VIEW}.recording", results.summary["packets"]
+    waiting = f"{recorded}.sources.map(one => {recorded}.queue(one, {last_ns})).reduce((a, b) => a + b, 0)"
+    assert tab.js(f"{recorded}.byPacket.size + {waiting}") == counts["offered"]
+    assert counts["offered"] == counts["delivered"] + counts["in_flight"]
+    seen = []
+    for time_ns in np.linspace(0.05, 0.95, 800) * last_ns:
+        near = np.abs(np.concatenate([started, delivered]) - time_ns).min()
+        if near > 1500 and len(seen) < 25:
+            wanted = int(((started <= time_ns) & (time_ns < delivered)).sum())
+            assert under_way(tab, time_ns) == wanted, time_ns
+            seen.append(wanted)
+    assert len(seen) == 25
+    assert max(seen) > 3
+
+
+def test_a_head_that_is_blocked_is_marked(alone: Tab, tmp_path: Path) -> None:
+    """Red, with a thread to an output that another packet holds at that time."""
+    scenario, out = written(tmp_path, "mine.toml", BUSY), tmp_path / "mine.html"
+    replayed(scenario, "--out", out)
+    tab = opened(alone, out)
+    tab.js("laboratory.player.show(0)")
+    assert coloured(tab, 212, 33, 61) == 0
+    tab.click("#next-blocking")
+    assert coloured(tab, 212, 33, 61) > 20
+    now, packets, wants = tab.js(
+        f"(() => {{ const rows = [...{VIEW}.blocked.values()]; return [laboratory.player.now,"
+        f" rows.map(row => {VIEW}.recording.ends(row.packet)), rows.map(row => row.wants)]; }})()"
+    )
+    results = run(load(scenario), hops=1 << 19)
+    tick_ns, names = results.tick_ps / 1000, results.graph.terminal_names
+    hops = {
+        name: np.asarray(results.native[f"hop_{name}"]).astype(np.int64) * factor
+        for name, factor in (("link", 1), ("source", 1), ("begin_ticks", tick_ns), ("end_ticks", tick_ns))
+    }
+    assert packets
+    for (source, *_), wanted in zip(packets, wants, strict=True):
+        on = (hops["link"] == wanted) & (hops["begin_ticks"] <= now) & (now < hops["end_ticks"])
+        holders = {names[one] for one in hops["source"][on]}
+        assert len(holders) == 1
+        assert source not in holders
+    assert " blocked" in tab.text("#replay-count")
+    assert "Its head waits for" in tab.text("#replay-said")
+
+
+def test_the_controls_of_the_page_work_in_a_file(alone: Tab, tmp_path: Path) -> None:
+    out = tmp_path / "mine.html"
+    replayed(written(tmp_path, "mine.toml", BUSY), "--out", out)
+    tab = opened(alone, out)
+    tab.click("#to-slowest")
+    took = f"{VIEW}.recording.slowest.packet"
+    assert tab.js(f"laboratory.player.followed === {took}")
+    tab.click("#play")
+    zoom = "laboratory.cards[0].fabric.zoom"
+    tab.click(".zoom button")
+    assert tab.js(f"{zoom}.view.width < {zoom}.whole.width")
+    tab.js(
+        "(() => { const only = document.querySelector('#only'); only.value = 't.2';"
+        " only.dispatchEvent(new Event('input')); })()"
+    )
+    shown = f"{VIEW}.shown.map(row => {VIEW}.recording.ends(row.packet).slice(0, 2))"
+    tab.until(f"{VIEW}.shown.length || (laboratory.player.step(1), 0)")
+    assert all("t.2" in ends for ends in tab.js(shown))
+    show(tab, "use")
+    assert tab.js("document.querySelector('.fabric path[data-links]').getAttribute('stroke')") != "#dcd9cf"
+    assert "MB/s" in tab.text(".measured .facts")
+    assert tab.js("document.querySelector('#save-replay').hidden")
+
+
+def test_a_run_that_deadlocked_plays_its_end(alone: Tab, tmp_path: Path) -> None:
+    out = tmp_path / "dead.html"
+    replayed(SCENARIOS / "teaching-torus-deadlock.toml", "--out", out, code=3)
+    tab = opened(alone, out)
+    tab.click("#to-deadlock")
+    assert tab.js("laboratory.player.now === laboratory.player.until")
+    assert coloured(tab, 224, 0, 122) > 100
+
+
+def test_two_fabrics_play_on_one_clock(alone: Tab, tmp_path: Path) -> None:
+    one, two = (written(tmp_path, f"{name}.toml", SMALL) for name in ("one", "two"))
+    replayed(one, two, "--out", tmp_path / "two.html", "--from", "1 ms")
+    tab = opened(alone, tmp_path / "two.html")
+    assert tab.js("laboratory.cards.map(card => card.title.textContent)") == ["Mine", "Mine (second)"]
+    assert tab.js("laboratory.player.from") == 1e6
+    tab.js("laboratory.player.step(1)")
+    first, second = (part.split(": ")[1] for part in tab.text("#replay-count").split("; "))
+    assert first == second
+
+
+def test_a_fabric_of_very_many_links_plays_too(alone: Tab, tmp_path: Path) -> None:
+    out = tmp_path / "large.html"
+    replayed(written(tmp_path, "large.toml", LARGE), "--out", out)
+    assert out.stat().st_size < MOST_BYTES
+    tab = opened(alone, out)
+    tab.js("laboratory.player.show(laboratory.player.from + 5000)")
+    assert tab.js(f"{VIEW}.shown.length") > 10
+    assert tab.js("laboratory.cards[0].fabric.large !== null")
+
+
+def test_five_thousand_packets_are_less_than_3_megabytes(tmp_path: Path) -> None:
+    out = tmp_path / "many.html"
+    replayed(SCENARIOS / "teaching-head-of-line.toml", "--set", "run.duration=20 ms", "--out", out)
+    assert len(data_of(out.read_text(encoding="utf-8"))["replays"][0]["packets"]) > 5000
+    assert out.stat().st_size < MOST_BYTES
+
+
+def test_the_page_saves_the_file_that_the_command_writes(tab: Tab, tmp_path: Path) -> None:
+    tab.click("#run")
+    tab.until(DONE)
+    show(tab, "packets")
+    tab.js(
+        "(() => { HTMLAnchorElement.prototype.click = () => {}; URL.createObjectURL = (blob) => {"
+        " blob.text().then((text) => { globalThis.saved = text; }); return '#'; }; })()"
+    )
+    tab.click("#save-replay")
+    tab.until("globalThis.saved")
+    saved = tab.js("saved")
+    tab.open(tab.js("location.href"))
+    replayed(written(tmp_path, "mine.toml", SMALL), "--out", tmp_path / "mine.html")
+    ours = (tmp_path / "mine.html").read_text(encoding="utf-8")
+    empty = re.compile(r'(?<=id="recorded">).*?(?=</script>)', re.DOTALL)
+    assert empty.sub("{}", saved) == empty.sub("{}", ours) == shell()
+    theirs, own = data_of(saved), data_of(ours)
+    for side in own["looked"]:
+        side.pop("controls")
+    assert theirs == own
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "there.html"), "the file exists"),
+        (("--out", "replay.pdf"), "name it replay.html"),
+        (("--out", "new.html", "--from", "7"), "has no unit"),
+        (("mine.toml", "mine.toml", "--out", "new.html"), "one fabric, or two"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, "mine.toml", SMALL.replace('"2 ms"', '"2000 s"'))
+    written(tmp_path, "there.html", "mine")
+    assert message in replayed("mine.toml", *arguments, code=2)
+    assert (tmp_path / "there.html").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        ({"a": 'import { b } from "./b.js";', "b": 'import { a } from "./a.js";'}, "imports itself"),
+        ({"a": 'import * as b from "./b.js";'}, "a.js: import"),
+        ({"a": "export default 7;"}, "a.js: export"),
+    ],
+)
+def test_modules_that_cannot_be_one_script_are_refused(
+    sources: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "source_of", sources.__getitem__)
+    bundle.bundled.cache_clear()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bundle.bundled("a")
