@@ -1,0 +1,82 @@
+"""Runs of drawn scenarios for laws that hold without a twin.
+
+A run is compared with another run, or with what ``check`` says: the whole way from a description to a result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+from fabriloom import Results, Scenario, run
+from fabriloom.compile import Compiled, compile
+from fabriloom.routing import RoutingError
+from fabriloom.scenario import ScenarioError
+from fabriloom.technology import TechnologyError
+from fabriloom.topology import GraphError
+
+from . import drawing
+
+REFUSED = (ScenarioError, GraphError, RoutingError, TechnologyError)
+_TIME = re.compile(r"([0-9.e+-]+) (ps|ns|us|ms|s)(/m)?")
+_RATE = re.compile(r"([0-9.e+-]+) ([kMG]?(?:bit/s|B/s|Hz))")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A legal scenario, every default filled in, and for how long its runs are worth while."""
+
+    written: dict[str, Any]
+    compiled: Compiled
+    duration_ps: int
+
+
+def drawn(seeds: Iterator[int]) -> Iterator[Drawn]:
+    """Yield legal scenarios of links of characters and of flits, with lanes and with programs."""
+    for seed in seeds:
+        written = (drawing.links, drawing.lanes)[seed % 2](seed)
+        try:
+            compiled = compile(Scenario.from_dict(written))
+        except REFUSED:
+            continue
+        resolved = compiled.scenario.resolve()
+        if resolved["technology"].get("flow_control") == "matched":
+            # It is measured by short runs, in steps.
+            resolved["technology"]["flow_control"] = "average"
+        yield Drawn(resolved, compiled, drawing.duration_ps(compiled, Random(seed)))
+
+
+def ran(written: dict[str, Any], duration_ps: int) -> Results:
+    """Run a scenario from its start for so long, keeping every packet."""
+    limits = {"duration": f"{duration_ps} ps", "warmup": "0 ns", "precision": 0}
+    return run(Scenario.from_dict({**written, "run": limits, "output": {"trace": True}}))
+
+
+def deliveries_ps(results: Results, until_ps: float = np.inf) -> np.ndarray:
+    """When each packet arrived, was made and began, in ps, with its ends and length; sorted."""
+    native = results.native
+    ends = [np.asarray(native[f"trace_{name}"], np.float64) for name in ("target", "source", "length")]
+    times = [
+        np.asarray(native[f"trace_{name}_ticks"], np.float64) * float(results.tick_ps)
+        for name in ("delivered", "created", "started")
+    ]
+    rows = np.stack([*times, *ends], axis=1)
+    rows = rows[rows[:, 0] <= until_ps]
+    return rows[np.lexsort(rows.T[::-1])]
+
+
+def slower(value: Any, times: int) -> Any:
+    """Return a description in which every time is so many times as long, and every rate as low."""
+    if isinstance(value, dict):
+        return {key: slower(inner, times) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [slower(inner, times) for inner in value]
+    if isinstance(value, str) and (match := _TIME.fullmatch(value)):
+        return f"{float(match[1]) * times:.15g} {match[2]}{match[3] or ''}"
+    if isinstance(value, str) and (match := _RATE.fullmatch(value)):
+        return f"{float(match[1]) / times:.15g} {match[2]}"
+    return value
