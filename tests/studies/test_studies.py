@@ -235,6 +235,17 @@ def test_zero_load_latency_is_that_of_a_lonely_packet() -> None:
     assert simulate.run(scenario).summary["latency_ns"]["min"] == latency["min"]
 
 
+def test_lonely_packets_find_whole_credits() -> None:
+    """A packet of one credit does not wait for the rest of a credit that a shorter one before it has used."""
+    scenario = small(
+        technology={"preset": "generic", "credit_quantum_flits": 8},
+        traffic={"pattern": "uniform", "length": "64 B", "load": 0.001},
+    )
+    latency = inspection.inspect(scenario)["zero_load_latency_ns"]
+    # One router, two links, and seven flits behind the first.
+    assert latency["min"] == latency["max"] == 1 + 2 + 7
+
+
 def test_lonely_packets_never_meet() -> None:
     """On a grid the latency depends on the distance only, whatever pair is looked at."""
     scenario = Scenario.from_dict(

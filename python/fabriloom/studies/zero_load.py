@@ -83,6 +83,17 @@ def _longest(arrays: dict[str, Any]) -> int:
     return int(found[0].max()) if found else 1
 
 
+def _first_bytes(arrays: dict[str, Any]) -> int:
+    """Return the payload of packets at the start, all of them at once: none fills more than a buffer.
+
+    In flits they are a whole credit, so that none keeps a part of one from the packets behind.
+    """
+    if not arrays["end_carries_data"]:
+        return 1
+    flits = int(arrays["link_quantum"].max()) - int(arrays["header_chars"])
+    return max(1, flits) * int(arrays["character_bytes"])
+
+
 def _run(
     arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, length: np.ndarray, apart: int
 ) -> np.ndarray:
@@ -90,8 +101,7 @@ def _run(
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
     turn = int(pairs.max()) + len(senders) + 2
-    # A list begins at once, so each has a first packet, a short one, that is not looked at; its wait is the
-    # source's turn.
+    # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
     wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
     per_terminal = np.zeros(terminals, np.int64)
@@ -102,7 +112,7 @@ def _run(
         "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
         "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
         "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
-        "list_length": np.insert(length, begin, 1).astype(np.uint32),
+        "list_length": np.insert(length, begin, _first_bytes(arrays)).astype(np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
         # By the first port that leads there: packets leave one after the other.
