@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fabriloom import imports
+from fabriloom import imports, run
 from fabriloom.reading import ReadError
 from fabriloom.scenario import load
 
@@ -36,6 +36,40 @@ def test_a_topology_of_hpcc(tmp_path: Path) -> None:
     for name, text in found.files("net").items():
         (tmp_path / name).write_text(text)
     assert load(tmp_path / "scenario.toml").name == "net"
+
+
+def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
+    text = "# of a simulator\ncycle source destination flits\n7 0 2 4\n\n3,1,2,1 # short\n3 0 1 2\n"
+    (tmp_path / "net.txt").write_text(text)
+    found = imports.packets([tmp_path / "net.txt"])
+    assert found.summary() == [("packets", "3"), ("terminals", "3"), ("last cycle", "7")]
+    for name, content in found.files("net").items():
+        (tmp_path / name).write_text(content)
+    results = run(load(tmp_path / "scenario.toml").with_settings({"output.trace": True}))
+    trace = results.trace.sort("created_ns", "source")
+    assert trace["created_ns"].to_list() == [3, 3, 7]
+    assert trace["source"].to_list() == ["t.0", "t.1", "t.0"]
+    assert trace["length_bytes"].to_list() == [16, 8, 32]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("0 1 2\n", "3 values, where 4 are meant", 1),
+        ("# x\n0 1 2 1\n0 1 2 0\n", "at least one flit", 3),
+        ("0 1 2 1\n1.5 1 2 1\n", '"1.5" is no cycle', 2),
+        ("0 1 n2 1\n", '"n2" is no destination', 1),
+        ("# nothing\n", "no packets", None),
+    ],
+)
+def test_a_wrong_list_of_packets_is_pointed_at(
+    text: str, message: str, line: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "net.txt").write_text(text)
+    with pytest.raises(ReadError) as caught:
+        imports.packets([tmp_path / "net.txt"])
+    assert message in caught.value.message
+    assert (caught.value.place and caught.value.place[1]) == line
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import topology
+from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError, demand
-from fabriloom.traffic.kinds import LIST, SILENT
+from fabriloom.traffic.kinds import LIST, SILENT, TIMED
 
 from .common import build, grid
 
@@ -47,6 +50,60 @@ def test_descriptors_by_name_and_number_with_and_without_units(tmp_path: Path) -
     assert columns["list_length"].tolist() == [32, 64, 0]
     assert columns["list_wait_ps"].tolist() == [100_000, 2_000_000, 0]
     assert columns["list_repeat"].tolist() == [0] * 8
+
+
+TIMES = """\
+at,source,target,length
+2 us,1,0,32
+1.5us,0,3,64 B
+1500,0,4,8
+0 s,1,7,16
+1 us,0,5,8
+1.0009 us,0,6,8
+"""
+
+
+def test_times_are_sorted_per_source_and_kept_in_order(tmp_path: Path) -> None:
+    columns = listed(write(tmp_path, TIMES))
+    assert columns["source_arrival"].tolist() == [TIMED, TIMED] + [SILENT] * 6
+    assert columns["list_start"].tolist() == [0, 4, 6] + [6] * 6
+    assert columns["list_at_grains"].tolist() == [1000, 1000, 1500, 1500, 0, 2000]
+    assert columns["list_target"].tolist() == [5, 6, 3, 4, 7, 0]
+    assert columns["source_interval_grains"].tolist() == [500, 1000] + [0] * 6
+    assert not columns["list_repeat"].any()
+
+
+def test_times_of_parquet_and_of_other_columns(tmp_path: Path) -> None:
+    frame = {"source": [0, 0], "target": [1, 2], "length": [8, 8]}
+    pl.DataFrame({"at_ns": [2**40, 17], **frame}).write_parquet(tmp_path / "table.parquet")
+    assert listed(str(tmp_path / "table.parquet"))["list_at_grains"].tolist() == [17, 2**40]
+    text = "at_ns,source,target,length\n17.75,0,1,8\n3e2,0,1,8\n20 us,0,1,8\n"
+    assert listed(write(tmp_path, text))["list_at_grains"].tolist() == [17, 300, 20_000]
+
+
+def test_cycles_are_those_of_the_technology(tmp_path: Path) -> None:
+    path = write(tmp_path, "cycle,source,target,length\n9,0,1,8\n3,0,1,8\n")
+    pattern = {"kind": "descriptors", "path": path}
+    odd = technology("generic", {"cycle_ps": Fraction(10_000, 13)})
+    columns = build(grid(2, 2), pattern, load=None, technology=odd)
+    assert columns["list_at_grains"].tolist() == [3, 9]
+    times = write(tmp_path, "at,source,target,length\n100 ns,0,1,8\n1 s,0,1,8\n")
+    columns = build(grid(2, 2), {**pattern, "path": times}, load=None, technology=odd)
+    assert columns["list_at_grains"].tolist() == [130, 1_300_000_000]
+
+
+def test_a_long_list_is_read_in_seconds(tmp_path: Path) -> None:
+    count = 200_000
+    dice = np.random.default_rng(1)
+    at = dice.integers(0, 10**9, count)
+    rows = (f"{one / 1000:.3f} us,{one % 8},{(one + 3) % 8},64\n" for one in at.tolist())
+    path = write(tmp_path, "at,source,target,length\n" + "".join(rows))
+    before = time.process_time()
+    columns = listed(path)
+    assert time.process_time() - before < 10
+    for source in range(8):
+        own = slice(*columns["list_start"][source : source + 2].tolist())
+        assert columns["list_at_grains"][own].tolist() == sorted(at[at % 8 == source].tolist())
 
 
 def test_parquet_is_the_same(tmp_path: Path) -> None:

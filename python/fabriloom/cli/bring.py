@@ -15,7 +15,8 @@ from .options import Force, Out, at_home
 @exits.guarded
 def bring(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="ibnetdiscover, anynet or hpcc.", show_default=False)
+        str,
+        typer.Argument(metavar="KIND", help="ibnetdiscover, anynet, hpcc or packets.", show_default=False),
     ],
     files: Annotated[
         list[Path],
@@ -24,32 +25,24 @@ def bring(
     out: Out = None,
     force: Force = False,
 ) -> int:
-    """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables.
+    """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables; or
+    from a list of packets.
 
     Without --out, what was read is summed up.
     """
     from .. import imports
     from ..output import encoded
     from ..scenario.errors import Place, ScenarioError
-    from ..topology import measure
     from . import folders, show
 
     with folders.taken(out, "import", force) as folder:
         try:
-            found = imports.read(kind, *files)
+            found = imports.packets(files) if kind == "packets" else imports.read(kind, *files)
         except imports.ReadError as error:
             if error.place is None:
                 raise Mistake(f"{error.message}\n  {error.hint}") from None
             raise ScenarioError(error.message, None, error.hint, Place(*error.place)) from None
-        counted = measure.counts(found.graph)
-        show.pairs(
-            [
-                ("switches", f"{counted.switches:,}"),
-                ("terminals", f"{counted.terminals:,}"),
-                ("cables", f"{counted.cables:,}"),
-                ("routes", f"{len(found.routes):,}"),
-            ]
-        )
+        show.pairs(found.summary())
         for remark in found.remarks:
             exits.complain(f"warning: {remark}")
         if folder is None:

@@ -1,4 +1,4 @@
-"""Fabrics as other programs describe them: one small reader per kind, from their files to a graph and routes.
+"""Fabrics and packets as other programs describe them: one small reader per kind, from files to a scenario.
 
 >>> from fabriloom import imports
 >>> sorted(imports.KINDS)
@@ -17,15 +17,16 @@ from .anynet import anynet
 from .common import Imported
 from .hpcc import hpcc
 from .infiniband import ibnetdiscover
+from .packets import Packets, packets
 
 KINDS: dict[str, Callable[[Sequence[Path]], Imported]] = {
     "ibnetdiscover": ibnetdiscover,
     "anynet": anynet,
     "hpcc": hpcc,
 }
-"""The reader of each kind."""
+"""The reader of each kind of fabric; lists of packets have :func:`packets`."""
 
-__all__ = ["KINDS", "Imported", "ReadError", "read"]
+__all__ = ["KINDS", "Imported", "Packets", "ReadError", "packets", "read"]
 
 
 def read(kind: str, *files: str | Path) -> Imported:
@@ -40,8 +41,8 @@ def read(kind: str, *files: str | Path) -> Imported:
     """
     reader: Any = KINDS.get(kind)
     if reader is None:
-        near = nearest(kind, list(KINDS))
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(KINDS)}"
+        near = nearest(kind, [*KINDS, "packets"])
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(KINDS)}, and packets"
         raise ReadError(f'fabrics of the kind "{kind[:40]}" are not read', hint)
     if not files:
         raise ReadError("no file is named", f"name the files of {kind}")

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from .. import reading
 from ..reading import ReadError
-from ..topology import Graph, GraphError, edge_list
+from ..topology import Graph, GraphError, edge_list, measure
 from ..topology.raw import RawGraph, RawLink, RawVertex, components
 
 _MOST_BYTES = 1 << 30
@@ -59,6 +59,16 @@ class Imported:
     sections: str = ""
     """Sections of a scenario besides topology and routing, as TOML."""
     remarks: tuple[str, ...] = ()
+
+    def summary(self) -> list[tuple[str, str]]:
+        """Return what was read, as names and values."""
+        counted = measure.counts(self.graph)
+        return [
+            ("switches", f"{counted.switches:,}"),
+            ("terminals", f"{counted.terminals:,}"),
+            ("cables", f"{counted.cables:,}"),
+            ("routes", f"{len(self.routes):,}"),
+        ]
 
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""

@@ -14,6 +14,7 @@ from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
 from fabriloom.traffic import TrafficError, tables
 from fabriloom.traffic.descriptors import KNOWN, wait_ps_of, with_unit
+from fabriloom.traffic.moments import TIMES
 
 _LAST = 2**40
 
@@ -35,6 +36,11 @@ def descriptors(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 def _read(roles: Roles, path: str) -> tuple[Ints, Ints, Ints, Ints]:
     """Return source, target, bytes and wait in ps of each row."""
     table = tables.read(path)
+    timed = table.column(*TIMES)
+    if timed is not None:
+        message = "messages of a program have no times: they wait for what the program waits for"
+        hint = "write [traffic] with this pattern, or waits between the messages"
+        raise table.column_error(message, timed[0], hint)
     table.only(KNOWN)
     source = table.terminals(table.need("source")[0], roles.terminals)
     target = table.terminals(table.need("target")[0], roles.terminals)

@@ -151,7 +151,8 @@ def _kind_first(table: dict[str, Any]) -> dict[str, Any]:
 def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
     """Fill in settings that depend on the network, and the default load where one is needed."""
     senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
-    by_load = scenario.traffic.needs_load() or not scenario.traffic.is_open()
+    own_times = scenario.traffic.is_open() or scenario.traffic.pattern.kind == "descriptors"
+    by_load = scenario.traffic.needs_load() or not own_times
     values.setdefault("source_queue", "none" if scenario.of_rings and by_load else 0)
     values["senders"] = senders
     if scenario.of_rings:

@@ -113,6 +113,7 @@ def _run(
         "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
         "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
         "list_length": np.insert(length, begin, _first_bytes(arrays)).astype(np.uint32),
+        "list_at_grains": np.zeros(0, np.uint64),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
         # By the first port that leads there: packets leave one after the other.

@@ -65,7 +65,7 @@ def build(
     if pattern["kind"] == "descriptors":
         from fabriloom.traffic.descriptors import descriptors
 
-        columns |= descriptors(terminals, technology, sending, pattern)
+        columns |= descriptors(terminals, technology, sending, settings)
     elif pattern["kind"] == "flows":
         from fabriloom.traffic.flows import flows
 
@@ -178,6 +178,7 @@ def _empty(count: int) -> Columns:
         "list_target": np.zeros(0, np.uint32),
         "list_length": np.zeros(0, np.uint32),
         "list_wait_ps": np.zeros(0, np.int64),
+        "list_at_grains": np.zeros(0, np.uint64),
         "list_repeat": np.zeros(0, np.uint8),
         "source_first_grains": np.zeros(0),
         "source_spacing_grains": np.zeros(0),

@@ -18,6 +18,7 @@ from fabriloom.traffic.kinds import (
     ON_OFF,
     OPEN,
     SILENT,
+    TIMED,
     UNIFORM,
     WEIGHTED,
     Columns,
@@ -87,7 +88,7 @@ def demand(columns: Columns) -> Demand:
     arrival, kind = columns["source_arrival"], columns["source_target"]
     rate = _rates(columns)
     parts: list[Pairs] = []
-    active = (rate > 0) & ~_among(arrival, LIST, FLOWS)
+    active = (rate > 0) & ~_among(arrival, LIST, TIMED, FLOWS)
     count = len(arrival)
     anyone = np.flatnonzero(active & (kind == ANY))
     parts.append((anyone, anyone, rate[anyone] / count))
@@ -129,7 +130,7 @@ def demand(columns: Columns) -> Demand:
 def to_all(columns: Columns) -> NDArray[np.bool_]:
     """Return, per terminal, whether it sends to all others."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    return ~_among(arrival, SILENT, LIST, FLOWS) & _among(kind, UNIFORM, HOT_SPOT, ANY)
+    return ~_among(arrival, SILENT, LIST, TIMED, FLOWS) & _among(kind, UNIFORM, HOT_SPOT, ANY)
 
 
 def sends_evenly(columns: Columns) -> bool:

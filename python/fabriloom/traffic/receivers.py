@@ -6,7 +6,7 @@ import numpy as np
 
 from fabriloom.traffic import pairs
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import FLOWS, LIST, SILENT, WEIGHTED, Columns, Ints, Network, Settings
+from fabriloom.traffic.kinds import FLOWS, LIST, SILENT, TIMED, WEIGHTED, Columns, Ints, Network, Settings
 from fabriloom.traffic.names import Terminals
 
 MOST_WEIGHTS = 1 << 24
@@ -150,7 +150,7 @@ def check(network: Network, terminals: Terminals, columns: Columns) -> None:
     if network.rings is None or not has_roles(network):
         return
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    fixed = ~np.isin(arrival, (SILENT, LIST, FLOWS)) & (kind != WEIGHTED)
+    fixed = ~np.isin(arrival, (SILENT, LIST, TIMED, FLOWS)) & (kind != WEIGHTED)
     named = np.concatenate(
         [
             columns["target_fixed"][fixed],

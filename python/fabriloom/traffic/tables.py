@@ -71,10 +71,13 @@ class Table:
             if name not in known and not name.startswith("_") and name not in _REMARKS:
                 near = units.nearest(name, list(known))
                 hint = f'did you mean "{near}"?' if near else "known columns: " + ", ".join(known)
-                place = _cell(self.path, 0, self.frame.columns.index(name)) if self.is_csv else None
-                message = f'unknown column "{name[:60]}"'
-                text = message if place else f"{self.path.name}: {message}"
-                raise TrafficError(text, "pattern.path", hint, place)
+                raise self.column_error(f'unknown column "{name[:60]}"', name, hint)
+
+    def column_error(self, message: str, name: str, hint: str) -> TrafficError:
+        """Return an error at the name of a column."""
+        place = _cell(self.path, 0, self.frame.columns.index(name)) if self.is_csv else None
+        text = message if place else f"{self.path.name}: {message}"
+        return TrafficError(text, "pattern.path", hint, place)
 
     def filled(self, names: tuple[str, ...]) -> Table:
         """Return the table with empty cells of these columns, which may be missing, as empty text."""

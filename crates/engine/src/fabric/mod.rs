@@ -377,6 +377,9 @@ columns! {
         list_length: u32,
         /// Ticks to wait after each descriptor's packet has left.
         list_wait_ticks: u64,
+        /// Per descriptor (or empty: none has a time): the grain in which its packet is created, not before the one before
+        /// of its terminal. See [`arrival::TIMED`].
+        list_at_grains: u64,
         /// Per terminal: 1 if its list repeats.
         list_repeat: u8,
 

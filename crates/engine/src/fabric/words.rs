@@ -90,6 +90,9 @@ codes! {
         BURSTS = 10,
         /// The terminal's flows (`flow_*`); `source_interval_grains` is the mean interval of their packets.
         FLOWS = 11,
+        /// The terminal's descriptor list, once, each packet at its `list_at_grains`, whether or not those before have
+        /// left. `source_interval_grains` is their mean interval.
+        TIMED = 12,
     }
 
     /// What a packet of a ring network requests.
@@ -201,8 +204,8 @@ codes! {
 
 /// Whether packets are created independently of the number that wait; for one of [`arrival`].
 pub fn is_open(kind: u8) -> bool {
-    use arrival::{BERNOULLI, BURSTS, CONSTANT, FLOWS, ON_OFF, POISSON, TOGETHER};
-    matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER | BERNOULLI | BURSTS | FLOWS)
+    use arrival::{BERNOULLI, BURSTS, CONSTANT, FLOWS, ON_OFF, POISSON, TIMED, TOGETHER};
+    matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER | BERNOULLI | BURSTS | FLOWS | TIMED)
 }
 
 /// Returns the rank of a head; the lowest is served first. The arguments are its input, the input that its group served

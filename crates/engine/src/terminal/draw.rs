@@ -85,6 +85,7 @@ impl Drawing {
     pub fn arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         match fabric.source_arrival[terminal] {
             arrival::FLOWS => return self.of_flow(fabric, terminal),
+            arrival::TIMED => return self.timed(fabric, terminal),
             arrival::BURSTS => {
                 let moment = self.next_of_burst(fabric, terminal)?;
                 return Some(self.packet(fabric, terminal, at_grain(fabric, moment)));
@@ -226,25 +227,35 @@ impl Drawing {
         let before = (start + (self.position + length - 1) % length) as usize;
         let wait = if self.position == 0 { 0 } else { fabric.list_wait_ticks[before] as Time };
         self.position += 1;
-        let created = free_at + wait;
+        Some(self.of_row(fabric, terminal, row, free_at + wait))
+    }
+
+    /// Returns the next packet of a list with times, if there is one.
+    fn timed(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        let row = u64::from(fabric.list_start[terminal]) + self.position;
+        if row >= u64::from(fabric.list_start[terminal + 1]) {
+            return None;
+        }
+        self.position += 1;
+        let grains = fabric.list_at_grains[row as usize] as Time;
+        let created = grains.saturating_mul(fabric.grain_ticks as Time).min(NEVER);
+        Some(self.of_row(fabric, terminal, row as usize, created))
+    }
+
+    fn of_row(&mut self, fabric: &Fabric, terminal: usize, row: usize, created: Time) -> Packet {
         let via = self.via(fabric, terminal);
-        Some(Packet {
-            created,
-            dispatch: created,
-            target: fabric.list_target[row],
-            length: fabric.list_length[row],
-            via,
-            mark: NONE,
-            number: 0,
-        })
+        let (target, length) = (fabric.list_target[row], fabric.list_length[row]);
+        Packet { created, dispatch: created, target, length, via, mark: NONE, number: 0 }
     }
 }
+
+/// A tick after the end of any run.
+const NEVER: Time = 1 << 61;
 
 /// Returns the tick of a time or a wait in grains, rounded down to a whole grain. Times beyond the end of any run are
 /// clamped.
 #[inline(always)]
 pub(super) fn at_grain(fabric: &Fabric, grains: f64) -> Time {
-    const NEVER: Time = 1 << 61;
     (grains as Time).saturating_mul(fabric.grain_ticks as Time).min(NEVER)
 }
 

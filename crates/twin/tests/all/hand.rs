@@ -181,6 +181,23 @@ fn the_oldest_packet_goes_first() {
     assert_eq!(order(&f), [2, 0, 1, 0, 1, 0, 1, 2, 2]);
 }
 
+/// Packets of a list with times are created then, however late those before leave, and leave one after the other.
+#[test]
+fn times_of_a_list_wait_for_nobody() {
+    let mut f = crossbar(C104, 2, DS_LINK);
+    send_list(&mut f, &[&[(1, 200, 0), (1, 8, 0), (1, 8, 0), (1, 8, 0)], &[]]);
+    (f.source_arrival[0], f.source_interval_grains[0]) = (arrival::TIMED, 1.0);
+    f.list_at_grains = vec![0, 7, 7, 90_000];
+    let grain = f.grain_ticks as i64;
+    let deliveries = counted(&f, i64::MAX).deliveries;
+    assert_eq!(deliveries.iter().map(|d| d.created / grain).collect::<Vec<_>>(), [0, 7, 7, 90_000]);
+    let took: Vec<_> = deliveries.iter().map(|d| d.delivered - d.created).collect();
+    assert!(took[1] > took[0] && took[2] > took[1] && took[3] < took[0], "{took:?}");
+    assert_eq!(deliveries[3].started, 90_000 * grain);
+    f.source_queue[0] = 1;
+    assert_eq!(counted(&f, i64::MAX).deliveries.len(), 3, "the third finds no place");
+}
+
 /// Two switches with two cables between them, one packet at a time: the first link carries all, or both in turn.
 #[test]
 fn choices_differ() {

@@ -186,11 +186,17 @@ class Matrix(Section):
 
 
 class Descriptors(Section):
-    """Lists of packets per terminal: source, target, length, and the wait after the packet has left."""
+    """Lists of packets per terminal: source, target, length, and a time (at, or cycle), or the wait after the
+    packet has left.
+    """
 
     kind: Literal["descriptors"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
-    repeat: bool = Field(default=True, description="Whether a list starts again after its end")
+    repeat: bool | None = Field(
+        default=None,
+        description="Whether a list starts again after its end; if not given, lists of waits do. Lists with "
+        "times are sent once",
+    )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
     )
@@ -411,8 +417,8 @@ class Traffic(Section):
     source_queue: Whole | Literal["none"] | None = Field(
         default=None,
         description="Most packets that wait at a source; further packets are refused. 0: no limit, the "
-        "default in networks of links and with rates, flows and bursts; none: a packet is refused if its "
-        "station has no free place, the default for loads in networks of rings",
+        "default in networks of links and with rates, flows, bursts and lists; none: a packet is refused if "
+        "its station has no free place, the default for loads in networks of rings",
     )
     senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = Field(
         default="all", description="Terminals that send"

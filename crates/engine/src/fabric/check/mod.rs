@@ -117,6 +117,7 @@ fn shapes(f: &Fabric) -> Shapes {
         ("list_start", f.list_start.len(), optional(f.list_start.len(), terminals + 1)),
         ("list_length", f.list_length.len(), f.list_target.len()),
         ("list_wait_ticks", f.list_wait_ticks.len(), f.list_target.len()),
+        ("list_at_grains", f.list_at_grains.len(), optional(f.list_at_grains.len(), f.list_target.len())),
         ("list_repeat", f.list_repeat.len(), optional(f.list_repeat.len(), terminals)),
         (
             "source_first_grains",

@@ -111,6 +111,29 @@ fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
         arrival::FLOWS if f.flow_start.is_empty() => {
             fail("flow_start", terminal, "nothing", "given for a source with flows")
         }
+        arrival::TIMED => timed(f, terminal),
+        _ => Ok(()),
+    }
+}
+
+/// The last grain of a list with times: those of an interval, too.
+const LAST_GRAIN: u64 = 1_000_000_000_000_000;
+
+/// Checks the times of a list.
+fn timed(f: &Fabric, terminal: usize) -> Checked {
+    let Some(range) = f.list_start.get(terminal..terminal + 2).map(|s| s[0] as usize..s[1] as usize) else {
+        return fail("list_start", terminal, "nothing", "given for a source with a list");
+    };
+    let Some(times) = f.list_at_grains.get(range.clone()) else {
+        return fail("list_at_grains", range.start, "nothing", "given for a list with times");
+    };
+    if let Some(at) = times.windows(2).position(|pair| pair[1] < pair[0]) {
+        return fail("list_at_grains", range.start + at + 1, times[at + 1], "not before the one before");
+    }
+    match times.last() {
+        Some(&last) if last > LAST_GRAIN => {
+            fail("list_at_grains", range.end - 1, last, "at most 10^15 grains")
+        }
         _ => Ok(()),
     }
 }
@@ -129,7 +152,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
     }
     let interval = f.source_interval_grains[terminal];
     let least = match kind {
-        arrival::BURSTS | arrival::FLOWS => f64::MIN_POSITIVE,
+        arrival::BURSTS | arrival::FLOWS | arrival::TIMED => f64::MIN_POSITIVE,
         kind if is_open(kind) => 1.0,
         _ => 0.0,
     };
@@ -147,7 +170,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
         );
     }
     several(f, terminal, kind)?;
-    if kind == arrival::FLOWS {
+    if matches!(kind, arrival::FLOWS | arrival::TIMED) {
         return Ok(());
     }
     if kind == arrival::LIST {

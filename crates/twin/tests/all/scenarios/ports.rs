@@ -83,7 +83,7 @@ fn rails(f: &mut Fabric, draw: &mut Draw) {
         };
     }
     keep_rows!(weight_start: weight_target, weight_cumulative);
-    keep_rows!(list_start: list_target, list_length, list_wait_ticks);
+    keep_rows!(list_start: list_target, list_length, list_wait_ticks, list_at_grains);
     keep_rows!(flow_start: flow_target, flow_length, flow_arrival, flow_interval_grains);
     keep_rows!(flow_start: flow_phase_grains, flow_jitter_grains, flow_packets);
     keep_rows!(flow_start: flow_begin_grains, flow_end_grains, flow_count);

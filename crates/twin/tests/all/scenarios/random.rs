@@ -369,8 +369,9 @@ pub fn more_sources(f: &mut Fabric, seed: u64, character_ticks: u32) {
     if draw.chance(67) {
         return;
     }
-    let kinds = [arrival::BERNOULLI, arrival::BURSTS, arrival::FLOWS];
+    let kinds = [arrival::BERNOULLI, arrival::BURSTS, arrival::FLOWS, arrival::TIMED];
     flows(f, draw, character_ticks);
+    times(f, draw);
     for terminal in 0..f.terminals as usize {
         f.source_first_grains.push(f64::from(draw.between(0, 999)));
         if draw.chance(50) {
@@ -417,6 +418,18 @@ fn lists(f: &mut Fabric, draw: &mut Draw) {
         }
         f.list_start.push(f.list_target.len() as u32);
         f.list_repeat.push(u8::from(draw.chance(70)));
+    }
+}
+
+/// Gives the packets of the lists times, some of them equal.
+fn times(f: &mut Fabric, draw: &mut Draw) {
+    f.list_at_grains = vec![0; f.list_target.len()];
+    for list in f.list_start.windows(2) {
+        let mut at = 0;
+        for row in list[0]..list[1] {
+            at += draw.pick(&[0, 0, 1, 77, 999, 9999]);
+            f.list_at_grains[row as usize] = at;
+        }
     }
 }
 
