@@ -62,7 +62,7 @@ def test_help_is_not_cut() -> None:
 def test_a_shell_completes_commands_kinds_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the script that --install-completion writes asks for it."""
     for words, expected in {
-        "fabriloom rep": ["reproduce"],
+        "fabriloom rep": ["replay", "reproduce"],
         "fabriloom new ": templates.names(),
         "fabriloom reproduce m": ["macrame"],
         "fabriloom saturate a.toml --definition ": ["peak", "backlog"],

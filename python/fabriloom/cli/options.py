@@ -241,8 +241,8 @@ Kind = Annotated[
     str,
     typer.Argument(
         metavar="KIND",
-        help="grid, clos, spacewire, sci or event-builder.",
-        autocompletion=words("grid", "clos", "spacewire", "sci", "event-builder"),
+        help="cluster, clos, event-builder, grid, noc, sci or spacewire.",
+        autocompletion=words("cluster", "clos", "event-builder", "grid", "noc", "sci", "spacewire"),
     ),
 ]
 Definition = Annotated[
