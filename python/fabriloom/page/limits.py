@@ -27,7 +27,7 @@ LOOKING = 2
 """Scenarios that are examined in parallel, one process each."""
 LOOKS_WAITING = 16
 """Most waiting scenarios, the newest first; older ones are refused."""
-STOP_S = 1.0
+STOP_S = 3.0
 """Time for a cancelled run to return partial results; then its process is killed."""
 MEMORY_BYTES = 4 << 30
 """Address space of a worker."""
