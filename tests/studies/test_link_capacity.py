@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,28 @@ def test_a_small_packet_is_sent_in_every_cycle_of_the_infiniband_preset() -> Non
         accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
         assert accepted == pytest.approx(12_500, rel=0.01)
     assert technology("infiniband-4x-edr").mtu_bytes == 2048
+
+
+@pytest.mark.parametrize(
+    ("preset", "gbit_per_s", "switch_ns"), [("fdr", 600 / 11, 188), ("hdr", 200, 131), ("ndr", 400, 131)]
+)
+def test_infiniband_of_other_rates(preset: str, gbit_per_s: float, switch_ns: float) -> None:
+    """From 1 B to the MTU a link carries whole flits back to back, as check says; a switch adds its delay."""
+    tech = {"preset": f"infiniband-4x-{preset}"}
+    pair = {"kind": "crossbar", "terminals": 2}
+    for size in (1, 64, 65, 1000, 2048):
+        scenario = of(pair, tech, {"length": f"{size} B", "senders": [0]})
+        accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+        assert accepted == pytest.approx(gbit_per_s * 125 * size / (64 * math.ceil(size / 64)), rel=0.01)
+        assert accepted == pytest.approx(told(scenario)[0], rel=0.01)
+    near = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1}
+    times = [
+        inspect(of(network, {**tech, "cable_length": "0 m"}, {"length": "64 B", "senders": [0]}))[
+            "zero_load_latency_ns"
+        ]["min"]
+        for network in (pair, near)
+    ]
+    assert times[1] - times[0] == pytest.approx(switch_ns, rel=0.01)
 
 
 def test_links_of_other_rates_have_their_share(tmp_path: Path) -> None:

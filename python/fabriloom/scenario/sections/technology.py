@@ -231,7 +231,9 @@ class CharacterLinks(SwitchedLinks):
 class Generic(SwitchedLinks):
     """Links that send one flit per cycle, with credits; a packet of L flits takes L cycles of a link."""
 
-    preset: Literal["generic", "infiniband-4x-edr"]
+    preset: Literal[
+        "generic", "infiniband-4x-edr", "infiniband-4x-fdr", "infiniband-4x-hdr", "infiniband-4x-ndr"
+    ]
     cycle_ps: CyclePs | None = Field(
         default=None, alias="cycle", description='Length of a cycle, or its frequency, such as "1.3 GHz"'
     )
