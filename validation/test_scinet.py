@@ -31,11 +31,11 @@ def test_every_printed_number_has_a_row(found: Findings) -> None:
 
 
 def test_five_parameters_are_calibrated(found: Findings) -> None:
-    """The set-up of the bus, the latency of an interface, the memory, the places of a sender, and the order of
-    what was busied."""
+    """The set-up of the bus, the latency of an interface, the memory, the places of a sender, and the
+    order of what was busied."""
     rows = [row for row in found.rows if row["kind"] == "calibrated"]
     assert len({row["parameter"] for row in rows}) == 5
-    # The interface is set between two latencies, and a third has the same; every other one by a single number.
+    # The interface is set by three latencies, every other one by a single number.
     assert len(rows) == 7
 
 
