@@ -38,7 +38,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs fmt clean
+.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs dist test-dist fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -52,6 +52,8 @@ help:
 	@echo "make reproduce   compute every figure and number of the papers again, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes the tables of benches/; AGAINST=PYTHON: in pairs with that build"
 	@echo "make docs        the documentation as a site in out/docs"
+	@echo "make dist        a wheel and the sources in dist/: with the wheel, nobody needs a compiler"
+	@echo "make test-dist   install that wheel into an empty environment and use it"
 	@echo "make fmt         format Rust and Python"
 	@echo "make clean       remove everything that was built here"
 
@@ -135,13 +137,31 @@ docs: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	@printf '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/README.html"><title>Fabriloom</title>' > out/docs/index.html
 	@echo "Open $(CURDIR)/out/docs/index.html"
 
+# The same sources give the same bytes, wherever they lie: times are those of the commit, and no path of this machine is
+# in them. The sources are packed first and the wheel is built from what is in the pack, or that might be incomplete.
+dist: export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000))
+dist: export CARGO_TARGET_DIR := $(CURDIR)/target/dist
+dist: $(VENV)/run.stamp
+	$(check-compilers)
+	rm -rf dist
+	$(PY) -m maturin sdist --out dist
+	@echo "building the engine in release mode (about two minutes)"
+	@set -e; unpacked=$$(mktemp -d); trap 'rm -rf "$$unpacked"' EXIT; \
+	tar -xzf dist/fabriloom-*.tar.gz --strip-components 1 -C "$$unpacked"; cd "$$unpacked"; \
+	export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=cargo"; \
+	$(CURDIR)/$(PY) -m maturin build --release --locked --quiet --out $(CURDIR)/dist
+	@cd dist && sha256sum *
+
+test-dist: dist $(VENV)/dev.stamp
+	$(PY) -m pytest -m installed tests/installed
+
 fmt: $(VENV)/dev.stamp
 	cargo fmt --all
 	$(PY) -m ruff check --fix-only --quiet .
 	$(PY) -m ruff format .
 
 clean:
-	rm -rf $(VENV) target build out report.html .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target build dist out report.html .pytest_cache .ruff_cache .hypothesis
 	find python -name '*.so' -delete
 
 define check-compilers
