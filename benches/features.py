@@ -23,7 +23,6 @@ FLITS = (8, 64)
 FLIT_BYTES = 8
 
 PRIORITY = {"high_priority": ["t(0,0).0"]}
-CLASSES = {"traffic_class": [{"from": ["t(0,0).0"], "ports": [0]}]}
 FAR = {"at": "99 s", "repaired": "99.5 s"}
 SPACEWIRE: dict[str, Row] = {
     "without": {},
@@ -34,7 +33,6 @@ SPACEWIRE: dict[str, Row] = {
     "watchdog of 1 ms": {"technology": {"watchdog": "1 ms"}},
     "one terminal of high priority": {"routing": PRIORITY},
     "path addresses": {"routing": {"addressing": "path"}},
-    "universal routing": {"routing": {"universal": True}},
     "no adaptive routing": {"routing": {"adaptive": False}},
     "crossbar at link rate": {"technology": {"crossbar": "link-rate"}},
     "flow control matched": {"matched": True},
@@ -54,9 +52,19 @@ GENERIC: dict[str, Row] = {
     "a fault far in the future": SPACEWIRE["a fault far in the future"],
     "one terminal of high priority": {"routing": PRIORITY},
 }
+INFINIBAND: dict[str, Row] = {
+    "without": {},
+    "1 lane": {"technology": {"lanes": 1}},
+    "16 lanes": {"technology": {"lanes": 16, "input_buffer_flits": 128}},
+    "one queue for all outputs": {"technology": {"input_queues": "fifo"}},
+    "cables of 100 m": {"technology": {"cable_length": "100 m"}},
+    "a fault far in the future": SPACEWIRE["a fault far in the future"],
+    "one terminal of high priority": {"routing": PRIORITY},
+}
 NETWORKS = {
     "spacewire-200": (SPACEWIRE, LENGTHS_BYTES, 1, {"flow_control": "average"}),
     "generic": (GENERIC, FLITS, FLIT_BYTES, {}),
+    "infiniband-4x-edr": (INFINIBAND, (64, 2000), 1, {}),
 }
 SLOW = ("fault", "error", "watchdog", "lanes", "cut-through")
 Case = tuple[str, str, int]

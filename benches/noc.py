@@ -1,7 +1,7 @@
 """A network on chip beside BookSim 2: the cost of a simulated cycle. Nothing is written or asserted.
 
-``python benches/noc.py PROGRAM``, the ``booksim`` that you built. Networks with one virtual channel, as in
-the last table of ``docs/guides/compare-noc.md``; both run in turn, and medians of three runs are given.
+``python benches/noc.py PROGRAM``, the ``booksim`` that you built, gives the last table of
+``docs/guides/compare-noc.md``. Both run in turn, and medians of three runs are given.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RUNS = 3
 CYCLES_HERE = 400_000
 """Enough that the clock, which counts in milliseconds, and the cold start do not matter."""
 CONFIGURATION = """{network}
-num_vcs = 1; vc_buf_size = {buffer}; wait_for_tail_credit = 0; hold_switch_for_packet = 1;
+num_vcs = {lanes}; vc_buf_size = {buffer}; wait_for_tail_credit = 0; hold_switch_for_packet = {hold};
 vc_allocator = separable_input_first; sw_allocator = separable_input_first; alloc_iters = 1;
 routing_delay = 0; vc_alloc_delay = 1; sw_alloc_delay = 1; st_final_delay = 1; credit_delay = 1;
 input_speedup = 1; output_speedup = 1; internal_speedup = 1.0; speculative = 0;
@@ -46,6 +46,7 @@ class Case:
     """Flits of a buffer."""
     load: float
     """Flits per terminal and cycle."""
+    lanes: int = 1
     cycles: int = 40_000
 
 
@@ -62,17 +63,27 @@ BUTTERFLY = (
 )
 CASES = (
     Case(*BUTTERFLY, 8, 8, 0.3),
-    Case(*mesh(8), 8, 8, 0.2),
+    Case(*mesh(8), 1, 8, 0.05),
+    Case(*mesh(8), 1, 8, 0.17),
+    Case(*mesh(8), 8, 8, 0.05),
+    Case(*mesh(8), 8, 8, 0.23),
+    Case(*mesh(8), 16, 32, 0.05),
+    Case(*mesh(8), 16, 32, 0.3),
+    Case(*mesh(8), 64, 32, 0.05),
     Case(*mesh(8), 64, 32, 0.2),
     Case(*mesh(32), 64, 32, 0.04, cycles=16_000),
+    *(Case(*mesh(8), 8, 8, load, lanes) for lanes in (2, 4) for load in (0.05, 0.33)),
+    *(Case(*mesh(8), 1, 8, load, 4) for load in (0.05, 0.3)),
+    *(Case(*mesh(8), 64, 32, load, 2) for load in (0.05, 0.25)),
 )
-"""The last of the 8 x 8 mesh is at nine tenths of saturation; the largest network takes BookSim minutes."""
+"""At a load that is light and one near saturation; the largest network takes BookSim minutes."""
 
 
 def theirs_us(program: str, case: Case) -> float:
     """Microseconds of processor time that a cycle takes there."""
     settings = {"network": case.theirs, "period": case.cycles // 4}
     settings |= {"flits": case.flits, "buffer": case.buffer, "load": case.load}
+    settings |= {"lanes": case.lanes, "hold": int(case.lanes == 1)}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "network"
         file.write_text(CONFIGURATION.format(**settings), encoding="utf-8")
@@ -94,7 +105,7 @@ def ours_us(case: Case) -> float:
             "name": case.name,
             "seed": 1,
             "topology": case.topology,
-            "technology": {"preset": "generic", **pipeline, **waits},
+            "technology": {"preset": "generic", "lanes": case.lanes, **pipeline, **waits},
             "traffic": {
                 "pattern": {"kind": "uniform", "include_self": True},
                 "arrivals": "bernoulli",
@@ -115,11 +126,12 @@ def main() -> None:
     """Measure all cases in turn."""
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    print(joined(["network", "flits", "load", "there, us a cycle", "here", "times"]))
+    print(joined(["network", "channels", "flits", "load", "there, us a cycle", "here", "times"]))
     for case in CASES:
         pairs = [(theirs_us(sys.argv[1], case), ours_us(case)) for _ in range(RUNS)]
         there, here = (statistics.median(side) for side in zip(*pairs, strict=True))
-        cells = (case.name, case.flits, case.load, f"{there:.1f}", f"{here:.2f}", f"{there / here:.0f}")
+        times = (f"{there:.1f}", f"{here:.2f}", f"{there / here:.0f}")
+        cells = (case.name, case.lanes, case.flits, case.load, *times)
         print(joined(map(str, cells)), flush=True)
 
 
