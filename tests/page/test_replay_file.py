@@ -193,11 +193,11 @@ def test_the_page_saves_the_file_that_the_command_writes(tab: Tab, tmp_path: Pat
     show(tab, "packets")
     tab.js(
         "(() => { HTMLAnchorElement.prototype.click = () => {}; URL.createObjectURL = (blob) => {"
-        " blob.text().then((text) => { globalThis.saved = text; }); return '#'; }; })()"
+        " blob.text().then((text) => { globalThis.savedReplay = text; }); return '#'; }; })()"
     )
     tab.click("#save-replay")
-    tab.until("globalThis.saved")
-    saved = tab.js("saved")
+    tab.until("globalThis.savedReplay")
+    saved = tab.js("savedReplay")
     tab.open(tab.js("location.href"))
     replayed(written(tmp_path, "mine.toml", SMALL), "--out", tmp_path / "mine.html")
     ours = (tmp_path / "mine.html").read_text(encoding="utf-8")
