@@ -69,8 +69,8 @@ def per_link(
 
 
 def rate_of(rate_bits_per_s: float) -> Rate | None:
-    """Return a rate that a file gives, exactly as written; None below 0."""
-    if rate_bits_per_s < 0:
+    """Return a rate that a file gives, exactly as written; None below 0, or where it gives none (NaN)."""
+    if not rate_bits_per_s >= 0:
         return None
     return int(rate_bits_per_s) if rate_bits_per_s.is_integer() else Fraction(repr(rate_bits_per_s))
 

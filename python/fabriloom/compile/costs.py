@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..programs import Programs
 from ..programs.kinds import SEND
-from ..programs.table import in_ticks
 from ..scenario import Scenario
 from ..technology.model import Ps
+from ..traffic.kinds import in_units
 from .columns import Arrays
 from .ticks import MOST_WAIT_TICKS, Durations
 
@@ -63,6 +63,6 @@ def columns(scenario: Scenario, found: Programs, tick_ps: Ps) -> Arrays:
     """Return the engine's columns; empty if the scenario gives no such times."""
     sizes, times = by_size(scenario, found)
     ticks = {
-        name: in_ticks(each, tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)
+        name: in_units(each, tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)
     }
     return {"cost_bytes": sizes.astype(np.uint32), **ticks}

@@ -103,10 +103,7 @@ def _rate(
 def _rates(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[Rate]:
     given = graph.attributes.get("rate_bits_per_s")
     usual = technology.link_rate_bits_per_s
-    return [
-        usual if given is None else rate_of(float(np.nan_to_num(given[link], nan=-1))) or usual
-        for link in links
-    ]
+    return [usual if given is None else rate_of(float(given[link])) or usual for link in links]
 
 
 def _rules(technology: Technology | RingTechnology, tick_ps: Ps) -> Rules:

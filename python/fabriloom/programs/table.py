@@ -33,15 +33,9 @@ from fabriloom.programs.kinds import (
     Columns,
     Ints,
 )
+from fabriloom.traffic.kinds import in_units
 
 _NAMES = {WAIT: "wait", UNTIL: "until", END: "end", BARRIER: "barrier", FLUSH: "flush"}
-
-
-def in_ticks(values_ps: Ints, tick_ps: int | Fraction) -> Ints:
-    """Return whole ticks, rounded down; the tick may be a fraction of a picosecond."""
-    if isinstance(tick_ps, int):
-        return values_ps // tick_ps
-    return np.array([int(value // tick_ps) for value in values_ps.tolist()], np.int64)
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,7 @@ class Programs:
 
     def columns(self, tick_ps: int | Fraction) -> Columns:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
-        ticks = np.where(self.timed, in_ticks(self.amount, tick_ps), self.amount)
+        ticks = np.where(self.timed, in_units(self.amount, tick_ps), self.amount)
         dummies = np.zeros(self.events.first, np.int64)
         graph = {}
         if self.needs is not None:
@@ -126,7 +120,7 @@ class Programs:
             "op_bytes": self.size_bytes.astype(np.uint32),
             "op_tag": self.tag.astype(np.uint32),
             "op_ticks": ticks.astype(np.uint64),
-            "event_due_ticks": np.concatenate([dummies, in_ticks(self.events.due_ps, tick_ps)]).astype(
+            "event_due_ticks": np.concatenate([dummies, in_units(self.events.due_ps, tick_ps)]).astype(
                 np.uint64
             ),
             "event_fragments": np.concatenate([dummies + NEVER, self.events.fragments]).astype(np.uint32),

@@ -48,6 +48,13 @@ Columns = dict[str, NDArray[Any]]
 Settings = Mapping[str, Any]
 
 
+def in_units(values: Ints, unit: int | Fraction) -> Ints:
+    """Return how many whole units fit into each value; a unit, such as a tick in ps, may be a fraction."""
+    if unit.denominator * int(values.max(initial=0)) < 2**63:
+        return values * unit.denominator // unit.numerator
+    return np.array([int(value // unit) for value in values.tolist()], np.int64)
+
+
 class Rings(Protocol):
     """What traffic needs to know of the rings of a graph (see ``fabriloom.topology.rings``)."""
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom import units
-from fabriloom.traffic.kinds import Ints, Links
+from fabriloom.traffic.kinds import Ints, Links, in_units
 from fabriloom.traffic.tables import Table
 
 if TYPE_CHECKING:
@@ -43,17 +42,11 @@ def grains(table: Table, name: str, technology: Links) -> Ints:
         found = _numbers(table, name, 1, _cycle)
     else:
         times_ps = _numbers(table, name, 1000, _ns if name == "at_ns" else _ps)
-        found = _whole_grains(times_ps, Fraction(technology.grain_ps))
+        found = in_units(times_ps, technology.grain_ps)
     late = np.flatnonzero(found > _LAST_GRAIN)
     if len(late):
         raise table.error("this is later than the end of any run", int(late[0]), name, "count from the start")
     return found
-
-
-def _whole_grains(time_ps: Ints, grain_ps: Fraction) -> Ints:
-    if grain_ps.denominator * int(time_ps.max(initial=0)) < 2**63:
-        return time_ps * grain_ps.denominator // grain_ps.numerator
-    return np.array([int(one / grain_ps) for one in time_ps.tolist()], np.int64)
 
 
 def _numbers(table: Table, name: str, each: int, parse: Callable[[Any], int]) -> Ints:
