@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ from .options import (
     Seed,
     Set,
     at_home,
+    loaded,
     words,
 )
 from .replay import replay
@@ -51,12 +52,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _load(file: Path, settings: list[str] | None, seed: int | None) -> Any:
-    from ..scenario import load
-
-    return load(file, [*(settings or []), *([] if seed is None else [f"seed={seed}"])])
 
 
 def _version(asked: bool) -> None:
@@ -137,7 +132,7 @@ def run(
         other = "--seeds" if seeds else "--strict"
         raise exits.Mistake(f"--twin and {other}: choose one; --twin compares one run")
     with folders.taken(out, "run", force, POINTS if seeds else "", csv=csv) as folder:
-        scenario = _load(file, settings, seed)
+        scenario = loaded(file, settings, seed)
         if seeds:
             return work.seeds(scenario, seeds, jobs, json, folder, csv, strict)
         return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder, csv, strict)
@@ -168,7 +163,7 @@ def curve(
     from . import folders, work
 
     with folders.taken(out, "curve", force, POINTS, csv=csv) as folder:
-        scenario = _load(file, settings, seed)
+        scenario = loaded(file, settings, seed)
         asked = work.loads_of(loads, [scenario])
         return work.curve(scenario, asked, points, jobs, json, folder, published, csv)
 
@@ -201,7 +196,7 @@ def compare(
     from . import folders, work
 
     with folders.taken(out, "compare", force, POINTS, csv=csv) as folder:
-        scenarios = [_load(file, settings, seed) for file in files if not file.is_dir()]
+        scenarios = [loaded(file, settings, seed) for file in files if not file.is_dir()]
         results = [file for file in files if file.is_dir()]
         return work.compare(scenarios, results, work.loads_of(loads, scenarios), jobs, json, folder, csv)
 
@@ -223,7 +218,7 @@ def saturate(
     from . import folders, work
 
     with folders.taken(out, "saturate", force, POINTS, csv=csv) as folder:
-        return work.saturate(_load(file, settings, seed), definition, jobs, json, folder, csv)
+        return work.saturate(loaded(file, settings, seed), definition, jobs, json, folder, csv)
 
 
 @Commands.command()
@@ -253,7 +248,7 @@ def measure(
 
     how = real.settings_of(ranks, hosts, runner, warm_ups, rounds, oversubscribe, patience)
     with folders.taken(out, "measure", force, POINTS, csv=csv) as folder:
-        return real.measure(_load(file, settings, seed), how, json, folder, csv)
+        return real.measure(loaded(file, settings, seed), how, json, folder, csv)
 
 
 @Commands.command()
@@ -301,7 +296,7 @@ def check(
     """
     from . import work
 
-    return work.check(_load(file, settings, seed), json, fault, bisection, resolved)
+    return work.check(loaded(file, settings, seed), json, fault, bisection, resolved)
 
 
 @Commands.command()
@@ -317,7 +312,7 @@ def route(
     """Say whether a routing can deadlock, with a proof or the cycle, and what other routings would cost."""
     from . import route as command
 
-    return command.route(_load(file, settings, None), certificate, check, force, json)
+    return command.route(loaded(file, settings, None), certificate, check, force, json)
 
 
 @Commands.command()
@@ -336,7 +331,7 @@ def bound(
     """Compute an upper bound on the delay of every flow, and search for the longest delay."""
     from . import bound as command
 
-    return command.bound(_load(file, settings, seed), tries, flow, json, strict)
+    return command.bound(loaded(file, settings, seed), tries, flow, json, strict)
 
 
 @Commands.command()
@@ -374,7 +369,7 @@ def draw(
     """Draw the network as SVG, to standard output or to a file."""
     from . import work
 
-    return work.draw(_load(file, settings, None), output, force)
+    return work.draw(loaded(file, settings, None), output, force)
 
 
 Commands.command("import")(bring)
@@ -393,7 +388,7 @@ def export(file: File, settings: Set = None, out: Out = None, force: Force = Fal
     from . import folders
 
     with folders.taken(out, "export", force) as folder:
-        return command.export(_load(file, settings, None), folder)
+        return command.export(loaded(file, settings, None), folder)
 
 
 @Commands.command()

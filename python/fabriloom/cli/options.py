@@ -93,6 +93,13 @@ def at_home(value: Any) -> Any:
     return value and Path(os.path.expanduser(value))
 
 
+def loaded(file: Path, settings: list[str] | None, seed: int | None) -> Any:
+    """Load a scenario with the values of ``--set`` and ``--seed``."""
+    from ..scenario import load
+
+    return load(file, [*(settings or []), *([] if seed is None else [f"seed={seed}"])])
+
+
 File = Annotated[
     Path,
     typer.Argument(

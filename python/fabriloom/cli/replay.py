@@ -10,7 +10,7 @@ import typer
 
 from . import exits
 from .exits import Mistake
-from .options import ForceFile, Seed, Set, at_home
+from .options import ForceFile, Seed, Set, at_home, loaded
 
 if TYPE_CHECKING:
     from ..page.replay_file import Side
@@ -51,7 +51,6 @@ def replay(
     from ..output import encoded, file
     from ..page.limits import Refusal
     from ..page.replay_file import replay_html
-    from ..scenario import load
     from . import show, work
 
     if len(files) > _MOST:
@@ -61,9 +60,8 @@ def replay(
     if os.path.lexists(out) and not force:
         raise Mistake(f"--out {out}: the file exists; name another one, or add --force to replace it")
     since_ps = _since(since)
-    changes = [*(settings or []), *([] if seed is None else [f"seed={seed}"])]
     try:
-        sides = [_side(load(path, changes), since_ps) for path in files]
+        sides = [_side(loaded(path, settings, seed), since_ps) for path in files]
     except Refusal as refusal:
         raise Mistake(str(refusal)) from None
     content = encoded(replay_html(sides))

@@ -135,8 +135,7 @@ def _compiled(scenario: Scenario) -> Compiled:
     from ..studies.silent import silent_settings
 
     compiled = compile(scenario)
-    # What changes nothing here may matter for a value that is tried.
-    for warning in () if scenario.sweep or scenario.variants else silent_settings(compiled):
+    for warning in silent_settings(compiled):
         exits.complain(f"warning: {warning}")
     return compiled
 

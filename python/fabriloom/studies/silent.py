@@ -34,11 +34,13 @@ _ELSEWHERE = {
 
 def silent_settings(compiled: Compiled) -> list[str]:
     """Return a warning for each written setting that changes nothing in this network; none for large ones."""
-    if compiled.graph.links > MOST_LINKS:
+    scenario = compiled.scenario
+    # What changes nothing here may matter for a value that is tried.
+    if compiled.graph.links > MOST_LINKS or scenario.sweep or scenario.variants:
         return []
     return [
         f"{'.'.join(path)} changes nothing in this network: without it, the same is simulated"
-        for path in _written(compiled.scenario.raw)
+        for path in _written(scenario.raw)
         if _is_silent(compiled, path)
     ]
 
