@@ -18,6 +18,7 @@ myst_heading_anchors = 3
 # Scenarios, sources and licences that pages point to are files of the repository, not pages of the site.
 suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
 
+_EXPERIMENTS = Path(__file__).resolve().parents[2] / "python/fabriloom/experiments"
 _PART = re.compile(r"^(?=\*\*)", re.MULTILINE)
 _TITLE = re.compile(r"\*\*\[?([^\]*]+)")
 _PAGE = re.compile(r"\]\(((?:\.\./)?[\w./-]+)\.md\)")
@@ -40,9 +41,18 @@ def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n\n" + _toctrees(source[0]) + "\n\n" + made
 
 
+def _add_remarks(app: Any, name: str, source: list[str]) -> None:
+    """The remarks on a paper, which the package shows in its reports, follow its numbers."""
+    folder, _, paper = name.rpartition("/")
+    remarks = _EXPERIMENTS / paper.replace("-", "_") / "remarks.md"
+    if folder == "docs/generated" and remarks.is_file():
+        source[0] += "\n## Remarks\n\n" + remarks.read_text(encoding="utf-8")
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _add_toctrees)
+    app.connect("source-read", _add_remarks)
     app.add_css_file("site.css")
 
 

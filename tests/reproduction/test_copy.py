@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of, tally
 
 COPY = Path(__file__).resolve().parents[2] / "docs" / "reproduction" / "numbers.csv"
+PAGES = COPY.parents[1] / "generated"
 Table = dict[str, dict[str, str]]
 
 
@@ -39,12 +39,12 @@ def quick(finished: Pieces) -> dict[str, list[evidence.Line]]:
 
 def test_the_copy_is_what_the_quick_runs_give(quick: dict[str, list[evidence.Line]]) -> None:
     """Write it again as ``experiments/evidence.py`` says, after a change that is meant."""
-    kept = table(COPY.read_text(encoding="utf-8"))
+    copied = table(COPY.read_text(encoding="utf-8"))
     now = table(evidence.table_of([line for group in quick.values() for line in group]))
-    assert list(kept) == list(now)
+    assert list(copied) == list(now)
     for key, line in now.items():
-        ours, before = line.pop("ours"), kept[key].pop("ours")
-        assert line == kept[key]
+        ours, before = line.pop("ours"), copied[key].pop("ours")
+        assert line == copied[key]
         assert bool(ours) == bool(before), key
         if ours:
             assert float(ours) == pytest.approx(float(before), rel=1e-4), key
@@ -64,49 +64,47 @@ def test_every_printed_number_has_a_line_or_a_reason(
         assert line["tolerance"] is not None or line["reason"], line["id"]
 
 
+def kept(paper: str) -> list[evidence.Line]:
+    """The lines of the full runs, from the table that is kept."""
+    return page.lines_of(paper, (PAGES / f"{paper}.csv").read_text(encoding="utf-8"))
+
+
 def test_every_disagreement_is_told(quick: dict[str, list[evidence.Line]]) -> None:
-    full = (COPY.parent / "README.md").read_text(encoding="utf-8")
-    outside = set(re.findall(r"^\| ([\w-]+\.[^ ]+) \|", full, re.MULTILINE))
-    outside |= {line["id"] for lines in quick.values() for line in lines if line["within"] is False}
+    full = [line for paper in quick for line in kept(paper)]
+    outside = {line["id"] for lines in (full, *quick.values()) for line in lines if line["within"] is False}
     told = {f"{paper}.{number}" for paper in quick for number in remarks.explained(paper)}
     assert {number_of({"id": key}) for key in outside} <= told
     assert told <= {f"{paper}.{number}" for paper in quick for number in published.numbers(paper)}
 
 
 @pytest.mark.parametrize("paper", published.papers())
-def test_the_page_of_a_paper_says_the_same(paper: str) -> None:
-    file = COPY.parents[1] / "background" / f"{paper}.md"
-    said = f"<!-- begin remarks -->\n{remarks.text(paper)}\n<!-- end remarks -->\n"
-    assert said in file.read_text(encoding="utf-8")
-
-
-def shown(paper: str) -> list[evidence.Line]:
-    """The lines that the generated page of a paper shows."""
-    lines: list[evidence.Line] = []
-    place = ""
-    for text in (COPY.parents[1] / "generated" / f"{paper}.md").read_text(encoding="utf-8").splitlines():
-        if text.startswith("## "):
-            place = text.removeprefix("## ")
-        elif text.startswith("| `"):
-            cells = [cell.strip() for cell in text.strip("|").split("|")]
-            scored = len(cells) == 9
-            line = {"id": f"{paper}.{cells[0].strip('`')}", "where": place, "published": cells[3]}
-            line |= {"kind": cells[6] if scored else "reported", "tolerance": scored or None}
-            lines.append(line | {"within": cells[8] == "yes" if scored else None})
-    return lines
+def test_the_page_of_a_paper_is_made_of_its_table(paper: str) -> None:
+    """But for what the results depend on, which other runs show."""
+    text = (PAGES / f"{paper}.md").read_text(encoding="utf-8")
+    before, sensitivity = text.split("changed at a time.\n\n")
+    assert text == page.text(paper, kept(paper), sensitivity.rstrip("\n"))
+    assert sensitivity.count("\n| ") > 2
+    assert before.count("remarks.md") == 1
 
 
 @pytest.mark.parametrize("paper", published.papers())
 def test_the_tables_of_a_paper_are_counted_alike_everywhere(paper: str) -> None:
-    lines = shown(paper)
+    lines = kept(paper)
     numbers = published.numbers(paper)
     assert {number_of(line) for line in lines} == {f"{paper}.{number}" for number in numbers}
     for line in lines:
-        assert line["published"] == page.figure(numbers[number_of(line).partition(".")[2]]["value"])
-    summary = f"<!-- begin summary -->\n{page.summary(paper, lines)}\n<!-- end summary -->\n"
-    assert summary in (COPY.parents[1] / "background" / f"{paper}.md").read_text(encoding="utf-8")
+        printed = numbers[number_of(line).partition(".")[2]]
+        assert (line["published"], line["where"]) == (page.figure(printed["value"]), printed["where"])
     counted = " | ".join([paper, *map(str, vars(tally(lines)).values())])
     assert f"| {counted} |" in (COPY.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_table_says_what_its_rows_say(quick: dict[str, list[evidence.Line]]) -> None:
+    for paper, rows in quick.items():
+        read = page.lines_of(paper, page.table(rows))
+        assert [line["id"] for line in read] == [row["id"] for row in rows]
+        assert [line["within"] for line in read] == [row["within"] for row in rows]
+        assert tally(read) == tally(rows)
 
 
 def test_what_was_interrupted_is_said() -> None:

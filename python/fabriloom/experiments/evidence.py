@@ -20,7 +20,7 @@ from ..report import Reproduced
 from ..report.tally import HEAD, counts, number_of, reasons, said, tally
 from . import remarks
 from .lab import Findings
-from .page import figure, markdown
+from .page import markdown
 from .rows import row
 from .sci_retry.networks import four_rings
 
@@ -120,15 +120,9 @@ def by_paper(lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 
 def page_of(lines: Sequence[Line]) -> str:
-    """Return, as markdown, the first table, the numbers out of tolerance, and why numbers are not scored."""
+    """Return, as markdown, the counts of all papers, and why numbers are not scored."""
     groups = by_paper(lines)
     rows = [[paper, *map(str, values)] for paper, values in counts(groups)]
-    outside = [
-        [str(line[key]) for key in ("id", "quantity", "unit")]
-        + [figure(line[key]) for key in ("published", "ours")]
-        for line in lines
-        if line["within"] is False
-    ]
     why = [
         [paper, str(len(numbers)), reason]
         for paper, group in groups.items()
@@ -137,7 +131,6 @@ def page_of(lines: Sequence[Line]) -> str:
     return _PAGE.format(
         said=said(tally(lines)),
         counts=markdown([name.lower() for name in HEAD], rows),
-        outside=markdown(["id", "quantity", "unit", "published", "ours"], outside),
         why=markdown(["paper", "numbers", "why not scored"], why),
     )
 
@@ -145,23 +138,25 @@ def page_of(lines: Sequence[Line]) -> str:
 _PAGE = """# What agrees with the papers
 
 `make reproduce` computes every number and figure of the papers again and writes
-`out/reproduction/reproduction.html`, a page with the curves and every line. This is a small copy of it: the
-tables below are of the full runs. The file [numbers.csv](numbers.csv) has the lines of the quick runs
-(`fabriloom reproduce all --quick`), shorter and fewer: the tests compute them again.
+`out/reproduction/reproduction.html`, a page with the curves and every line. The tables below are of the full
+runs. [numbers.csv](numbers.csv) has the lines of the quick runs (`fabriloom reproduce all --quick`); the
+tests compute them again.
 
-A printed number counts once, however many readings of it have a line; it is within its tolerance when every
-scored line is. The pages of the papers explain what does not agree:
-[macrame](../background/macrame.md), [scinet](../background/scinet.md),
-[sci-retry](../background/sci-retry.md), [gpmimd](../background/gpmimd.md),
-[atlas-sci](../background/atlas-sci.md), [scinet-testbeds](../background/scinet-testbeds.md).
+A printed number counts once, however many readings of it have a line. It is within its tolerance when every
+scored line is. What does not agree, by paper:
+[macrame](../generated/macrame.md), [scinet](../generated/scinet.md),
+[sci-retry](../generated/sci-retry.md), [gpmimd](../generated/gpmimd.md),
+[atlas-sci](../generated/atlas-sci.md), [scinet-testbeds](../generated/scinet-testbeds.md).
+A scored number is of one of the first three kinds:
+
+* *arithmetic*: follows from rates, characters or wiring, and must be right to the printed digits;
+* *calibrated*: the number was used to set a parameter, which is named (`parameter` in `--json`);
+* *predicted*: follows from the model, no parameter was set by it;
+* *reported*: shown and not scored, for the reason given (`reason` in `--json`).
 
 **{said}.**
 
 {counts}
-
-## Outside the tolerance
-
-{outside}
 
 ## Not scored, and why
 

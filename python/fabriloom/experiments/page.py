@@ -1,12 +1,13 @@
-"""Write the results of a paper: ``python -m fabriloom.experiments.page docs/background/macrame.md``.
+"""Write the results of a paper: ``python -m fabriloom.experiments.page docs/generated macrame``.
 
-The hand-written page gets a summary, between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; its other
-text does not change. All numbers go to the generated page of the same name in ``docs/generated``.
+``macrame.csv`` gets every number. ``macrame.md`` counts them by table and section, lists those that do not
+agree, and shows what the results depend on. ``docs/background/macrame.md`` is written by hand.
 """
 
 from __future__ import annotations
 
-import re
+import csv
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -15,17 +16,12 @@ from typing import Any
 
 from .. import published
 from ..report.tally import Tally, number_of, tally
-from . import remarks, study
+from . import study
 
-
-def replace(text: str, tables: Mapping[str, str]) -> str:
-    """Return the page with its tables replaced. Raises ValueError if the page has no place for a table."""
-    for name, table in tables.items():
-        pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        text, found = pattern.subn(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)
-        if found != 1:
-            raise ValueError(f"the page has {found} places for the table {name}, it must have one")
-    return text
+COLUMNS = (
+    "id", "where", "quantity", "unit", "published", "ours", "ci95", "deviation_percent", "kind",
+    "tolerance_least", "tolerance_most", "agrees", "why_not_scored",
+)  # fmt: skip
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -43,68 +39,54 @@ def figure(value: float | None) -> str:
     return f"{value:.4g}"
 
 
-def _compared(row: Mapping[str, Any]) -> list[str]:
-    """Return the columns that both tables share."""
-    ours = figure(row["ours"]) + (f" ± {row['ci95']:.2g}" if row["ci95"] else "")
-    deviation = "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f} %"
-    name = str(row["id"]).removeprefix(f"{row['paper']}.")
-    return [f"`{name}`", row["quantity"], row["unit"], figure(row["published"]), ours, deviation]
+def _record(row: Mapping[str, Any]) -> list[str]:
+    """Return a row as ``COLUMNS``; what it has not is empty."""
+    return [
+        str(row["id"]).removeprefix(f"{row['paper']}."),
+        *(str(row[key]) for key in ("where", "quantity", "unit")),
+        figure(row["published"]),
+        "" if row["ours"] is None else figure(row["ours"]),
+        f"{row['ci95']:.2g}" if row["ci95"] else "",
+        "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f}",
+        str(row["kind"]),
+        *(["", ""] if row["tolerance"] is None else map(figure, row["tolerance"])),
+        {True: "yes", False: "no", None: ""}[row["within"]],
+        str(row["reason"] or ""),
+    ]
 
 
-_SHARED = ["id", "quantity", "unit", "published", "ours", "deviation"]
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return every number of a paper as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_record, rows))
+    return text.getvalue()
 
 
-def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return published and computed numbers, with their agreement."""
-    lines = []
-    for row in rows:
-        low, high = row["tolerance"]
-        limits = figure(low) if low == high else f"{figure(low)} to {figure(high)}"
-        lines.append([*_compared(row), row["kind"], limits, "yes" if row["within"] else "**no**"])
-    return markdown([*_SHARED, "kind", "tolerance", "agrees"], lines)
-
-
-def _reported(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return published and computed numbers, with the reason why they are not scored."""
-    return markdown([*_SHARED, "why not scored"], [[*_compared(row), row["reason"]] for row in rows])
-
-
-def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the rows of each table and section of the paper, in the order of the paper."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        place = str(row["where"]).split(",")[0].removeprefix("follows from ")
-        found.setdefault(place[0].upper() + place[1:], []).append(row)
+def lines_of(paper: str, text: str) -> list[dict[str, Any]]:
+    """Return the lines of such a table, as they are counted (``report.tally``)."""
+    found: list[dict[str, Any]] = [dict(line) for line in csv.DictReader(text.splitlines())]
+    for line in found:
+        line["id"] = f"{paper}.{line['id']}"
+        line["tolerance"] = None if line["kind"] == "reported" else line["tolerance_least"]
+        line["within"] = {"yes": True, "no": False, "": None}[line["agrees"]]
     return found
 
 
-def tables(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the generated page of a paper: every number, under the table or section that prints it."""
-    parts = [_HEAD.format(paper=paper)]
-    for place, group in places(rows).items():
-        parts.append(f"## {place}")
-        with_tolerance = [row for row in group if row["kind"] != "reported"]
-        without = [row for row in group if row["kind"] == "reported"]
-        parts += [_scored(with_tolerance)] if with_tolerance else []
-        parts += [f"Not scored:\n\n{_reported(without)}"] if without else []
-    return "\n\n".join(parts) + "\n"
+def places(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the lines of each table and section of the paper, in the order of the paper."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for line in lines:
+        place = str(line["where"]).split(",")[0].removeprefix("follows from ")
+        found.setdefault(place[0].upper() + place[1:], []).append(line)
+    return found
 
 
-_HEAD = """# Every number of {paper}
-
-`python -m fabriloom.experiments.page docs/background/{paper}.md` writes this page.
-[The page of the paper](../background/{paper}.md) says how each number is modelled and why some disagree."""
-
-
-def summary(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return one row per place: numbers printed, scored and met, with a link to all of them."""
-    lines = []
-    for place, group in places(rows).items():
-        one = tally(group)
-        anchor = re.sub(r"[^\w -]", "", place.lower()).replace(" ", "-")
-        link = f"[{place}](../generated/{paper}.md#{anchor})"
-        lines.append([link, *_counted(one)])
-    return markdown(_COUNTED, [*lines, ["all", *_counted(tally(rows))]])
+def summary(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return one row per place: numbers printed, scored and met."""
+    counted = [[place, *_counted(tally(group))] for place, group in places(lines).items()]
+    return markdown(_COUNTED, [*counted, ["all", *_counted(tally(lines))]])
 
 
 _COUNTED = ("where", "printed", "scored", "agree", "predicted", "predicted that agree")
@@ -115,21 +97,60 @@ def _counted(one: Tally) -> list[str]:
     return [str(value) for value in (one.printed, scored, one.within, one.predicted, one.predicted_within)]
 
 
-def main(path: Path) -> None:
-    """Run the page's whole paper and write both pages, which have its name."""
-    paper = path.stem
+def outside(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the scored numbers that do not agree; the id of a cell of a table says what it is."""
+    rows = []
+    for line in lines:
+        if line["within"] is False:
+            name = str(line["id"]).partition(".")[2]
+            what = name if "/" in name else f"{name}: {line['quantity']}"
+            limits = " to ".join(dict.fromkeys([line["tolerance_least"], line["tolerance_most"]]))
+            rows.append([what, *(line[key] for key in ("unit", "published", "ours")), limits])
+    return markdown(["number", "unit", "published", "ours", "agrees from"], rows) if rows else "All agree."
+
+
+def text(paper: str, lines: Sequence[Mapping[str, Any]], sensitivity: str) -> str:
+    """Return the generated page of a paper."""
+    return _PAGE.format(
+        paper=paper,
+        module=paper.replace("-", "_"),
+        summary=summary(lines),
+        outside=outside(lines),
+        sensitivity=sensitivity,
+    )
+
+
+_PAGE = """# The numbers of {paper}
+
+Every printed number beside ours: [{paper}.csv]({paper}.csv). How it is modelled: [the page of the
+paper](../background/{paper}.md). Why numbers differ: [the
+remarks](../../python/fabriloom/experiments/{module}/remarks.md).
+`python -m fabriloom.experiments.page docs/generated {paper}` writes this page and the table.
+
+{summary}
+
+## What does not agree
+
+{outside}
+
+## What the results depend on
+
+One assumption is changed at a time.
+
+{sensitivity}
+"""
+
+
+def main(folder: Path, paper: str) -> None:
+    """Run a whole paper and write its table and its page."""
     sensitivity = import_module(f".{paper.replace('-', '_')}.sensitivity", __package__)
     printed = list(published.numbers(paper))
     rows = sorted(study(paper).rows, key=lambda row: printed.index(number_of(row).partition(".")[2]))
-    told = {
-        "summary": summary(paper, rows),
-        "remarks": remarks.text(paper),
-        "sensitivity": markdown(sensitivity.HEADER, sensitivity.table()),
-    }
-    path.write_text(replace(path.read_text(encoding="utf-8"), told), encoding="utf-8")
-    generated = path.parents[1] / "generated" / path.name
-    generated.write_text(tables(paper, rows), encoding="utf-8")
+    numbers = table(rows)
+    (folder / f"{paper}.csv").write_text(numbers, encoding="utf-8")
+    told = text(paper, lines_of(paper, numbers), markdown(sensitivity.HEADER, sensitivity.table()))
+    (folder / f"{paper}.md").write_text(told, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])
