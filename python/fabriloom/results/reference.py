@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from .columns import (
     NETWORK_LATENCY_FROM,
     NETWORK_LATENCY_TO,
@@ -10,6 +13,8 @@ from .columns import (
     RING_LATENCY_TO,
     TABLES,
     TOTAL_LATENCY_FROM,
+    Column,
+    Table,
 )
 
 _PREFACE = """# Results: every key and column
@@ -26,6 +31,10 @@ line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time,
 * *total latency* (`total_latency_ns`): from the {total_from}, to the same end.
 
 Of programs, messages and events have latencies of their own, each with its two ends in words.
+
+In the tables `pN` stands for the percentiles `p50`, `p90`, `p99`, `p99_9` and `p99_99`, or those of them that a table
+has. `…_ci95` is the half-width of the 95 % confidence interval of the number before it, `…_ci95_low` and `…_ci95_high`
+are its ends.
 
 **Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
 a ratio of batch sums (latency over packets, bytes over time). Batches of one run may be correlated, so the
@@ -63,6 +72,60 @@ With `--csv` every table is written as CSV besides, `links.csv` beside `links.pa
 """
 
 
+_PERCENTILE = re.compile(r"p(50|90|99_99|99_9|99)(?=_|$)")
+_INTERVAL = re.compile(
+    r"(Half-width|Lower end|Upper end) of its 95 % confidence interval(, by batch means)?\."
+)
+_AS_SUMMARY = re.compile(r"See the summary(?:, (`[^`]+`))?\.")
+
+
+def _rows_of(columns: Sequence[Column]) -> list[tuple[str, str, str]]:
+    """Return name, unit and meaning of each row: percentiles are one row, an interval is with its number."""
+    names = [_PERCENTILE.sub("pN", column.name) for column in columns]
+    rows: list[tuple[str, str, str]] = []
+    seen: set[str] = set()
+    for column, name in zip(columns, names, strict=True):
+        several = names.count(name) > 1
+        shown = name if several else column.name
+        stem = rows[-1][0].split("`")[1] if rows else ""
+        if shown in seen:
+            continue
+        seen.add(shown)
+        if _INTERVAL.fullmatch(column.meaning) and shown.startswith(f"{stem}_ci95"):
+            last, unit, said = rows[-1]
+            rows[-1] = f"{last}, `…{shown.removeprefix(stem)}`", unit, said
+        else:
+            meaning = re.sub(r"\b[\d.]+ % of", "N % of", column.meaning) if several else column.meaning
+            rows.append((f"`{shown}`", column.unit, meaning))
+    return rows
+
+
+def _alike(columns: Sequence[Column]) -> dict[str, str]:
+    """Return the tables of a summary that have keys of ``latency_ns``, each with what its mean is of."""
+    inner: dict[str, dict[str, str]] = {}
+    for column in columns:
+        outer, _, key = column.name.rpartition(".")
+        inner.setdefault(outer, {})[key] = column.meaning
+    return {outer: keys["mean"] for outer, keys in inner.items() if {"from", "to", "p50"} <= set(keys)}
+
+
+def _rows(table: Table) -> list[str]:
+    """Return the lines of a table, and what it takes from the summary in one sentence."""
+    alike = {outer: mean for outer, mean in _alike(table.columns).items() if outer != "latency_ns"}
+    known = [(column, _AS_SUMMARY.fullmatch(column.meaning)) for column in table.columns]
+    told = [column for column, seen in known if not seen and column.name.rpartition(".")[0] not in alike]
+    lines = [f"| {name} | {unit} | {meaning} |" for name, unit, meaning in _rows_of(told)]
+    lines += [f"| `{outer}.…` | ns | The keys of `latency_ns`. {mean} |" for outer, mean in alike.items()]
+    if lines:
+        lines = [f"| {'key' if table.is_json else 'column'} | unit | meaning |", "|---|---|---|", *lines]
+    same = [f"`{column.name}`" + (f" ({seen[1]})" if seen[1] else "") for column, seen in known if seen]
+    return [
+        *lines,
+        *[""][: len(lines) and len(same)],
+        *([f"As in the summary: {', '.join(same)}."] if same else []),
+    ]
+
+
 def markdown() -> str:
     """Return the reference page of all results."""
     parts = [
@@ -75,11 +138,7 @@ def markdown() -> str:
         )
     ]
     for table in TABLES:
-        parts.append(
-            f"\n## {table.title}\n\n{table.row}\n\n| {'key' if table.is_json else 'column'} | unit | meaning |"
-        )
-        parts.append("\n|---|---|---|\n")
-        parts.extend(f"| `{column.name}` | {column.unit} | {column.meaning} |\n" for column in table.columns)
+        parts += [f"\n## {table.title}\n\n{table.row}\n\n", "\n".join(_rows(table)), "\n"]
     return "".join(parts)
 
 

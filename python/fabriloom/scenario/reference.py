@@ -16,7 +16,7 @@ from fabriloom import units
 from fabriloom.scenario import json_schema
 from fabriloom.technology import Preset, presets, ring_technology, technology
 from fabriloom.technology.interfaces import interfaces
-from fabriloom.technology.presets import is_ring
+from fabriloom.technology.presets import Entry, is_ring
 from fabriloom.technology.protocols import protocols
 
 _UNITS = (
@@ -42,8 +42,10 @@ SHA-256 is in every result.
 `--set path=value` changes a setting from the command line. The path is dotted (`traffic.load`,
 `topology.shape.0`); the value is read as TOML or, if it is not TOML, as a string.
 
-Terminals and switches are given by number or by name. Values with a unit are strings. Mb/s, MB/s for the rate
-of links other than SCI, and numbers without a unit are refused, because they are ambiguous.
+Terminals and switches are given by number or by name. Values with a unit are strings: in the tables
+`"2 us"` stands for any time, `"64 B"` for any size, and so on. Mb/s, MB/s for the rate of links other than
+SCI, and numbers without a unit are refused, because they are ambiguous. `1…8` is a whole number from 1 to 8,
+`0…` one from 0 on; *number* 0…1 may have a fraction.
 
 | | units | such as |
 |---|---|---|
@@ -130,12 +132,40 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
     if common:
         kept = "" if without is None else f" but {_names(seen, field['oneOf'][without])}"
         lines += ["", f"With every {tag}{kept}:", "", *property_table(_opened(common, definitions), [])]
+    shared = _shared(models, {tag, *common})
+    if shared:
+        lines += ["", "Of several kinds, each of which says *also*:", "", *_table_of(shared, definitions)]
     for option, model in zip(field["oneOf"], models, strict=True):
-        properties = {k: v for k, v in model["properties"].items() if k != tag and common.get(k) != v}
+        own = {
+            k: v for k, v in _marked(model).items() if k != tag and common.get(k) != model["properties"][k]
+        }
         lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
-        if properties:
-            lines += ["", *property_table(_opened(properties, definitions), model.get("required", []))]
+        also = [key for key, value in own.items() if shared.get(key) == value]
+        if len(also) < len(own):
+            lines += ["", *_table_of({k: v for k, v in own.items() if k not in also}, definitions)]
+        if also:
+            lines += ["", f"Also {', '.join(f'`{key}`' for key in also)}."]
     return lines
+
+
+def _marked(model: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of a model, each with whether it is needed."""
+    needed = set(model.get("required", []))
+    return {key: {**field, "needed": key in needed} for key, field in model["properties"].items()}
+
+
+def _shared(models: list[dict[str, Any]], without: set[str]) -> dict[str, Any]:
+    """Return the properties that at least three models have alike."""
+    found: dict[str, list[Any]] = {}
+    for model in models:
+        for key, field in _marked(model).items():
+            found.setdefault(key, []).append(field)
+    best = {key: max(fields, key=fields.count) for key, fields in found.items() if key not in without}
+    return {key: field for key, field in best.items() if found[key].count(field) > 2}
+
+
+def _table_of(properties: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
+    return property_table(_opened(properties, definitions), [])
 
 
 def _names(seen: dict[str, list[str]], option: dict[str, Any]) -> str:
@@ -177,11 +207,15 @@ def _entries(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[st
 def property_table(properties: dict[str, Any], required: list[str]) -> list[str]:
     """Return the lines of a Markdown table of keys, given their JSON Schema."""
     lines = ["| key | value | default | |", "|---|---|---|---|"]
-    for name, field in sorted(properties.items(), key=lambda item: item[0] not in required):
+    for name, field in sorted(properties.items(), key=lambda item: not _is_first(*item, required)):
         default = "required" if name in required or field.get("needed") else _default(field)
         text = str(field.get("description", "")).replace("|", "\\|")
         lines.append(f"| `{name}` | {_type(field)} | {default} | {text} |")
     return lines
+
+
+def _is_first(name: str, field: dict[str, Any], required: list[str]) -> bool:
+    return name in required or (bool(field.get("needed")) and "[]" not in name)
 
 
 def _default(field: dict[str, Any]) -> str:
@@ -220,23 +254,21 @@ def _plural(what: str) -> str:
 
 def _string(field: dict[str, Any]) -> str:
     example = field.get("examples")
-    return f'string with unit, `"{example[0]}"`' if example else "string"
+    return f'`"{example[0]}"`' if example else "string"
 
 
 def _number(field: dict[str, Any]) -> str:
-    what = "whole number" if field["type"] == "integer" else "number"
+    """Return the range of a number, such as 1…8; whole numbers have no word before it."""
     low, above = field.get("minimum"), field.get("exclusiveMinimum")
     high, below = field.get("maximum"), field.get("exclusiveMaximum")
-    words = []
-    if above is not None:
-        words.append(f"above {above:.12g}")
-    elif low is not None:
-        words.append(f"from {low:.12g}")
+    first = f"above {above:.12g}" if above is not None else "" if low is None else f"{low:.12g}"
+    last = ""
     if high is not None and high < 2**40:
-        words.append(f"to {high:.12g}")
+        last = f"{high:.12g}"
     elif below is not None and below < 2**40:
-        words.append(f"below {below:.12g}")
-    return " ".join([what, *words])
+        last = f"below {below:.12g}"
+    span = f"{first}…{last}" if first or last else ""
+    return span if span and field["type"] == "integer" else f"number {span}".rstrip()
 
 
 def _other(field: dict[str, Any]) -> str:
@@ -254,7 +286,8 @@ This page is written by `python -m fabriloom.scenario.reference docs/reference`;
 Rates, buffers and delays of links and switches. `preset` in `[technology]` chooses a set of values, each of
 which can be changed beside it. A value is *given* (printed in its source), *counted* (in clock cycles of the
 published hardware description, whose files the source names), *calibrated* (fitted to a published result) or
-*assumed* (none of these; the source gives the reason).
+*assumed* (none of these; the source gives the reason). *The same:* is the document of the row above. What
+another preset has alike stands there, with its source.
 
 A packet on a link consists of its header, its payload and one end of packet. With `flow_control = "average"`
 every character takes the time of its own bits and of its share of a flow-control character for the opposite
@@ -302,15 +335,42 @@ def presets_page() -> str:
 
 def _preset_tables(found: Mapping[str, Preset]) -> list[str]:
     lines: list[str] = []
+    told: dict[tuple[str, Entry], str] = {}
     for preset in found.values():
         lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}", ""]
         base = dict(found[preset.base].entries) if preset.base else {}
-        lines += ["| setting | value | known as | source |", "|---|---|---|---|"]
-        for key, entry in preset.entries.items():
-            if base.get(key) != entry:
-                value = entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
-                lines.append(f"| `{key}` | {value} | {entry.kind} | {entry.source} |")
+        own = {key: entry for key, entry in preset.entries.items() if base.get(key) != entry}
+        known = {key: told[key, entry] for key, entry in own.items() if (key, entry) in told}
+        told |= {(key, entry): preset.name for key, entry in own.items() if key not in known}
+        rows = _grouped({key: entry for key, entry in own.items() if key not in known})
+        lines += ["| setting | value | known as | source |", "|---|---|---|---|", *rows] if rows else []
+        for other in dict.fromkeys(known.values()):
+            same = [f"`{key}` {_shown(own[key])}" for key, name in known.items() if name == other]
+            lines += ["", f"As `{other}`, from the same sources: {', '.join(same)}."]
     return lines
+
+
+def _grouped(entries: Mapping[str, Entry]) -> list[str]:
+    """Return a row for successive settings with one value from one source; a document is named once."""
+    rows: list[tuple[list[str], Entry]] = []
+    for key, entry in entries.items():
+        if rows and rows[-1][1] == entry:
+            rows[-1][0].append(key)
+        else:
+            rows.append(([key], entry))
+    lines, last = [], ""
+    for keys, entry in rows:
+        document, _, rest = entry.source.partition(": ")
+        known = bool(rest) and len(document.split()) > 2 and document == last
+        source = f"the same: {rest}" if known else entry.source
+        last = document if rest else ""
+        names = ", ".join(f"`{key}`" for key in keys)
+        lines.append(f"| {names} | {_shown(entry)} | {entry.kind} | {source} |")
+    return lines
+
+
+def _shown(entry: Entry) -> str:
+    return entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
 
 
 def _derived() -> list[str]:
