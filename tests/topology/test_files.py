@@ -441,12 +441,16 @@ def test_people_write_from_and_to(tmp_path):
 @pytest.mark.parametrize("form", ["graphml", "json", "csv"])
 def test_sizes_and_delays_survive(form, tmp_path):
     (tmp_path / "net.csv").write_text(
-        "kind,source,target,buffer,lanes,delay\nswitch,a,,8,,\nswitch,b,,,,\n"
-        "cable,a,b,16,4,1 us\ncable,a,b,,,\n"
+        "kind,source,target,buffer,lanes,delay,cycle\nswitch,a,,8,,,1.3 GHz\nswitch,b,,,,,\n"
+        "cable,a,b,16,4,1 us,\ncable,a,b,,,,\n"
     )
     graph = topology.file(tmp_path / "net.csv", terminals_per_switch=1)
     assert graph.attributes["buffer_chars"][4:].tolist()[:2] == [16, 16]
     assert graph.attributes["buffer_chars"][7] == 8
     assert np.isnan(graph.attributes["buffer_chars"][6])
     assert graph.attributes["lanes"][4] == 4
+    own = np.asarray(graph.link_source) == 0
+    own[:2] = True  # the terminal that is attached to the switch has its clock
+    assert graph.attributes["cycle_ps"][own].tolist() == [10000 / 13] * 4
+    assert np.isnan(graph.attributes["cycle_ps"][~own]).all()
     assert_same(graph, round_trip(graph, tmp_path / f"other.{form}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,18 +29,28 @@ def times_of(
     }
 
 
-def durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
-    """Return every duration, with zeros, by the setting that influences it most."""
+def durations_ps(technologies: Sequence[Technology], times: Times) -> dict[str, Any]:
+    """Return every duration, with zeros, by the setting that influences it most.
+
+    ``technologies`` has one per clock.
+    """
+
+    def each(duration: Callable[[Technology], Ps]) -> Any:
+        return whole([duration(one) for one in technologies])
+
+    tech = technologies[0]
     characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
     if tech.in_flits:
         return {
-            "cycle": np.append(characters, whole([tech.crossbar_ps, tech.grain_ps])),
-            "router_cycles": tech.decode_latency_ps,
-            "forward_cycles": tech.forward_latency_ps,
+            "cycle": np.concatenate(
+                [characters, each(lambda tech: tech.crossbar_ps), each(lambda tech: tech.grain_ps)]
+            ),
+            "router_cycles": each(lambda tech: tech.decode_latency_ps),
+            "forward_cycles": each(lambda tech: tech.forward_latency_ps),
             "link_cycles": times["arrival"],
             "turn_around_cycles": times["credit"],
-            "handover_cycles": tech.release_ps,
-            "next_head_cycles": tech.front_ps,
+            "handover_cycles": each(lambda tech: tech.release_ps),
+            "next_head_cycles": each(lambda tech: tech.front_ps),
         }
     return {
         "link_rate": np.append(characters, whole([tech.crossbar_ps])),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _native, routing
 from ..codes import number
-from ..routing import NONE, RouteTable, RoutingError
+from ..routing import RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
@@ -20,20 +21,20 @@ from ..topology import Graph, GraphError
 from ..topology.port_addresses import check_limits
 from ..units import format_bytes, format_time_ps
 from .addresses import addresses_of
+from .clocks import Clocks, clocks_of, with_rates
 from .columns import (
     Arrays,
     Tenths,
     Times,
     check_rates,
-    fill,
     per_link,
-    terminal_links,
     u32,
     with_lengths,
 )
 from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
 from .interfaces import interfaces_of
+from .link_columns import links, routes, timeouts
 from .link_times import durations_ps, times_of
 from .newest import Newest
 from .own_sizes import buffers_of, lanes_of, narrowed, with_most_lanes
@@ -102,10 +103,15 @@ class LinkParts:
         self.technology = with_most_lanes(scenario, graph, self.technology)
         self.link_lanes = lanes_of(graph, usual_lanes, self.technology.lanes)
         """Per link: its lanes; None if all have as many."""
+        self.clocks: Clocks = clocks_of(scenario, graph, self.technology)
+        """The technology at the clock of each switch, and of each link."""
+        self._given = graph
+        """The graph without the rates that follow from clocks."""
+        self.graph = graph = with_rates(graph, self.clocks)
         self._check_credit(scenario)
         self.interfaces = interfaces_of(scenario, graph, self.technology)
         """The interface chips of terminals."""
-        self._times_of = lru_cache(maxsize=4096)(partial(times_of, self.technology))
+        self._times_of = lru_cache(maxsize=4096)(times_of)
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[Ps, Arrays](_KEPT)
         self._high = high_ports(scenario, graph)
@@ -310,12 +316,12 @@ class LinkParts:
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
         """Return the time-outs of switches, and the tables that replace others after faults."""
-        timeouts = _timeout_columns(self.graph, self.technology, tick)
+        found = timeouts(self.graph, self.technology, tick)
         if not scenario.fault:
-            return timeouts
+            return found
         from .tables import table_columns
 
-        return timeouts | table_columns(scenario, self, columns, tick)
+        return found | table_columns(scenario, self, columns, tick)
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
         """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
@@ -346,15 +352,18 @@ class LinkParts:
         times = self._times_ps(beside)
         durations = [
             Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
-            for name, values in durations_ps(self.technology, times).items()
+            for name, values in durations_ps(self.clocks.technologies, times).items()
         ]
         return self._known.keep(key, _Timed(times, durations))
 
     def _times_ps(self, beside: Tenths | None) -> Times:
-        def times_of(rate: Rate | None, length: float | None, tenths: int) -> dict[str, Ps]:
-            return self._times_of(None if beside is None else tenths, rate, length)
+        def times_at(clock: Technology) -> Times:
+            def one(rate: Rate | None, length: float | None, tenths: int) -> dict[str, Ps]:
+                return self._times_of(clock, None if beside is None else tenths, rate, length)
 
-        times = per_link(self.graph, times_of, beside)
+            return per_link(self._given, one, beside)
+
+        times = self.clocks.per_link(times_at)
         switches, tech = self.graph.switches, self.technology
         if tech.receive_bits is not None:
             external = self.interfaces.external(self.graph)
@@ -393,12 +402,15 @@ class LinkParts:
         """Return the columns that do not depend on the load of opposite directions."""
         if (found := self._known_columns.get(tick_ps)) is not None:
             return found
-        links = _links(self.graph, self.technology, self.buffers)
-        switches = self._switches(self.technology, tick_ps)
-        return self._known_columns.keep(tick_ps, {**links, **switches, **self._distributed()})
+        fixed = links(self.graph, self.technology, self.buffers) | self._switches(tick_ps)
+        return self._known_columns.keep(tick_ps, {**fixed, **self._distributed()})
 
-    def _switches(self, tech: Technology, tick: Ps) -> Arrays:
-        graph, table = self.graph, self.lane_table
+    def _switches(self, tick: Ps) -> Arrays:
+        graph, table, tech = self.graph, self.lane_table, self.technology
+
+        def ticks(duration: Callable[[Technology], Ps]) -> NDArray[np.uint32]:
+            return u32(self.clocks.per_switch(duration) // tick)
+
         return {
             "lanes": tech.lanes,
             "lane_sharing": _SHARING[tech.lane_sharing],
@@ -411,14 +423,14 @@ class LinkParts:
             "end_carries_data": int(tech.end_carries_data),
             "header_chars": tech.header_chars,
             "via_header_chars": tech.via_header_chars,
-            "switch_decode_ticks": fill(graph.switches, tech.decode_latency_ps // tick),
-            "switch_crossbar_ticks": fill(graph.switches, tech.crossbar_ps // tick),
-            "switch_forward_ticks": fill(graph.switches, tech.forward_latency_ps // tick),
-            "switch_handover_ticks": fill(graph.switches, tech.release_ps // tick),
-            "switch_next_head_ticks": fill(graph.switches, tech.front_ps // tick),
+            "switch_decode_ticks": ticks(lambda tech: tech.decode_latency_ps),
+            "switch_crossbar_ticks": ticks(lambda tech: tech.crossbar_ps),
+            "switch_forward_ticks": ticks(lambda tech: tech.forward_latency_ps),
+            "switch_handover_ticks": ticks(lambda tech: tech.release_ps),
+            "switch_next_head_ticks": ticks(lambda tech: tech.front_ps),
             "switch_arbiter": np.full(graph.switches, number("arbiter", tech.arbiter), np.uint8),
             "switch_choice": self.choices(table),
-            **_routes(table),
+            **routes(table),
             "port_priority": self._high,
             **class_columns(self.classes, graph, table.classes // len(self.classes.lanes)),
             "link_deletes_address": self.addresses.deletes,
@@ -435,7 +447,7 @@ class LinkParts:
         table, spread = with_distributions(self.lane_table, self.distributions)
         counts = [len(one.receivers) for one in self.distributions]
         return {
-            **_routes(table),
+            **routes(table),
             "group_all": spread,
             "distribution_start": u32([0, *np.cumsum(counts)]),
             "distribution_port": u32([port for one in self.distributions for port in one.receivers]),
@@ -449,26 +461,6 @@ class LinkParts:
         return found
 
 
-def _routes(table: RouteTable) -> Arrays:
-    """Return the columns of groups and routes."""
-    return {
-        "classes": table.route.shape[1],
-        "group_switch": u32(table.group_switch),
-        "group_start": u32(table.group_start),
-        "group_links": u32(table.group_links),
-        "route": u32(table.route).ravel(),
-        "terminal_class": u32(table.terminal_class),
-    }
-
-
-def _timeout_columns(graph: Graph, technology: Technology, tick_ps: Ps) -> Arrays:
-    """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
-    if not technology.watchdog_ps:
-        return {}
-    ticks = -(-technology.watchdog_ps // tick_ps)
-    return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
-
-
 def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
     """Return each plane with its table; planes with the same graph share a table."""
     known: dict[int, RouteTable] = {}
@@ -480,18 +472,3 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
             routing.verify(plane.graph, table)
             known[id(plane.graph)] = table
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
-
-
-def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays:
-    source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
-    to_terminal = target >= graph.switches
-    return {
-        "link_source": u32(source),
-        "link_target": u32(target),
-        "link_output_buffer": fill(graph.links, tech.output_buffer_chars),
-        "link_input_buffer": u32(buffers),
-        "link_quantum": fill(graph.links, tech.credit_quantum_chars),
-        "link_reverse": u32(np.where(graph.link_reverse < 0, NONE, graph.link_reverse)),
-        "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),
-        **terminal_links(graph),
-    }

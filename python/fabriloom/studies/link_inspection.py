@@ -12,7 +12,7 @@ from .. import routing
 from ..compile import Compiled, LinkParts
 from ..compile.several import parallel
 from ..results.figures import figures, in_percent
-from ..topology import Graph, measure
+from ..topology import measure
 from ..traffic import Demand
 from . import effective_bisection, link_loads
 from .evenly import spread_evenly
@@ -43,7 +43,7 @@ class LinkInspection:
     def network(self) -> dict[str, Any]:
         """Return its parts and their loads, ready for JSON."""
         parts, packet = self.parts, _packet(self.compiled)
-        loads, wire, found = self._loads(), payload_mbytes_per_s(parts, packet), capacity(self.compiled)
+        loads, wire, found = self._loads(), payload_mbytes_per_s(parts, packet), self._capacity()
         payload, share = wire * found.share, self._first_hop(found)
         return {
             "network": _counted(parts, loads),
@@ -57,10 +57,15 @@ class LinkInspection:
                 "rounded_ppm": 1e6 * parts.technology.rounded(),
                 "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
             },
-            "bisection": _bisection(parts.graph, wire),
+            "bisection": _bisection(parts, packet),
             "channel_load": channel_load(parts, loads, packet, share),
             **_planes(parts, loads, packet),
         }
+
+    def _capacity(self) -> Capacity:
+        """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
+        alike = len(self.parts.clocks.technologies) == 1
+        return capacity(self.compiled) if alike else Capacity(1.0, "wire")
 
     def _first_hop(self, found: Capacity) -> float:
         """Return the part of the rate of a terminal's link that its packets reach, whatever their targets.
@@ -85,7 +90,7 @@ class LinkInspection:
 
     def full_first(self) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic."""
-        share = self._first_hop(capacity(self.compiled))
+        share = self._first_hop(self._capacity())
         return channel_load(self.parts, self._loads(), _packet(self.compiled), share)
 
     def busy(self, demand: Demand) -> dict[str, float]:
@@ -246,8 +251,12 @@ def _counted(parts: LinkParts, loads: Reals) -> dict[str, Any]:
     }
 
 
-def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
-    """Return the narrowest known cut into halves, in links and payload rate, both directions together."""
+def _bisection(parts: LinkParts, packet: link_loads.Packet) -> dict[str, Any]:
+    """Return the narrowest known cut into halves, in links and payload rate, both directions together.
+
+    It is counted in links. Where their rates differ, each is taken to be as fast as the fastest.
+    """
+    graph = parts.graph
     if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
     if len({id(plane.graph) for plane in graph.planes}) > 1:
@@ -256,8 +265,10 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     cut = measure.bisection(graph.planes[0].graph)
     # The narrowest cut of one plane cuts the others, which are like it, in the same halves.
     links = cut.links * len(graph.planes)
-    rate = links * per_link_mbytes_per_s
-    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
+    rates = payload_mbytes_per_s(parts, packet) * link_loads.speeds(parts)
+    alike, rate = bool(np.ptp(rates) == 0), links * float(rates.max())
+    method = cut.method if alike else f"{cut.method}; its links as fast as the fastest".removeprefix("; ")
+    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact and alike, "method": method}
 
 
 def _addresses(parts: LinkParts, demand: Demand) -> Reals:

@@ -53,15 +53,7 @@ def channel_load(parts: LinkParts, loads: Loads, packet: Packet, share: float = 
     that the link out of a terminal reaches.
     """
     graph = parts.graph
-    rates = graph.attributes.get("rate_bits_per_s")
-    usual = parts.technology.link_rate_bits_per_s
-    speed = np.ones(graph.links)
-    if rates is not None:
-        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / float(usual))
-    if parts.interfaces.chips:
-        spacing_ps = np.maximum(1, parts.interfaces.spacing_ps(graph, parts.technology))
-        speed = np.minimum(speed, float(parts.technology.character_ps(usual)) / spacing_ps)
-    relative = loads / speed
+    relative = loads / speeds(parts)
     full = _full_at(parts, relative, packet)
     own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
     full[own] = np.minimum(full[own], share / relative[own])
@@ -76,6 +68,20 @@ def channel_load(parts: LinkParts, loads: Loads, packet: Packet, share: float = 
         "load_bound": min(1.0, most),
         "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(parts, packet),
     }
+
+
+def speeds(parts: LinkParts) -> Loads:
+    """Return the rate of each link as a part of the technology's."""
+    graph = parts.graph
+    rates = graph.attributes.get("rate_bits_per_s")
+    usual = parts.technology.link_rate_bits_per_s
+    speed = np.ones(graph.links)
+    if rates is not None:
+        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / float(usual))
+    if parts.interfaces.chips:
+        spacing_ps = np.maximum(1, parts.interfaces.spacing_ps(graph, parts.technology))
+        speed = np.minimum(speed, float(parts.technology.character_ps(usual)) / spacing_ps)
+    return speed
 
 
 def _full_at(parts: LinkParts, relative: Loads, packet: Packet) -> Loads:

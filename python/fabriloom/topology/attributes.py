@@ -18,6 +18,7 @@ from .graph import MAX_LINKS
 from .port_addresses import LAST_NUMBER, PORTS, Number, keep_extremes
 from .raw import (
     LARGEST_RATE_BITS_PER_S,
+    LONGEST_CYCLE_PS,
     LONGEST_DELAY_PS,
     MOST_BUFFER,
     MOST_LANES,
@@ -31,7 +32,9 @@ Values = Mapping[str, Any]
 
 SIZES = ("buffer", "buffer_chars", "buffer_bytes", "lanes")
 """Of links, and of switches for the links that lead to them."""
-OF_VERTICES = ("kind", "x", "y", "address", *SIZES)
+CLOCK = ("cycle", "cycle_ps")
+"""Of switches and terminals, for themselves and the links that leave them."""
+OF_VERTICES = ("kind", "x", "y", "address", *SIZES, *CLOCK)
 OF_LINKS = (
     "name",
     "reverse_name",
@@ -104,8 +107,9 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str =
     if address is not None and kind != "terminal":
         raw.fail("a logical address is of a terminal; a switch has none", where, "address")
     label = _text(raw, values, "node_name", where)
-    sizes = {key: value for key, value in _sizes(raw, values, where).items() if value is not None}
-    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell, label, sizes))
+    numbers = {**_sizes(raw, values, where), "cycle_ps": _cycle(raw, values, where)}
+    numbers = {key: value for key, value in numbers.items() if value is not None}
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address, cell, label, numbers))
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
@@ -276,6 +280,18 @@ def _delay(raw: RawGraph, values: Values, where: str) -> float | None:
         if _given(values, name) is not None:
             raw.fail(f"{name} and {key} both give the delay of the cable; keep one", where, key)
     return float(round(delay_ps))
+
+
+def _cycle(raw: RawGraph, values: Values, where: str) -> float | None:
+    """Return the cycle in ps: ``cycle`` has a unit, of time or of frequency, ``cycle_ps`` has none."""
+    found = _quantity(raw, values, CLOCK, units.parse_cycle_ps, where)
+    if found is None:
+        return None
+    key, cycle_ps = found
+    if not 1 <= cycle_ps <= LONGEST_CYCLE_PS:
+        most = units.format_time_ps(LONGEST_CYCLE_PS)
+        raw.fail(f"{key} is {_shown(_given(values, key))}; a cycle is from 1 ps to {most} long", where, key)
+    return cycle_ps
 
 
 def _sizes(raw: RawGraph, values: Values, where: str) -> dict[str, float | None]:

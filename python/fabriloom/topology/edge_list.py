@@ -38,23 +38,18 @@ from .. import reading
 from ..reading import ReadError
 from . import attributes, doubtful, foreign
 from .graph import Graph
-from .raw import (
-    ATTRIBUTES,
-    RawGraph,
-    address_of,
-    cables_of,
-    family_line,
-    numbers_of,
-    place_of,
-    read_family,
-    turned,
-)
+from .raw import ATTRIBUTES, CYCLE, RawGraph, read_family, turned
+from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 OF_LINKS = tuple(name for name in attributes.OF_LINKS if name not in ("index", "address"))
-COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
-WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y", "address")
+COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", *attributes.CLOCK, "address")
+WRITTEN = (
+    *("kind", "source", "target", "name", "reverse_name", "cable"),
+    *ATTRIBUTES,
+    *("x", "y", CYCLE, "address"),
+)
 KINDS = ("cable", "link", "switch", "terminal")
-_NUMBERS = ("rate", "length", "delay", "buffer", *ATTRIBUTES, "x", "y")
+_NUMBERS = ("rate", "length", "delay", "buffer", *ATTRIBUTES, "x", "y", *attributes.CLOCK)
 FAMILY_MARK = "# fabriloom "
 
 
@@ -136,7 +131,7 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     joins = kind in ("cable", "link") or bool(row["target"])
     own = attributes.SIZES if kind == "switch" else ()
     links = [name for name in OF_LINKS if name not in own]
-    senseless = ("x", "y") if kind in ("cable", "link") else () if joins else links
+    senseless = ("x", "y", *attributes.CLOCK) if kind in ("cable", "link") else () if joins else links
     for name in senseless:
         if row.get(name):
             raw.fail(
@@ -181,7 +176,7 @@ def write(graph: Graph) -> str:
     writer.writeheader()
     for vertex in range(graph.switches + graph.terminals):
         kind = "switch" if vertex < graph.switches else "terminal"
-        writer.writerow({"kind": kind, "source": graph.vertex_name(vertex), **place_of(graph, vertex)})
+        writer.writerow({"kind": kind, "source": graph.vertex_name(vertex), **of_vertex(graph, vertex)})
     link = 0
     cables = cables_of(graph)
     while link < graph.links:
@@ -209,4 +204,4 @@ def _used(graph: Graph, column: str) -> bool:
         return graph.positions is not None
     if column == "address":
         return bool(graph.layout.get("addresses") or graph.layout.get("link_addresses"))
-    return column not in ATTRIBUTES or column in graph.attributes
+    return column not in (*ATTRIBUTES, CYCLE) or column in graph.attributes

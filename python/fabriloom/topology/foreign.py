@@ -10,7 +10,11 @@ from typing import Any
 from .. import units
 from .graph import GraphError
 
-OF_NODES = {"node_name": None, "kind": None}
+OF_NODES: dict[str, Mapping[str, int] | None] = {
+    "node_name": None,
+    "kind": None,
+    "cycle": {**units.TIME_PS, **units.FREQUENCY_MILLIHZ},
+}
 OF_LINKS = {
     "rate": {**units.RATE_BITS_PER_S, **units.BYTE_RATE_BITS_PER_S},
     "length": units.LENGTH_M,

@@ -13,7 +13,8 @@ from xml.parsers import expat
 
 from . import attributes
 from .graph import Graph, GraphError
-from .raw import ATTRIBUTES, RawGraph, address_of, cables_of, family_line, numbers_of, place_of, read_family
+from .raw import ATTRIBUTES, RawGraph, read_family
+from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 XML = {"node": ("id",), "edge": ("id", "source", "target", "directed", "sourceport", "targetport")}
 """The attributes that GraphML itself defines per element; all others belong in ``<data>``."""
@@ -152,6 +153,7 @@ def write(graph: Graph) -> str:
         ("node", "kind", "string"),
         ("node", "x", "double"),
         ("node", "y", "double"),
+        ("node", "cycle_ps", "double"),
         ("node", "address", "int"),
         ("edge", "name", "string"),
         ("edge", "cable", "int"),
@@ -166,7 +168,7 @@ def write(graph: Graph) -> str:
         lines.append(f"    {_data('fabriloom', family)}")
     for vertex in range(graph.switches + graph.terminals):
         kind = "switch" if vertex < graph.switches else "terminal"
-        data = "".join(_data(key, value) for key, value in {"kind": kind, **place_of(graph, vertex)}.items())
+        data = "".join(_data(key, value) for key, value in {"kind": kind, **of_vertex(graph, vertex)}.items())
         lines.append(f"    <node id={quoteattr(graph.vertex_name(vertex))}>{data}</node>")
     for link, cable in enumerate(cables_of(graph)):
         values: dict[str, Any] = {"name": graph.link_names[link]}

@@ -22,7 +22,7 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
     """
     import networkx
 
-    from .raw import cables_of, family_line, numbers_of, place_of
+    from .written import cables_of, family_line, numbers_of, of_vertex
 
     found = networkx.MultiDiGraph()
     family = family_line(graph)
@@ -30,7 +30,7 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
         found.graph["fabriloom"] = family
     for vertex in range(graph.switches + graph.ports):
         kind = "switch" if vertex < graph.switches else "terminal"
-        found.add_node(graph.vertex_name(vertex), kind=kind, **place_of(graph, vertex))
+        found.add_node(graph.vertex_name(vertex), kind=kind, **of_vertex(graph, vertex))
     names = [*graph.switch_names, *graph.port_names]
     ends = zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)
     for index, ((source, target), cable) in enumerate(zip(ends, cables_of(graph), strict=True)):

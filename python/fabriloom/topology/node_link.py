@@ -14,7 +14,8 @@ from typing import Any
 from .. import reading
 from . import attributes
 from .graph import Graph
-from .raw import RawGraph, address_of, cables_of, family_line, numbers_of, place_of, read_family
+from .raw import RawGraph, read_family
+from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 KEYS = ("nodes", "links", "edges", "directed", "multigraph", "graph")
 
@@ -67,7 +68,7 @@ def write(graph: Graph) -> str:
     nodes = []
     for vertex in range(graph.switches + graph.terminals):
         kind = "switch" if vertex < graph.switches else "terminal"
-        nodes.append(json.dumps({"id": graph.vertex_name(vertex), "kind": kind, **place_of(graph, vertex)}))
+        nodes.append(json.dumps({"id": graph.vertex_name(vertex), "kind": kind, **of_vertex(graph, vertex)}))
     links = []
     for link, cable in enumerate(cables_of(graph)):
         entry: dict[str, Any] = {

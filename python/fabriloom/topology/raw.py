@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -21,12 +20,16 @@ from .several import with_ports
 PORTS = ("source_port", "target_port")
 ATTRIBUTES = ("rate_bits_per_s", "length_m", "delay_ps", "buffer_chars", "buffer_bytes", "lanes", *PORTS)
 """Numbers that a file may give per link."""
+CYCLE = "cycle_ps"
+"""A number that a file gives per switch or terminal; links have that of the vertex that they leave."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 10**12
 """Range of link rates; beyond it, character times cannot be represented."""
 LONGEST_DELAY_PS = 5 * 10**9
 """The longest delay of a cable: 1000 km at 5 ns/m."""
+LONGEST_CYCLE_PS = 10**9
+"""A clock of 1 kHz."""
 MOST_LANES, MOST_BUFFER = 16, 1 << 24
 """Most lanes of a link, and the largest buffer in characters or bytes."""
 
@@ -51,7 +54,7 @@ class RawVertex:
     label: str | None = None
     """The name that it gets in the end, if the file calls it otherwise."""
     numbers: dict[str, float] = field(default_factory=dict)
-    """Buffer and lanes of the links that lead to it, where those have no others."""
+    """Its cycle; and buffer and lanes of the links that lead to it, where those have no others."""
 
 
 @dataclass
@@ -253,7 +256,8 @@ class RawGraph:
         for switch in list(self.vertices.values()):
             for index in range(per_switch):
                 name = f"t.{switch.name}.{index}"
-                self.add_vertex(RawVertex(name, True, switch.where))
+                clock = {key: value for key, value in switch.numbers.items() if key == CYCLE}
+                self.add_vertex(RawVertex(name, True, switch.where, numbers=clock))
                 self.add_cable(RawLink(name, switch.name, None, None, switch.where))
         self.links += ready
 
@@ -386,7 +390,7 @@ class RawGraph:
 
     def _attributes(self) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
-        for key in ATTRIBUTES:
+        for key in (*ATTRIBUTES, CYCLE):
             values = np.array([link.numbers.get(key, np.nan) for link in self.links], np.float64)
             if not np.isnan(values).all():
                 found[key] = values
@@ -454,43 +458,6 @@ def _parts_text(parts: list[list[str]]) -> str:
     return f"the network falls into {len(parts)} parts that no link joins: {'; '.join(shown)}{others}"
 
 
-def family_line(graph: Graph) -> str | None:
-    """Return the family and its parameters as one line of JSON; None for a graph without a family."""
-    if graph.family == "file" or "parameters" not in graph.layout:
-        return None
-    return json.dumps({"family": graph.family, "parameters": graph.layout["parameters"]})
-
-
-def numbers_of(graph: Graph, link: int) -> dict[str, float]:
-    """Return the numbers that the file gave for a link."""
-    found = {key: float(graph.attributes[key][link]) for key in ATTRIBUTES if key in graph.attributes}
-    return {
-        key: int(value) if key in PORTS else value for key, value in found.items() if not math.isnan(value)
-    }
-
-
-def address_of(graph: Graph, link: int) -> dict[str, int]:
-    """Return the logical ``address`` that a link gives the port of its terminal."""
-    address = graph.layout.get("link_addresses", {}).get(link)
-    return {} if address is None else {"address": address}
-
-
 def turned(numbers: dict[str, float]) -> dict[str, float]:
     """Return the numbers of a link for its opposite direction."""
     return {PORTS[1 - PORTS.index(key)] if key in PORTS else key: value for key, value in numbers.items()}
-
-
-def place_of(graph: Graph, vertex: int) -> dict[str, float]:
-    """Return the position of a switch as ``x`` and ``y``, or the logical ``address`` of a terminal."""
-    address = graph.layout.get("addresses", {}).get(vertex - graph.switches)
-    if address is not None:
-        return {"address": address}
-    if graph.positions is None or vertex >= graph.switches:
-        return {}
-    return {"x": float(graph.positions[vertex, 0]), "y": float(graph.positions[vertex, 1])}
-
-
-def cables_of(graph: Graph) -> list[int]:
-    """Return per link the number of its cable (the lower of its two links), -1 for a one-way link."""
-    here = np.arange(graph.links)
-    return np.where(graph.link_reverse < 0, -1, np.minimum(here, graph.link_reverse)).tolist()
