@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-# Control characters but line ends and tabs; separators of lines; turns of direction; halves of characters.
-_OBEYED = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+# Control characters but line ends and tabs; separators of lines; turns of direction; halves of characters;
+# and the two that are no characters, which XML cannot hold.
+_OBEYED = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+)
 _CONTROL = re.compile(f"[{_OBEYED}]")
 _IN_NAMES = re.compile(f"[{_OBEYED}\t\n]")
 

@@ -335,6 +335,7 @@ def test_what_is_not_printable_is_shown_and_not_obeyed() -> None:
     )
     assert json.loads(f'"{escaped(chr(0x9B))}"') == "\x9b"
     assert (refused_in("two\nlines"), refused_in("two\r\nlines", lines=True)) == ("U+000A", "")
+    assert refused_in("no character: \ufffe") == "U+FFFE"
 
 
 def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:
