@@ -54,7 +54,7 @@ SCI, and numbers without a unit are refused, because they are ambiguous. `1…8`
 
 _NUMBER_OR_NAME = {"integer", "string"}
 """Types of a field that names a terminal or a switch."""
-_CODES = "[time-codes and interrupts](../guides/spacewire-time.md)"
+_CODES = "[time-codes and interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts)"
 _SEE = {
     "interface": "[interface chips](../background/wormhole-model.md#interface-chips)",
     "fault": "[faults](faults.md)",
@@ -301,7 +301,7 @@ place that becomes free gives credit to the sender after `turn_around`, a flow-c
 cable delay. `disconnect`, `restart` and `fault_stops` describe the failure of a link, see
 [faults](faults.md); without faults they have no effect and are not in the resolved form. The same holds for
 `time_code_bits`, `time_code_latency`, `time_code_forward` and `interrupt_hold` without
-[time-codes and interrupts](../guides/spacewire-time.md).
+[time-codes and interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts).
 
 Presets of rings have other settings: packets of symbols, stations with queues, buses. [The ring
 model](../background/ring-model.md) explains them. A load of 1 means requests of the transaction, with their
