@@ -1,4 +1,4 @@
-"""Asks ``fabriloom design`` what three papers answer; the answers and their figures go to three pages.
+"""Asks ``fabriloom design`` what three papers answer; the answers and their figures go to one page.
 
 ``python benches/designs.py [NAME…]``, a name of ``scenarios/design``. Finished runs stay in ``out/designs``.
 """
@@ -16,12 +16,8 @@ from fabriloom.results.figures import figures
 from pages import Rows, put
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = {
-    "macrame-random": "clos-or-grid",
-    "macrame-neighbours": "clos-or-grid",
-    "scinet": "ringlets-or-long-rings",
-    "gpmimd-level-3": "four-networks-or-one",
-}
+PAGE = ROOT / "docs" / "background" / "papers-as-requirements.md"
+NAMES = ("macrame-random", "macrame-neighbours", "scinet", "gpmimd-level-3")
 
 
 def ranking(found: Design) -> Rows:
@@ -62,14 +58,13 @@ def write(name: str) -> None:
     """Find the answer; put its tables on the page and its figure beside it."""
     asked = load(ROOT / "scenarios" / "design" / f"{name}.toml")
     found = design(asked, out=ROOT / "out" / "designs" / name)
-    page = ROOT / "docs" / "background" / f"{PAGES[name]}.md"
-    put(page, f"design: {name}", [ranking(found), refused(found), *asked_besides(found)])
+    put(PAGE, f"design: {name}", [ranking(found), refused(found), *asked_besides(found)])
     images = ROOT / "docs" / "images" / "designs"
     images.mkdir(exist_ok=True)
     (images / f"{name}.svg").write_bytes(drawn(front(found), "svg"))
 
 
 if __name__ == "__main__":
-    for one in sys.argv[1:] or PAGES:
+    for one in sys.argv[1:] or NAMES:
         print(one, flush=True)
         write(one)

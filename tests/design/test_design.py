@@ -178,17 +178,17 @@ def test_arithmetic_takes_microseconds_a_candidate() -> None:
     assert count / (time.process_time() - began) > 10_000 / 60
 
 
-def rows_of(page: str, mark: str) -> dict[str, list[str]]:
-    """The rows of the tables below a mark on a page, by their first cell."""
-    text = (DOCS / "background" / f"{page}.md").read_text(encoding="utf-8")
+def rows_of(mark: str) -> dict[str, list[str]]:
+    """The rows of the tables below a mark of the page, by their first cell."""
+    text = (DOCS / "background" / "papers-as-requirements.md").read_text(encoding="utf-8")
     part = text.split(f"<!-- design: {mark} -->")[1].split("<!-- end -->")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines() if "|" in line]
     return {row[0]: row[1:] for row in rows}
 
 
-def agrees(found: Design, page: str, mark: str) -> None:
+def agrees(found: Design, mark: str) -> None:
     """What was found is what the page says of the same networks."""
-    rows = rows_of(page, mark)
+    rows = rows_of(mark)
     for one in found.met:
         cost, *_, carries, _late = rows[one.candidate.name]
         assert (cost, carries) == (number(one.cost), figures(one.facts["carries"], 3)), one.candidate.name
@@ -205,9 +205,9 @@ def test_macrame_takes_the_clos_for_random_and_the_grid_for_neighbour_traffic() 
     grid = next(one for one in random.looked if one.candidate.family == "grid")
     assert grid.misses[0].have == pytest.approx(0.76, abs=0.02)
     assert [one.candidate.family for one in near.met] == ["grid", "clos"]
-    agrees(random, "clos-or-grid", "macrame-random")
-    assert rows_of("clos-or-grid", "macrame-random")[grid.candidate.name] == [grid.misses[0].text]
-    agrees(near, "clos-or-grid", "macrame-neighbours")
+    agrees(random, "macrame-random")
+    assert rows_of("macrame-random")[grid.candidate.name] == [grid.misses[0].text]
+    agrees(near, "macrame-neighbours")
 
 
 def test_scinet_takes_the_second_grade_until_locality_falls() -> None:
@@ -215,10 +215,10 @@ def test_scinet_takes_the_second_grade_until_locality_falls() -> None:
     found = design(asked, finalists=3)
     assert [one.facts["ports"] for one in found.met] == [32, 64, 128]
     assert "ringlet" in found.met[2].candidate.name
-    agrees(found, "ringlets-or-long-rings", "scinet")
+    agrees(found, "scinet")
     for share in (0.4, 0.3):
         best = design(changed(asked, "traffic.pattern.share", share), finalists=1).met[0]
-        assert rows_of("ringlets-or-long-rings", "scinet")[str(share)] == [
+        assert rows_of("scinet")[str(share)] == [
             best.candidate.name,
             number(best.cost),
         ]
@@ -231,5 +231,5 @@ def test_gpmimd_takes_one_network_for_little_and_four_for_much() -> None:
         asked = load(SCENARIOS / "gpmimd-level-3.toml", [*quick, f"program.rate={rate}"])
         best = design(asked, finalists=1).met[0]
         assert best.candidate.networks == networks
-        page = rows_of("four-networks-or-one", "gpmimd-level-3")[rate]
+        page = rows_of("gpmimd-level-3")[rate]
         assert page[0].startswith("4 x clos" if networks == 4 else "clos")
