@@ -171,7 +171,7 @@ class Limit(Section):
 
 
 class Search(Section):
-    """A search for the best values of one to six fields, see [Find the best value](../guides/search.md).
+    """A search for the [best values](../guides/studies.md#find-the-best-value) of one to six fields.
 
     It needs the extra `fabriloom[search]`.
     """
