@@ -17,7 +17,7 @@ SWITCHED = [name for name, family in SHAPES.items() if not family.of_rings]
 
 
 @pytest.mark.parametrize("family", SWITCHED)
-@pytest.mark.parametrize("terminals", [12, 16, 32])
+@pytest.mark.parametrize("terminals", [12, 16, 32, 60])
 def test_shapes_are_as_they_are_built(family: str, terminals: int) -> None:
     shapes = list(SHAPES[family].make(Wanted(terminals, 24, {})))
     for shape in random.Random(f"{family} {terminals}").sample(shapes, min(12, len(shapes))):
@@ -32,7 +32,7 @@ def test_no_narrow_place_is_too_narrow(family: str) -> None:
     """The load of even traffic never allows more than a narrow place of the family does."""
     from fabriloom import routing
 
-    for shape in list(SHAPES[family].make(Wanted(16, 16, {})))[::7][:8]:
+    for shape in list(SHAPES[family].make(Wanted(18, 16, {})))[::7][:8]:
         graph = topology.build(family, **shape.parameters)
         full = 1 / routing.channel_loads(graph, routing.build(graph)).max()
         for inside, links in shape.cuts:
@@ -42,7 +42,7 @@ def test_no_narrow_place_is_too_narrow(family: str) -> None:
 
 def test_every_family_is_made() -> None:
     for name, family in SHAPES.items():
-        assert list(family.make(Wanted(16, 32, {}))), name
+        assert list(family.make(Wanted(64, 32, {}))), name
 
 
 GRAPHS = [

@@ -52,6 +52,69 @@ FAMILIES = {
         st.integers(2, 12),
         small,
     ),
+    "dragonfly_plus": st.builds(
+        lambda leaves, spines, h, groups, arrangement: {
+            "leaves": leaves,
+            "spines": spines,
+            "global_links": h,
+            "groups": min(groups, spines * h + 1),
+            "arrangement": arrangement,
+        },
+        small,
+        small,
+        small,
+        st.integers(2, 9),
+        st.sampled_from(("relative", "absolute", "circulant")),
+    ),
+    "slim_fly": st.fixed_dictionaries({"order": st.sampled_from([3, 4, 5, 7, 8])}),
+    "polarfly": st.fixed_dictionaries(
+        {"order": st.sampled_from([2, 3, 4, 5, 7, 8, 9]), "terminals_per_switch": small}
+    ),
+    "hyperx": shapes.flatmap(
+        lambda shape: st.fixed_dictionaries(
+            {
+                "shape": st.just(shape),
+                "terminals_per_switch": small,
+                "links_per_dimension": st.lists(small, min_size=len(shape), max_size=len(shape)),
+            }
+        )
+    ),
+    "hammingmesh": st.fixed_dictionaries(
+        {
+            "board": st.lists(small, min_size=2, max_size=2),
+            "boards": st.lists(small, min_size=2, max_size=2),
+            "terminals_per_switch": st.integers(2, 3),
+        }
+    ),
+    "jellyfish": st.integers(3, 16).flatmap(
+        lambda switches: st.fixed_dictionaries(
+            {
+                "switches": st.just(switches),
+                "degree": st.integers(2, switches - 1),
+                "graph_seed": st.integers(0, 99),
+            }
+        )
+    ),
+    "twisted_torus": st.lists(st.integers(2, 5), min_size=2, max_size=3).flatmap(
+        lambda shape: st.fixed_dictionaries(
+            {
+                "shape": st.just(shape),
+                "twist": st.lists(
+                    st.integers(0, shape[-1] - 1), min_size=len(shape) - 1, max_size=len(shape) - 1
+                ),
+            }
+        )
+    ),
+    "xgft": st.integers(1, 3).flatmap(
+        lambda levels: st.fixed_dictionaries(
+            {
+                "children": st.lists(st.integers(2, 3), min_size=levels, max_size=levels),
+                "parents": st.lists(small, min_size=levels, max_size=levels).map(lambda w: [1, *w[1:]]),
+            }
+        )
+    ),
+    "kautz": st.fixed_dictionaries({"degree": st.integers(2, 3), "length": st.integers(1, 4)}),
+    "de_bruijn": st.fixed_dictionaries({"degree": st.integers(2, 3), "length": st.integers(1, 4)}),
     "fat_tree": st.fixed_dictionaries({"arity": st.integers(2, 4), "levels": st.integers(1, 4)}),
     "banyan": st.builds(
         lambda base, stages, variant: {"terminals": base**stages, "variant": variant, "base": base},

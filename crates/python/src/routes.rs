@@ -65,8 +65,18 @@ impl RouteNetwork {
         name: &str,
         via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
+        self.made(py, &mut scheme, name, via)
+    }
+
+    fn made<'py>(
+        &self,
+        py: Python<'py>,
+        scheme: &mut impl Scheme,
+        name: &str,
+        via: &[u32],
+    ) -> PyResult<MadeTable<'py>> {
         let options = Options { spread: spread(name)?, via };
-        let table = routes::assemble(&self.0, &mut scheme, options).map_err(words)?;
+        let table = routes::assemble(&self.0, scheme, options).map_err(words)?;
         let columns = [table.groups.switch, table.groups.start, table.groups.links, table.route];
         let [switch, start, links, route] = columns.map(|column| column.into_pyarray(py));
         Ok((switch, start, links, route))
@@ -99,6 +109,7 @@ impl RouteNetwork {
             "line" => routes::Wrap::Line,
             "minimal" => routes::Wrap::Minimal,
             "no-edge-transit" => routes::Wrap::NoEdgeTransit,
+            "complete" => routes::Wrap::Complete,
             _ => return Err(words(RouteError::text(format!("unknown wrap {wrap:?}")))),
         };
         let scheme = routes::DimensionOrder::new(&self.0, &shape, coordinates.as_slice()?, &order, wrap);
@@ -134,8 +145,21 @@ impl RouteNetwork {
         self.table(py, routes::ShortestPath::new(hops), spread, via.as_slice()?)
     }
 
+    /// Paths of least weight, and these weights per destination switch and switch.
+    fn least_weight<'py>(
+        &self,
+        py: Python<'py>,
+        weight: Numbers<'py>,
+        spread: &str,
+        via: Numbers<'py>,
+    ) -> PyResult<(MadeTable<'py>, Bound<'py, PyArray1<u64>>)> {
+        let mut scheme = routes::LeastWeight::new(&self.0, weight.as_slice()?).map_err(words)?;
+        let table = self.made(py, &mut scheme, spread, via.as_slice()?)?;
+        Ok((table, scheme.distance.into_pyarray(py)))
+    }
+
     /// Minimal paths in at most `most` layers, with `root` and up*/down* paths where these do not suffice; None without.
-    #[pyo3(signature = (most, thin, root, spread))]
+    #[pyo3(signature = (most, thin, root, spread, via))]
     fn minimal_layers<'py>(
         &self,
         py: Python<'py>,
@@ -143,6 +167,7 @@ impl RouteNetwork {
         thin: bool,
         root: Option<u32>,
         spread: &str,
+        via: Numbers<'py>,
     ) -> PyResult<Option<Layered<'py>>> {
         let height = root.map(|root| routes::depth_keys(&self.0, root));
         let Some(found) = routes::Layers::new(&self.0, most, thin, height).map_err(words)? else {
@@ -150,7 +175,7 @@ impl RouteNetwork {
         };
         let layer = found.layer.clone().into_pyarray(py);
         let (detours, left_out) = (found.detours, found.left_out);
-        let table = self.table(py, found, spread, &[])?;
+        let table = self.table(py, found, spread, via.as_slice()?)?;
         Ok(Some((table, layer, detours, left_out)))
     }
 

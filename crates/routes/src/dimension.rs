@@ -13,6 +13,8 @@ pub enum Wrap {
     /// The shorter direction that does not pass coordinate 0 of the ring, where paths only begin or end. The dependency
     /// between the links into and out of 0 is missing in every ring, so there is no cycle.
     NoEdgeTransit,
+    /// None, but in every dimension each switch has a link to each other: one link per dimension leads there.
+    Complete,
 }
 
 /// One dimension: path length and first step from coordinate to coordinate.
@@ -29,6 +31,8 @@ enum Step {
     Forward,
     Backward,
     Either,
+    /// One link to the coordinate of the destination.
+    Straight,
 }
 
 impl Ring {
@@ -43,12 +47,13 @@ impl Ring {
         let (ahead, back) = ((to + size - from) % size, (from + size - to) % size);
         let straight = if to > from { Step::Forward } else { Step::Backward };
         let only_line = match wrap {
-            Wrap::Line => true,
+            Wrap::Line | Wrap::Complete => true,
             Wrap::Minimal => false,
             Wrap::NoEdgeTransit => from != 0 && to != 0,
         };
         match (ahead, back) {
             (0, _) => (0, Step::Stay),
+            _ if wrap == Wrap::Complete => (1, Step::Straight),
             _ if only_line => (line as u32, straight),
             (ahead, back) if ahead < back => (ahead as u32, Step::Forward),
             (ahead, back) if ahead > back => (back as u32, Step::Backward),
@@ -63,6 +68,8 @@ pub struct DimensionOrder {
     order: Vec<usize>,
     rings: Vec<Ring>,
     coordinates: Vec<u32>,
+    /// Per place, row by row: the switch.
+    at: Vec<u32>,
     ports: Vec<u32>,
     buckets: Vec<Vec<u32>>,
 }
@@ -90,7 +97,8 @@ impl DimensionOrder {
         let at = switches_by_place(shape, coordinates)?;
         let ports = ports(net, shape, coordinates, &at);
         let rings = shape.iter().map(|&size| Ring::new(size, wrap)).collect();
-        Ok(Self { order: order.to_vec(), rings, coordinates: coordinates.to_vec(), ports, buckets: vec![] })
+        let (order, coordinates) = (order.to_vec(), coordinates.to_vec());
+        Ok(Self { order, rings, coordinates, at, ports, buckets: vec![] })
     }
 
     fn place(&self, switch: u32) -> &[u32] {
@@ -99,7 +107,7 @@ impl DimensionOrder {
     }
 
     /// Returns the path length and the first edge.
-    fn hop(&self, from: u32, to: u32) -> Result<(u32, u32), RouteError> {
+    fn hop(&self, net: &Network, from: u32, to: u32) -> Result<(u32, u32), RouteError> {
         let (here, there) = (self.place(from), self.place(to));
         let (mut length, mut first) = (0, None);
         for (rank, &dimension) in self.order.iter().enumerate() {
@@ -116,6 +124,18 @@ impl DimensionOrder {
             step => step == Step::Backward,
         };
         let dimension = self.order[rank];
+        if step == Step::Straight {
+            return match self.straight(net, from, there, dimension) {
+                Some(edge) => Ok((length, edge)),
+                None => Err(RouteError::of([
+                    "dimension order: ".into(),
+                    Word::Switch(from),
+                    format!(" has no link to coordinate {} in dimension {dimension}", there[dimension])
+                        .as_str()
+                        .into(),
+                ])),
+            };
+        }
         let port = (from as usize * self.rings.len() + dimension) * 2 + usize::from(backward);
         match self.ports[port] {
             NONE => Err(RouteError::of([
@@ -127,6 +147,15 @@ impl DimensionOrder {
             ])),
             edge => Ok((length, edge)),
         }
+    }
+
+    /// Returns the edge to the switch with one coordinate of the destination and the others of `from`.
+    fn straight(&self, net: &Network, from: u32, there: &[u32], dimension: usize) -> Option<u32> {
+        let places = self.place(from).iter().zip(&self.rings).enumerate();
+        let cell = places.fold(0, |cell, (place, (&own, ring))| {
+            cell * ring.size + if place == dimension { there[place] } else { own } as usize
+        });
+        net.edge(from, self.at[cell])
     }
 
     /// Divides equally short paths evenly between the directions: by the parity of the packet's place, and by the half
@@ -186,7 +215,7 @@ impl Scheme for DimensionOrder {
         let mut buckets = std::mem::take(&mut self.buckets);
         buckets.iter_mut().for_each(Vec::clear);
         for from in (0..net.switches as u32).filter(|&from| from != to) {
-            let (length, edge) = self.hop(from, to)?;
+            let (length, edge) = self.hop(net, from, to)?;
             if buckets.len() <= length as usize {
                 buckets.resize(length as usize + 1, vec![]);
             }

@@ -40,7 +40,7 @@ pub use rings::{
     BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,
     ring_loads, torus_route,
 };
-pub use shortest::{NextHops, ShortestPath};
+pub use shortest::{LeastWeight, NextHops, ShortestPath};
 pub use updown::{UpDown, depth_keys};
 pub use verify::verify;
 pub use view::View;

@@ -1,5 +1,8 @@
 //! Shortest paths on any graph.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 
 /// Which of the equally short paths are used.
@@ -41,6 +44,70 @@ impl Scheme for ShortestPath {
             let most = if self.hops == NextHops::First { 1 } else { usize::MAX };
             self.edges.clear();
             self.edges.extend(net.out_edges(switch).iter().filter(short).take(most));
+            out.group[switch as usize] = groups.edges(net, &self.edges);
+        }
+        Ok(())
+    }
+}
+
+/// Paths of least weight, such as those over the fewest links of a kind and, among these, over the fewest links.
+#[derive(Clone, Debug)]
+pub struct LeastWeight {
+    /// Per destination switch, then per switch: the weight of the paths, or [`u64::MAX`] without one.
+    pub distance: Vec<u64>,
+    weight: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl LeastWeight {
+    /// Returns the scheme. `weight` has a number above zero for each link; parallel links have that of their first.
+    pub fn new(net: &Network, weight: &[u32]) -> Result<Self, RouteError> {
+        if weight.len() != net.links() || weight.contains(&0) {
+            return Err(RouteError::text("each link needs a weight of one or more"));
+        }
+        let first = (0..net.edges() as u32).map(|edge| weight[net.edge_links(edge)[0] as usize]);
+        let distance = vec![u64::MAX; net.switches * net.switches];
+        Ok(Self { distance, weight: first.collect(), edges: vec![] })
+    }
+}
+
+impl Scheme for LeastWeight {
+    fn toward(
+        &mut self,
+        net: &Network,
+        groups: &mut Groups,
+        to: u32,
+        out: &mut Toward,
+    ) -> Result<(), RouteError> {
+        let distance = &mut self.distance[to as usize * net.switches..][..net.switches];
+        distance.fill(u64::MAX);
+        distance[to as usize] = 0;
+        out.order.clear();
+        let mut open = BinaryHeap::from([Reverse((0, to))]);
+        while let Some(Reverse((length, switch))) = open.pop() {
+            if length > distance[switch as usize] {
+                continue;
+            }
+            if switch != to {
+                out.order.push(switch);
+            }
+            for &edge in net.in_edges(switch) {
+                let (source, longer) =
+                    (net.edge_source[edge as usize], length + u64::from(self.weight[edge as usize]));
+                if longer < distance[source as usize] {
+                    distance[source as usize] = longer;
+                    open.push(Reverse((longer, source)));
+                }
+            }
+        }
+        for &switch in &out.order {
+            let left = |edge: u32| distance[net.edge_target[edge as usize] as usize];
+            let least = |&&edge: &&u32| {
+                left(edge).checked_add(u64::from(self.weight[edge as usize]))
+                    == Some(distance[switch as usize])
+            };
+            self.edges.clear();
+            self.edges.extend(net.out_edges(switch).iter().filter(least));
             out.group[switch as usize] = groups.edges(net, &self.edges);
         }
         Ok(())

@@ -1,14 +1,14 @@
 """The candidate networks: for each family every member of a size, with its parts by formula.
 
 A :class:`Shape` gives parts and cuts by formula, so that most networks are refused without being built.
-``tests/design`` compares the formulas with built graphs.
+``tests/design`` compares the formulas with built graphs. Those of few links between any two switches are in
+``low_diameter.py``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -17,90 +17,17 @@ import numpy as np
 from .. import topology
 from ..topology import GraphError
 from ..topology.measure import ports_used
+from .low_diameter import FAMILIES as LOW_DIAMETER
+from .shapes import MOST_LINKS_PER_EDGE, Family, Shape, Wanted, switched
 
-SPARE = 1.25
-"""Largest number of terminal places, as a multiple of the required terminals."""
-MOST_LINKS_PER_EDGE = 16
+__all__ = ["SHAPES", "Shape", "Wanted"]
+
 _SCI_PORTS = 8
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A network of a family."""
-
-    family: str
-    parameters: Mapping[str, Any]
-    terminals: int
-    switches: int
-    ports_max: int
-    """Most ports of any switch."""
-    ports: int
-    """Ports of all switches."""
-    cables: int
-    """Cables, including those of terminals; for rings, links."""
-    cuts: Sequence[tuple[float, float]] = ()
-    """Cuts: number of terminals on one side, and of links that lead away from them."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The requirements for shapes."""
-
-    terminals: int
-    ports: int
-    """Most ports of a switch."""
-    given: Mapping[str, Sequence[Any]]
-    """Values of parameters that the user gives."""
-
-    @property
-    def most(self) -> int:
-        """Most terminals."""
-        return int(self.terminals * SPARE)
-
-    def fits(self, terminals: int) -> bool:
-        """Whether the number of places is sufficient and not too large."""
-        return self.terminals <= terminals <= self.most
-
-    def of(self, name: str, usual: Sequence[Any]) -> Sequence[Any]:
-        """Return the values of a parameter: the given ones, else the usual ones."""
-        return self.given.get(name, usual)
-
-    def whole(self, name: str, low: int, high: int) -> list[int]:
-        """Return the whole values of a parameter from ``low`` to ``high``, restricted to the given ones."""
-        return [value for value in self.of(name, range(low, high + 1)) if low <= value <= high]
-
-
-Maker = Callable[[Wanted], Iterator[Shape]]
-
-
-@dataclass(frozen=True)
-class Family:
-    """The generator of the shapes of a family."""
-
-    make: Maker
-    parameters: tuple[str, ...]
-    of_rings: bool = False
-    usual: bool = True
-    """Whether the family is considered if none is named."""
-
-
-def _switched(
-    family: str,
-    parameters: Mapping[str, Any],
-    terminals: int,
-    switches: int,
-    ports_max: int,
-    between: int,
-    cuts: Sequence[tuple[float, float]],
-) -> Shape:
-    """Make the shape of a network of links with ``between`` cables between switches."""
-    ports = terminals + 2 * between
-    return Shape(family, parameters, terminals, switches, ports_max, ports, terminals + between, cuts)
 
 
 def _crossbar(wanted: Wanted) -> Iterator[Shape]:
     for count in wanted.whole("terminals", max(2, wanted.terminals), wanted.terminals):
-        yield _switched("crossbar", {"terminals": count}, count, 1, count, 0, ())
+        yield switched("crossbar", {"terminals": count}, count, 1, count, 0, ())
 
 
 def _clos(wanted: Wanted) -> Iterator[Shape]:
@@ -127,7 +54,7 @@ def _clos_of(edges: int, per: int, centres: int, parallel: int, ports: int) -> S
         "links_per_pair": parallel,
     }
     widest = max(per + up, edges * parallel)
-    return _switched("clos", parameters, edges * per, edges + centres, widest, edges * up, [(per, up)])
+    return switched("clos", parameters, edges * per, edges + centres, widest, edges * up, [(per, up)])
 
 
 def _built(family: str, parameters: Mapping[str, Any], of_rings: bool = False) -> Shape | None:
@@ -144,7 +71,7 @@ def _built(family: str, parameters: Mapping[str, Any], of_rings: bool = False) -
     cables, between = graph.links // 2, len(graph.switch_links) // 2
     assert cables == between + graph.terminals
     most = int(used.max(initial=0))
-    return _switched(family, parameters, graph.terminals, graph.switches, most, between, ())
+    return switched(family, parameters, graph.terminals, graph.switches, most, between, ())
 
 
 def _clos5(wanted: Wanted) -> Iterator[Shape]:
@@ -164,7 +91,7 @@ def _fat_tree(wanted: Wanted) -> Iterator[Shape]:
             continue
         count, width = arity**levels, arity ** (levels - 1)
         parameters = {"arity": arity, "levels": levels}
-        yield _switched(
+        yield switched(
             "fat_tree", parameters, count, levels * width, 2 * arity, (levels - 1) * count, [(arity, arity)]
         )
 
@@ -205,7 +132,7 @@ def _lattices_of(
         cut = (longest // 2 * switches // longest * per, across)
         parameters = {"shape": list(shape), "terminals_per_switch": per, "links_per_edge": parallel}
         widest = per + degree * parallel
-        yield _switched(family, parameters, switches * per, switches, widest, edges * parallel, [cut])
+        yield switched(family, parameters, switches * per, switches, widest, edges * parallel, [cut])
 
 
 def _grid(wanted: Wanted) -> Iterator[Shape]:
@@ -224,7 +151,7 @@ def _ring(wanted: Wanted) -> Iterator[Shape]:
             ):
                 parameters = {"switches": count, "terminals_per_switch": per, "links_per_edge": parallel}
                 cut = (count // 2 * per, 2 * parallel)
-                yield _switched(
+                yield switched(
                     "ring", parameters, count * per, count, per + 2 * parallel, count * parallel, [cut]
                 )
 
@@ -240,7 +167,7 @@ def _hypercube(wanted: Wanted) -> Iterator[Shape]:
         ):
             parameters = {"dimensions": n, "terminals_per_switch": per, "links_per_edge": parallel}
             between, cut = n * 2 ** (n - 1) * parallel, (2 ** (n - 1) * per, 2 ** (n - 1) * parallel)
-            yield _switched("hypercube", parameters, 2**n * per, 2**n, per + n * parallel, between, [cut])
+            yield switched("hypercube", parameters, 2**n * per, 2**n, per + n * parallel, between, [cut])
 
 
 def _tree(wanted: Wanted) -> Iterator[Shape]:
@@ -258,7 +185,7 @@ def _tree(wanted: Wanted) -> Iterator[Shape]:
                 names = ("arity", "depth", "terminals_per_switch", "links_per_edge")
                 parameters: dict[str, Any] = dict(zip(names, (arity, depth, per, parallel), strict=True))
                 cuts = [(per, parallel), (leaves // arity * per, parallel)]
-                yield _switched(
+                yield switched(
                     "tree", parameters, leaves * per, switches, widest, (switches - 1) * parallel, cuts
                 )
 
@@ -279,7 +206,7 @@ def _dragonfly(wanted: Wanted) -> Iterator[Shape]:
             parameters: dict[str, Any] = dict(zip(names, (a, h, per, groups), strict=True))
             between = groups * a * (a - 1) // 2 + copies * groups * (groups - 1) // 2
             cuts = [(a * per, copies * (groups - 1))]
-            yield _switched(
+            yield switched(
                 "dragonfly", parameters, groups * a * per, groups * a, per + a - 1 + h, between, cuts
             )
 
@@ -345,6 +272,7 @@ SHAPES: dict[str, Family] = {
     "hypercube": Family(_hypercube, ("dimensions", "terminals_per_switch", "links_per_edge")),
     "tree": Family(_tree, ("arity", "depth", "terminals_per_switch", "links_per_edge")),
     "dragonfly": Family(_dragonfly, ("switches_per_group", "global_links", "terminals_per_switch", "groups")),
+    **LOW_DIAMETER,
     "sci-ring": Family(_sci_ring, ("terminals",), True, usual=False),
     "sci-switch": Family(_sci_switch, ("ports", "terminals_per_ring", "roles", *_BUSES), True),
     "sci-long-rings": Family(_sci_long_rings, ("ports", "pairs_per_ring", *_BUSES), True),

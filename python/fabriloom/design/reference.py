@@ -30,9 +30,10 @@ def page() -> str:
     lines += ["## Other keys", "", *property_table(rest, []), ""]
     same = ", ".join(f"`[{name}]`" for name in SCENARIO if name != "seed")
     lines += [f"{same} are as in a [scenario](scenario.md); of traffic and program one, with a rate.", ""]
-    lines += ["## Families", "", "| family | its parameters |", "|---|---|"]
+    lines += ["## Families", "", "Those with a star are considered only if they are named.", ""]
+    lines += ["| family | its parameters |", "|---|---|"]
     lines += [
-        f"| `{name}` | {', '.join(f'`{key}`' for key in family.parameters)} |"
+        f"| `{name}`{'' if family.usual else ' *'} | {', '.join(f'`{key}`' for key in family.parameters)} |"
         for name, family in SHAPES.items()
     ]
     return "\n".join(lines) + "\n"

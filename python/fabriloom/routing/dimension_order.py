@@ -1,4 +1,4 @@
-"""Dimension order: grids, tori, rings and hypercubes (e-cube)."""
+"""Dimension order: grids, tori, rings, hypercubes (e-cube) and HyperX."""
 
 from __future__ import annotations
 
@@ -48,4 +48,6 @@ def _wrap(graph: Graph, variant: str | None) -> str:
         raise RoutingError(
             f"variant is for tori and rings; a {graph.family} has no links that wrap around", "variant"
         )
+    if graph.layout.get("complete"):
+        return "complete"
     return (variant or "no-edge-transit") if closed else "line"

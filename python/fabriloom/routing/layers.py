@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..topology.graph import Graph
-from .native import Core
+from .native import Core, numbers
 from .table import RouteTable, RoutingError
 from .up_down import one_way, root_of
 
@@ -24,34 +24,39 @@ def minimal_layers(
     In each layer, one or several lanes, no dependency closes a cycle; a packet moves to a higher layer where
     the next link would close one. Three attempts, the first that the lanes allow: every minimal path; minimal
     paths of which some are left out; minimal paths, and up*/down* ones in the last layer from where no other
-    layer has room. The note of the table says which.
+    layer has room. The note of the table says which. With intermediate switches (``via``) the way to them
+    has the lower half of the layers, the way from them the upper half.
 
     Raises:
         RoutingError: with one-way links, if the lanes do not suffice, with the number that would; with
-            universal routing.
+            intermediate switches, if there is one lane.
     """
-    if len(via):
-        raise RoutingError("minimal paths in layers do not go with universal routing", "universal")
-    if (found := all_minimal(graph, spread, lanes)) is not None:
+    halves = 2 if len(via) else 1
+    own = lanes // halves
+    if not own:
+        message = "a way to a random switch and a way from it need a lane each, and there is one"
+        raise RoutingError(f"{message}: set technology.lanes = 2", "kind")
+    if (found := all_minimal(graph, spread, lanes, via)) is not None:
         return found
-    core = Core(graph)
-    if found := core.minimal_layers(lanes, True, None, spread):
-        return _table(graph, found, "some minimal paths")
+    core, goals = Core(graph), numbers(via)
+    if found := core.minimal_layers(own, True, None, spread, goals):
+        return _table(graph, found, "some minimal paths", goals)
     if one_way(graph):
-        needed = layers_needed(graph)
+        needed = halves * layers_needed(graph)
         message = f"minimal paths without a cycle need {needed} lanes, and there are {lanes}"
         raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
-    found = core.minimal_layers(lanes, True, root_of(graph, root), spread)
-    if lanes == 1:
-        return _table(graph, found, "up*/down* paths")
+    found = core.minimal_layers(own, True, root_of(graph, root), spread, goals)
+    if own == 1:
+        return _table(graph, found, "up*/down* paths", goals)
     share = found[2][0] / max(1, found[2][1])
-    return _table(graph, found, f"minimal paths, from {share:.0%} of places up*/down* ones,")
+    return _table(graph, found, f"minimal paths, from {share:.0%} of places up*/down* ones,", goals)
 
 
-def all_minimal(graph: Graph, spread: str, lanes: int) -> RouteTable | None:
+def all_minimal(graph: Graph, spread: str, lanes: int, via: Sequence[int] = ()) -> RouteTable | None:
     """Return all minimal paths in layers, or None if the lanes do not suffice."""
-    found = Core(graph).minimal_layers(lanes, False, None, spread)
-    return None if found is None else _table(graph, found, "all minimal paths")
+    goals = numbers(via)
+    found = Core(graph).minimal_layers(lanes // (2 if len(via) else 1), False, None, spread, goals)
+    return None if found is None else _table(graph, found, "all minimal paths", goals)
 
 
 def layers_needed(graph: Graph, thin: bool = True) -> int:
@@ -59,22 +64,44 @@ def layers_needed(graph: Graph, thin: bool = True) -> int:
 
     An upper bound: another choice of layers may need fewer.
     """
-    layer = Core(graph).minimal_layers(MOST_LAYERS, thin, None, "adaptive")[1]
+    layer = Core(graph).minimal_layers(MOST_LAYERS, thin, None, "adaptive", numbers([]))[1]
     return int(np.max(layer, initial=0)) + 1
 
 
-def _table(graph: Graph, found: tuple[Any, ...], what: str) -> RouteTable:
-    (group_switch, group_start, group_links, route), layer, _, _ = found
+def _table(graph: Graph, found: tuple[Any, ...], what: str, via: Any) -> RouteTable:
+    made, layer, _, _ = found
+    return layered(graph, made, layer.reshape(graph.switches, graph.switches), what, via, "minimal-layers")
+
+
+def layered(graph: Graph, made: tuple[Any, ...], layer: Any, what: str, via: Any, kind: str) -> RouteTable:
+    """Return a table of layers.
+
+    Args:
+        graph: the network.
+        made: columns of the table as the core makes them.
+        layer: layer per destination switch and switch.
+        what: the paths, for the note.
+        via: intermediate switches; the way from them has layers of its own, above those of the way to them.
+        kind: name of the rule.
+    """
+    group_switch, group_start, group_links, route = made
     home = np.asarray(graph.terminal_exit_switches)
-    by_class = layer.reshape(graph.switches, graph.switches)[home].T
+    by_class = layer[home].T
+    if len(via):
+        to_middle = layer[via.astype(np.int64)].T
+        by_class = np.concatenate([by_class + int(to_middle.max(initial=0)) + 1, to_middle], axis=1)
     layers = int(by_class.max(initial=0)) + 1
+    classes = graph.terminals + len(via)
+    ways = f"{what} to a random switch and from it" if len(via) else what
     return RouteTable(
         group_switch=group_switch,
         group_start=group_start,
         group_links=group_links,
-        route=route.reshape(graph.switches, graph.terminals),
+        route=route.reshape(graph.switches, classes),
         terminal_class=np.arange(graph.terminals, dtype=np.uint32),
-        layer=np.ascontiguousarray(by_class),
-        kind="minimal-layers",
-        note=f"{what} in {layers} layers of lanes" if layers > 1 else f"{what} in one layer",
+        via_switch=via,
+        via_class=np.arange(graph.terminals, classes, dtype=np.uint32),
+        layer=np.ascontiguousarray(by_class.astype(np.uint8)),
+        kind=kind,
+        note=f"{ways} in {layers} layers of lanes" if layers > 1 else f"{ways} in one layer",
     )

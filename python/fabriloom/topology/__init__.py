@@ -20,14 +20,19 @@ from .clos5 import clos5
 from .crossbar import crossbar
 from .different import planes
 from .dragonfly import dragonfly
+from .dragonfly_plus import dragonfly_plus
 from .family import FAMILIES, kind_of, name_of
 from .fat_tree import fat_tree
 from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus
+from .hammingmesh import hammingmesh
+from .hyperx import hyperx
 from .inline import inline
+from .jellyfish import jellyfish
 from .joined import MOST_PORTS, replicate
 from .networkx_graph import from_networkx, to_networkx
+from .polarfly import polarfly
 from .rings import Rings
 from .sci_banyan import sci_banyan
 from .sci_module import sci_module, sci_switch_16
@@ -35,7 +40,11 @@ from .sci_ring import sci_bridge, sci_ring
 from .sci_rings import sci_rings
 from .sci_switch import sci_long_rings, sci_switch
 from .sci_torus import sci_torus
+from .slim_fly import slim_fly
 from .tree import star, tree
+from .twisted_torus import twisted_torus
+from .words import de_bruijn, kautz
+from .xgft import xgft
 
 _IN_ORDER = (
     *(
@@ -52,6 +61,16 @@ _IN_ORDER = (
         star,
         tree,
         dragonfly,
+        dragonfly_plus,
+        slim_fly,
+        polarfly,
+        hyperx,
+        hammingmesh,
+        jellyfish,
+        twisted_torus,
+        xgft,
+        kautz,
+        de_bruijn,
         file,
         inline,
     ),
@@ -78,15 +97,22 @@ __all__ = [
     "clos",
     "clos5",
     "crossbar",
+    "de_bruijn",
     "dragonfly",
+    "dragonfly_plus",
     "fat_tree",
     "file",
     "from_networkx",
     "grid",
+    "hammingmesh",
     "hypercube",
+    "hyperx",
     "inline",
+    "jellyfish",
+    "kautz",
     "kind_of",
     "planes",
+    "polarfly",
     "replicate",
     "ring",
     "sci_banyan",
@@ -98,11 +124,14 @@ __all__ = [
     "sci_switch",
     "sci_switch_16",
     "sci_torus",
+    "slim_fly",
     "star",
     "to_networkx",
     "torus",
     "tree",
+    "twisted_torus",
     "write",
+    "xgft",
 ]
 
 

@@ -1,15 +1,31 @@
-"""Dragonfly: groups of switches, each group joined to every other (Kim, Dally, Scott, Abts, ISCA 2008)."""
+"""Dragonfly: groups of switches, each group joined to every other (Kim, Dally, Scott, Abts, ISCA 2008).
+
+The arrangements of the cables between groups are compared by E. Hastings et al., CLUSTER 2015.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from .family import Count, Several, TerminalsPerSwitch, family
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .places import groups_on_circle
+
+ARRANGEMENTS = ("relative", "absolute", "circulant")
+Arrangement = Annotated[
+    Literal["relative", "absolute", "circulant"],
+    Field(
+        description="The groups that the cables of a group lead to, in turn. relative: the next one, the one "
+        "after it, …; absolute: group 0, 1, …; circulant: the next, the previous, the next but one, …"
+    ),
+]
+Groups = Annotated[
+    Several | None,
+    Field(description="Number of groups; one more than a group has global cables, the most, if not given"),
+]
 
 
 @family("dragonfly", "Groups of switches, all joined within a group, and every group to every other one.")
@@ -19,9 +35,8 @@ def dragonfly(
     ],
     global_links: Annotated[Count, Field(description="h: cables of a switch that lead to other groups")] = 1,
     terminals_per_switch: TerminalsPerSwitch = 1,
-    groups: Annotated[
-        Several | None, Field(description="Number of groups; a × h + 1, the most there can be, if not given")
-    ] = None,
+    groups: Groups = None,
+    arrangement: Arrangement = "relative",
 ) -> Graph:
     """Build groups of switches ``s(group,number)`` with terminals ``t(group,number).k``.
 
@@ -31,22 +46,17 @@ def dragonfly(
     a = whole(switches_per_group, "switches_per_group", 2, MAX_TERMINALS, "the switches of a group")
     h = whole(global_links, "global_links", 1, MAX_TERMINALS, "the cables of a switch to other groups")
     whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
-    most = a * h + 1
-    count = most if groups is None else whole(groups, "groups", 2, MAX_TERMINALS, "the number of groups")
-    if count > most:
-        cables = "cable" if h == 1 else "cables"
-        reach = f"{a} switches with {h} {cables} each reach {most - 1} other groups"
-        message = f"groups is {count}; {reach}, so {most} at most; raise global_links or switches_per_group"
-        raise GraphError(message, "groups")
+    count = count_of_groups(groups, a, h, "switches_per_group")
     switches = count * a
     check_size(switches * terminals_per_switch, switches * terminals_per_switch, "groups")
     check_size(0, switches * (terminals_per_switch + (a - 1) // 2 + h), "switches_per_group")
-    within, between = _within(count, a), _between(count, a, h)
+    within, between = _within(count, a), between_groups(count, a, h, arrangement)
     parameters = {
         "switches_per_group": a,
         "global_links": h,
         "terminals_per_switch": terminals_per_switch,
         "groups": count,
+        "arrangement": arrangement,
     }
     return assemble(
         "dragonfly",
@@ -55,8 +65,12 @@ def dragonfly(
         lambda switch, number: f"t{switch[1:]}.{number}",
         (np.concatenate([within[0], between[0]]), np.concatenate([within[1], between[1]])),
         np.concatenate([np.ones(len(within[0]), np.int64), between[2]]),
-        {"parameters": parameters, "terminals_per_switch": terminals_per_switch},
-        _positions(count, a),
+        {
+            "parameters": parameters,
+            "terminals_per_switch": terminals_per_switch,
+            "groups": np.repeat(np.arange(count), a),
+        },
+        groups_on_circle(count, a),
     )
 
 
@@ -67,27 +81,42 @@ def _within(groups: int, a: int) -> tuple[Ints, Ints]:
     return (first + low).ravel(), (first + high).ravel()
 
 
-def _between(groups: int, a: int, h: int) -> tuple[Ints, Ints, Ints]:
+def count_of_groups(groups: int | None, a: int, h: int, parameter: str) -> int:
+    """Return the number of groups of ``a`` switches with ``h`` global cables each. Raises GraphError."""
+    most = a * h + 1
+    count = most if groups is None else whole(groups, "groups", 2, MAX_TERMINALS, "the number of groups")
+    if count > most:
+        cables = "cable" if h == 1 else "cables"
+        reach = f"{a} switches with {h} {cables} each reach {most - 1} other groups"
+        message = f"groups is {count}; {reach}, so {most} at most; raise global_links or {parameter}"
+        raise GraphError(message, "groups")
+    return count
+
+
+def between_groups(groups: int, a: int, h: int, arrangement: str) -> tuple[Ints, Ints, Ints]:
     """Return the ends of the edges between groups, lower group first, and the number of parallel cables of
     each.
 
-    Cable ``k`` of a group is at switch ``k // h`` and leads to the group ``1 + k % (groups - 1)`` further on.
+    Cable ``k`` of a group is at switch ``k // h``; the arrangement says where it leads.
     """
+    if arrangement not in ARRANGEMENTS:
+        there = ", ".join(ARRANGEMENTS)
+        raise GraphError(f"arrangement is {arrangement!r}; it must be one of {there}", "arrangement")
     others = groups - 1
     copies = a * h // others
     near, far = np.triu_indices(groups, 1)
-    ahead = far - near
     copy = others * np.arange(copies)[:, None]
-    ends = near * a + (copy + ahead - 1) // h, far * a + (copy + groups - ahead - 1) // h
+    there, back = (_cable(one, other, groups, arrangement) for one, other in ((near, far), (far, near)))
+    ends = near * a + (copy + there) // h, far * a + (copy + back) // h
     (low, high), cables = np.unique(np.stack([end.ravel() for end in ends]), axis=1, return_counts=True)
     return low, high, cables
 
 
-def _positions(groups: int, a: int) -> NDArray[np.float64]:
-    """Return positions: groups on a circle, the switches of each group on a smaller circle."""
-    angle = 2 * np.pi * np.arange(a) / a
-    own = max(a / (2 * np.pi), 0.6) * np.column_stack([np.sin(angle), -np.cos(angle)])
-    turn = 2 * np.pi * np.arange(groups) / groups
-    radius = max(groups * (2 * np.abs(own).max() + 1.2) / (2 * np.pi), 1.5)
-    centres = radius * np.column_stack([np.sin(turn), -np.cos(turn)])
-    return (centres[:, None, :] + own[None, :, :]).reshape(-1, 2)
+def _cable(near: Ints, far: Ints, groups: int, arrangement: str) -> Ints:
+    """Return the number of the first cable of one group that leads to another."""
+    ahead = (far - near) % groups
+    if arrangement == "absolute":
+        return far - (far > near)
+    if arrangement == "relative":
+        return ahead - 1
+    return np.where(2 * ahead <= groups, 2 * (ahead - 1), 2 * (groups - ahead) - 1)

@@ -17,9 +17,12 @@ Every ``layout`` has ``parameters`` (what the family was built with) and, per fa
 cable, crossbar     nothing more
 ring, grid, torus,  ``shape`` (list), ``coordinates`` (switches, dimensions), ``wrap`` (bool),
 hypercube           ``terminals_per_switch``, ``links_per_edge``
+hyperx              as those, but for ``links_per_edge``; ``complete``: every pair along a dimension is joined
 clos, clos5,        ``levels``: per switch the height above the terminals' switches (0, 1, …), for up-down
-fat_tree,           routing; ``terminals_per_switch`` (of the switches of level 0)
+fat_tree, xgft,     routing; ``terminals_per_switch`` (of the switches of level 0)
 star, tree
+dragonfly,          ``groups``: per switch its group; ``terminals_per_switch``
+dragonfly_plus
 banyan              ``base``, ``stages``, ``variant``, ``levels`` (per switch its stage, 0 first),
                     ``output_port`` (per link the port of the switch it leaves by, -1 on a terminal's link),
                     ``tag_digit`` (per stage the digit of the destination, 0 the least significant, that is

@@ -104,6 +104,8 @@ def _lattice_distances(graph: Graph, per_switch: int) -> Distances:
     for side in shape:
         here = np.arange(side)
         steps = np.abs(here[:, None] - here[None, :])
+        if graph.layout.get("complete"):
+            steps = np.minimum(steps, 1)
         if graph.layout["wrap"] and side > 2:
             steps = np.minimum(steps, side - steps)
         total_steps += int(steps.sum()) * (switches // side) ** 2

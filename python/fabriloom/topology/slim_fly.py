@@ -1,0 +1,93 @@
+"""Slim Fly: a graph of diameter two with nearly as many switches as such a graph can have.
+
+The graphs are those of B. D. McKay, M. Miller and J. Siran (J. Combinatorial Theory B 74, 1998), in the form
+of P. R. Hafner (2004); as a network: M. Besta and T. Hoefler, SC 2014.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from .family import Count, family
+from .finite_field import Field as FiniteField
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .places import groups_on_circle
+
+MOST = 724
+"""The largest order: 2 q^2 switches."""
+
+
+@family("slim_fly", "A graph of diameter two with nearly as many switches as its ports allow.")
+def slim_fly(
+    order: Annotated[
+        int, Field(ge=3, le=MOST, description="q: a power of a prime, 4w - 1, 4w or 4w + 1; 2 q^2 switches")
+    ],
+    terminals_per_switch: Annotated[
+        Count | None,
+        Field(description="Terminals at each switch; half its cables to other switches if not given"),
+    ] = None,
+) -> Graph:
+    """Build 2 q^2 switches ``s(half,group,number)`` of (3 q - d) / 2 neighbours each, where q = 4 w + d.
+
+    Switches (0,x,y) and (0,x,y') are joined if y - y' is in X, (1,m,c) and (1,m,c') if c - c' is in X', and
+    (0,x,y) and (1,m,c) if y = m x + c, all in the field of q elements.
+    """
+    q = whole(order, "order", 3, MOST, "the number of elements of the field")
+    if q % 4 == 2:
+        raise GraphError(f"order is {q}; it must be 4w - 1, 4w or 4w + 1", "order")
+    rest = {0: 0, 1: 1, 3: -1}[q % 4]
+    degree = (3 * q - rest) // 2
+    per = -(-degree // 2) if terminals_per_switch is None else terminals_per_switch
+    whole(per, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
+    switches = 2 * q * q
+    check_size(switches * per, switches * per + q * q * degree, "order")
+    return assemble(
+        "slim_fly",
+        [f"s({half},{group},{number})" for half in (0, 1) for group in range(q) for number in range(q)],
+        np.repeat(np.arange(switches), per),
+        lambda switch, number: f"t{switch[1:]}.{number}",
+        _edges(FiniteField(q), rest),
+        1,
+        {"parameters": {"order": q, "terminals_per_switch": per}, "terminals_per_switch": per},
+        groups_on_circle(2 * q, q),
+    )
+
+
+def _edges(field: FiniteField, rest: int) -> tuple[Ints, Ints]:
+    """Return the switches at both ends of all edges."""
+    q, first = field.order, np.arange(field.order)
+    within: list[tuple[Ints, Ints]] = []
+    for half, differences in enumerate(_generators(field, rest)):
+        low, high = np.nonzero(np.isin(_differences(field), differences))
+        kept = low < high
+        groups = (half * q + first)[:, None] * q
+        within.append(((groups + low[kept]).ravel(), (groups + high[kept]).ravel()))
+    x, m, c = (axis.ravel() for axis in np.meshgrid(first, first, first, indexing="ij"))
+    between = x * q + field.sum[field.product[m, x], c], q * q + m * q + c
+    near, far = zip(*within, between, strict=True)
+    return np.concatenate(near), np.concatenate(far)
+
+
+def _differences(field: FiniteField) -> Ints:
+    """Return a - b per pair of elements: the element whose sum with b is a."""
+    q = field.order
+    found = np.empty((q, q), np.int64)
+    element = np.arange(q)
+    for b in range(q):
+        found[field.sum[element, b], b] = element
+    return found
+
+
+def _generators(field: FiniteField, rest: int) -> tuple[Ints, Ints]:
+    """Return the differences X and X' within the groups of either half."""
+    last = field.order - 1
+    if rest >= 0:
+        one, other = np.arange(0, last, 2), np.arange(1, last + 1, 2)
+    else:
+        w = (last + 2) // 4
+        one = np.concatenate([np.arange(0, 2 * w - 1, 2), np.arange(2 * w - 1, 4 * w - 2, 2)])
+        other = np.concatenate([np.arange(1, 2 * w, 2), np.arange(2 * w, 4 * w - 1, 2)])
+    return field.powers[one % last], field.powers[other % last]

@@ -1,0 +1,91 @@
+"""Kautz and de Bruijn networks: switches are words, and each leads to those that follow it, one letter on.
+
+W. H. Kautz, 1968; N. G. de Bruijn, 1946. All links between switches are one-way. A shortest path is the
+only one of its length.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from .family import Depth, Several, TerminalsPerSwitch, family
+from .graph import MAX_TERMINALS, Graph, Ints, check_size, whole
+from .places import on_circle
+
+Degree = Annotated[Several, Field(description="d: links out of a switch, and into it")]
+Letters = Annotated[Depth, Field(description="n: letters of a word, and the diameter")]
+
+
+@family("kautz", "Words without equal neighbours, one-way links to the words one letter on.")
+def kautz(degree: Degree, length: Letters, terminals_per_switch: TerminalsPerSwitch = 1) -> Graph:
+    """Build (d + 1) d^(n - 1) switches ``s(word)``: words of d + 1 letters, neighbours never equal."""
+    d, n = _checked(degree, length)
+    count = (d + 1) * d ** (n - 1)
+    check_size(count, (count * (d + 2) + 1) // 2, "length")
+    letters = np.arange(d + 1)[:, None]
+    for _ in range(n - 1):
+        # The next letter is one of d: those below the last one, or those above it.
+        step = np.tile(np.arange(d), len(letters))
+        longer = np.repeat(letters, d, axis=0)
+        letters = np.column_stack([longer, step + (step >= longer[:, -1])])
+    return _words("kautz", letters, d + 1, d, terminals_per_switch)
+
+
+@family("de_bruijn", "Words of equal length, one-way links to the words one letter on.")
+def de_bruijn(degree: Degree, length: Letters, terminals_per_switch: TerminalsPerSwitch = 1) -> Graph:
+    """Build d^n switches ``s(word)``; links from a switch to itself are left out."""
+    d, n = _checked(degree, length)
+    check_size(d**n, (d**n * (d + 2) + 1) // 2, "length")
+    letters = np.arange(d**n)[:, None] // d ** np.arange(n - 1, -1, -1) % d
+    return _words("de_bruijn", letters, d, d, terminals_per_switch)
+
+
+def _checked(degree: int, length: int) -> tuple[int, int]:
+    whole(degree, "degree", 2, MAX_TERMINALS, "the links out of a switch")
+    return degree, whole(length, "length", 1, 20, "the letters of a word")
+
+
+def _words(family: str, letters: Ints, alphabet: int, degree: int, per: int) -> Graph:
+    whole(per, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
+    switches, length = letters.shape
+    check_size(switches * per, switches * (2 * per + degree) // 2, "terminals_per_switch")
+    near, far = _links(letters, alphabet)
+    home = np.repeat(np.arange(switches), per)
+    names = ["s(" + ",".join(map(str, word)) + ")" for word in letters.tolist()]
+    terminals = [f"t{names[switch][1:]}.{number}" for switch in range(switches) for number in range(per)]
+    vertex = switches + np.arange(len(terminals))
+    source = np.concatenate([np.column_stack([vertex, home]).ravel(), near])
+    target = np.concatenate([np.column_stack([home, vertex]).ravel(), far])
+    reverse = np.full(len(source), -1, np.int64)
+    reverse[: 2 * len(terminals)] = np.arange(2 * len(terminals)) ^ 1
+    called = [*names, *terminals]
+    parameters = {"degree": degree, "length": length, "terminals_per_switch": per}
+    return Graph(
+        switch_names=names,
+        terminal_names=terminals,
+        link_source=source,
+        link_target=target,
+        link_reverse=reverse,
+        link_names=[
+            f"{called[a]}>{called[b]}" for a, b in zip(source.tolist(), target.tolist(), strict=True)
+        ],
+        family=family,
+        layout={"parameters": parameters, "terminals_per_switch": per},
+        positions=on_circle(switches),
+    )
+
+
+def _links(letters: Ints, alphabet: int) -> tuple[Ints, Ints]:
+    """Return the ends of the links: a word without its first letter, and any letter behind it."""
+    weights = alphabet ** np.arange(letters.shape[1] - 1, -1, -1)
+    values = letters @ weights
+    place = np.full(alphabet ** letters.shape[1], -1, np.int64)
+    place[values] = np.arange(len(letters))
+    near = np.repeat(np.arange(len(letters)), alphabet)
+    letter = np.tile(np.arange(alphabet), len(letters))
+    far = place[values[near] % weights[0] * alphabet + letter]
+    kept = (far >= 0) & (near != far)
+    return near[kept], far[kept]
