@@ -14,6 +14,7 @@ from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
 from .drawn import drawn
+from .hops import hops, valiant
 from .layers import all_minimal, minimal_layers
 from .shortest_path import self_routing, shortest_path
 from .table import RouteTable, RoutingError
@@ -26,6 +27,8 @@ RULES: dict[str, Callable[..., RouteTable]] = {
     "shortest-path": shortest_path,
     "up-star-down-star": up_star_down_star,
     "minimal-layers": minimal_layers,
+    "hops": hops,
+    "valiant": valiant,
 }
 """The functions of the kinds that are rules."""
 
@@ -58,8 +61,9 @@ def build(
       consecutive destinations, "random" draws a link for each destination and switch, with ``spread_seed``.
     * ``universal``: packets first go to a random intermediate switch, see ``intermediates``.
     * ``lanes``: lanes per link of which packets may wait for one without keeping the others from moving.
-    * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers),
-      ``next_hops`` (shortest-path), ``path`` (table, paths), ``of`` (interval). None means not given.
+    * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers,
+      valiant), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table, paths), ``of``
+      (interval). None means not given.
 
     Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
     """
@@ -83,7 +87,7 @@ def build(
     elif kind == "paths":
         table = _paths(graph, universal, given)
     else:
-        via = intermediates(graph) if universal else []
+        via = intermediates(graph) if universal or kind == "valiant" else []
         whole = "adaptive" if how == "random" else how
         table = (
             _automatic(graph, whole, via, given, lanes)
@@ -154,8 +158,8 @@ def _rule(
     kind: str, graph: Graph, spread: str, via: list[int], given: dict[str, Any], lanes: int = 1
 ) -> RouteTable:
     _check_names(kind, RULES[kind], given, ("graph", "spread", "via", "lanes"))
-    if kind == "minimal-layers":
-        return minimal_layers(graph, spread, via, lanes, **given)
+    if "lanes" in inspect.signature(RULES[kind]).parameters:
+        return RULES[kind](graph, spread, via, lanes=lanes, **given)
     return RULES[kind](graph, spread, via, **given)
 
 

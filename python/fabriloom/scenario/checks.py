@@ -17,6 +17,7 @@ from fabriloom.scenario.sections.routing import (
     DimensionOrder,
     Interval,
     TrafficClass,
+    Valiant,
 )
 from fabriloom.scenario.sections.technology import Generic
 from fabriloom.scenario.sections.topology import GraphFile
@@ -234,7 +235,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         message = 'a table after a fault has kind = "table" and the path of its file'
         raise scenario.error(message, path, 'write both, or a kind such as "shortest-path" alone')
     in_the_way = {
-        "universal": routing.universal,
+        "universal": routing.universal or isinstance(routing, Valiant),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice in ("dateline", "wide-dateline", "escape"),

@@ -201,6 +201,30 @@ class MinimalLayers(AnyRouting):
     )
 
 
+class Hops(AnyRouting):
+    """Minimal paths on which a packet takes the next lane with every hop, on any graph; cannot deadlock."""
+
+    kind: Literal["hops"]
+    count: Literal["links", "global-links"] | None = Field(
+        default=None,
+        description="What a hop is. links: each link between switches; global-links: each link between "
+        "groups, and paths have the fewest of these. If not given, global-links where the family has groups",
+    )
+
+
+class Valiant(AnyRouting):
+    """Over a switch that every packet draws for itself, with lanes of their own for both parts of the path,
+    on any graph of two-way cables; cannot deadlock.
+    """
+
+    kind: Literal["valiant"]
+    root: Annotated[int, Field(ge=0)] | str | None = Field(
+        default=None,
+        description="The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
+        "most central switch",
+    )
+
+
 class UpStarDownStar(AnyRouting):
     """up*/down*: no upward link after a downward link, on any graph; cannot deadlock."""
 
@@ -281,6 +305,8 @@ Routing = Annotated[
     | ShortestPath
     | UpStarDownStar
     | MinimalLayers
+    | Hops
+    | Valiant
     | Interval
     | FewestBuses
     | Table

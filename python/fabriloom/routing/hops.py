@@ -1,0 +1,90 @@
+"""Minimal paths with a lane for each hop, and the same over a random switch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..topology.graph import Graph
+from .layers import layered, minimal_layers
+from .native import Core, numbers
+from .table import RouteTable, RoutingError
+from .up_down import up_down
+
+COUNTS = ("links", "global-links")
+_GLOBAL = 1 << 16
+"""Weight of a link between groups; no path within groups has so many links."""
+
+
+def hops(
+    graph: Graph, spread: str, via: Sequence[int], lanes: int = 1, count: str | None = None
+) -> RouteTable:
+    """Return minimal paths on which a packet changes to the next lane with every hop.
+
+    ``count``: "links", every link between switches is a hop, and paths have the fewest links; or
+    "global-links", only a link between groups is, and paths have the fewest of these, then the fewest links.
+    Default: "global-links" where the family has groups. Lanes are counted from the destination, so that they
+    depend on switch and destination alone: the last hop has the highest.
+
+    The lanes are ordered, and within one a packet takes no second hop (K. D. Günther, 1981; for dragonflies
+    J. Kim et al., ISCA 2008). Counting global links leaves the links within a group to be free of cycles by
+    themselves, as in groups where all switches are joined.
+
+    Raises:
+        RoutingError: the lanes do not suffice, with the number that would; or the graph has no groups.
+    """
+    groups = graph.layout.get("groups")
+    count = count or ("links" if groups is None else "global-links")
+    if count not in COUNTS:
+        raise RoutingError(f'count is "{count}"; it must be {" or ".join(COUNTS)}', "count")
+    if count == "global-links" and groups is None:
+        message = f'a {graph.family} has no groups, so no global links: write count = "links"'
+        raise RoutingError(message, "count")
+    goals = numbers(via)
+    weight = numbers(_weights(graph, groups if count == "global-links" else None))
+    made, distance = Core(graph).least_weight(weight, spread, goals)
+    left = _hops_left(distance.reshape(graph.switches, graph.switches), count)
+    starts = np.union1d(graph.terminal_entry_switches, goals.astype(np.int64))
+    most = int(left[:, starts].max(initial=0))
+    needed = (most + 1) * (2 if len(via) else 1)
+    if needed > lanes:
+        each = "one for each hop" if count == "links" else "one more than global links"
+        twice = ", and as many again from the random switch" if len(via) else ""
+        there = "there is one" if lanes == 1 else f"there are {lanes}"
+        message = f"the longest path takes {needed} lanes, {each}{twice}, and {there}"
+        raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
+    what = "minimal paths, a lane per " + ("hop," if count == "links" else "global link,")
+    return layered(graph, made, np.maximum(most - left, 0), what, goals, "hops")
+
+
+def _weights(graph: Graph, groups: Any) -> np.ndarray:
+    """Return a weight per link: one, or far more between groups."""
+    weight = np.ones(graph.links, np.uint32)
+    if groups is not None:
+        links = graph.switch_links
+        weight[links[groups[graph.link_source[links]] != groups[graph.link_target[links]]]] = _GLOBAL
+    return weight
+
+
+def _hops_left(distance: np.ndarray, count: str) -> np.ndarray:
+    """Return, per destination switch and switch, the hops that follow the next one: 0 on the last."""
+    known = np.where(distance == np.iinfo(np.uint64).max, 0, distance).astype(np.int64)
+    return np.maximum(known - 1, 0) if count == "links" else known // _GLOBAL
+
+
+def valiant(
+    graph: Graph, spread: str, via: Sequence[int], lanes: int = 1, root: int | str | None = None
+) -> RouteTable:
+    """Return paths over a random switch, which every packet draws for itself, free of deadlock.
+
+    With stages, up to a switch of the highest one and down (a single lane); in groups, a lane per global link
+    (``hops``); elsewhere minimal paths in layers. The way to the random switch and the way from it have lanes
+    of their own (L. G. Valiant, SIAM J. Computing 11, 1982).
+    """
+    if "levels" in graph.layout:
+        return up_down(graph, spread, via)
+    if "groups" in graph.layout and root is None:
+        return hops(graph, spread, via, lanes)
+    return minimal_layers(graph, spread, via, lanes, root)

@@ -1,0 +1,223 @@
+"""Routings by name on any graph: a lane per hop, a random switch; all are proved, and none hangs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from fabriloom import load, routing, run, topology
+from fabriloom.cli import check_certificate
+from fabriloom.compile import compile
+from fabriloom.routing.certificate import certificate
+from fabriloom.scenario.errors import ScenarioError
+from fabriloom.studies import route_choices
+from fabriloom.topology import Graph, measure
+
+DRAGONFLY = {"switches_per_group": 4, "global_links": 2, "terminals_per_switch": 2}
+NETWORKS: list[tuple[str, dict[str, Any]]] = [
+    ("dragonfly", DRAGONFLY),
+    ("dragonfly", {**DRAGONFLY, "arrangement": "circulant", "groups": 5}),
+    ("dragonfly_plus", {"leaves": 2, "spines": 3, "terminals_per_switch": 2}),
+    ("slim_fly", {"order": 4, "terminals_per_switch": 1}),
+    ("polarfly", {"order": 4}),
+    ("hyperx", {"shape": [3, 4]}),
+    ("hammingmesh", {"board": [2, 2], "boards": [2, 2]}),
+    ("twisted_torus", {"shape": [3, 6], "twist": [3]}),
+    ("torus", {"shape": [4, 4]}),
+]
+
+
+def random_graph(seed: int) -> Graph:
+    drawn = nx.random_regular_graph(3 + seed % 4, 12 + 2 * (seed % 9), seed=seed)
+    return topology.from_networkx(drawn, terminals_per_switch=1)
+
+
+def proved(graph: Graph, table: routing.RouteTable, lanes: int) -> None:
+    """Assert that all packets arrive and that the certificate holds."""
+    routing.verify(graph, table)
+    divided = routing.divide(graph, table, lanes)
+    assert routing.dependency_cycle(graph, divided, lanes) is None
+    proof = certificate(graph, divided, lanes)
+    assert proof is not None
+    assert check_certificate.fault(proof) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", ["hops", "valiant"])
+def test_random_graphs_are_proved(kind: str, seed: int) -> None:
+    graph = random_graph(seed)
+    lanes = 12 if kind == "hops" else 2 + seed
+    proved(graph, routing.build(graph, kind, adaptive=seed % 3 > 0, lanes=lanes), lanes)
+
+
+@pytest.mark.parametrize(("kind", "parameters"), NETWORKS)
+@pytest.mark.parametrize("engine", ["hops", "valiant"])
+def test_families_are_proved(engine: str, kind: str, parameters: dict[str, Any]) -> None:
+    graph = topology.build(kind, **parameters)
+    proved(graph, routing.build(graph, engine, lanes=8), 8)
+
+
+def test_hops_takes_as_many_lanes_as_the_longest_path_has_links() -> None:
+    for seed in range(6):
+        graph = random_graph(seed)
+        longest = measure.distances(graph).diameter_switches - 1
+        routing.build(graph, "hops", lanes=longest)
+        with pytest.raises(routing.RoutingError, match=f"takes {longest} lanes, one for each hop, and there"):
+            routing.build(graph, "hops", lanes=longest - 1)
+
+
+def test_a_dragonfly_crosses_one_global_link_with_two_lanes() -> None:
+    """Kim et al., ISCA 2008, section 4: minimal routing takes one global link, and two virtual channels."""
+    graph = topology.build("dragonfly", switches_per_group=4, global_links=2)
+    table = routing.build(graph, "hops", lanes=2)
+    assert table.note == "minimal paths, a lane per global link, in 2 layers of lanes"
+    group = graph.layout["groups"]
+    for source in range(graph.terminals):
+        for target in range(graph.terminals):
+            if source == target:
+                continue
+            ends = [
+                (graph.link_source[link], graph.link_target[link])
+                for link in _way(graph, table, source, target)
+            ]
+            crossed = [group[a] != group[b] for a, b in ends]
+            assert sum(crossed) == (group[source] != group[target])
+            assert len(crossed) <= 3
+    with pytest.raises(
+        routing.RoutingError, match="takes 2 lanes, one more than global links, and there is one"
+    ):
+        routing.build(graph, "hops", lanes=1)
+
+
+def _way(graph: Graph, table: routing.RouteTable, source: int, target: int) -> list[int]:
+    return routing.path(graph, table, source, target)[1:-1]
+
+
+def test_loads_of_a_dragonfly_are_those_of_its_paper() -> None:
+    """With a = 2 p = 2 h and packets to the next group, minimal routing fills the only cable between two
+    groups at 1 / (a h) of a link per terminal, Valiant's all cables at about one half.
+    """
+    graph = topology.build("dragonfly", switches_per_group=8, global_links=4, terminals_per_switch=4)
+    number = np.arange(graph.terminals)
+    weights = number, (number + 32) % graph.terminals, np.ones(graph.terminals)
+    minimal = routing.build(graph, "hops", lanes=2)
+    assert 1 / routing.channel_loads(graph, minimal, weights).max() == pytest.approx(1 / 32)
+    assert 1 / routing.channel_loads(graph, minimal).max() == pytest.approx(1.0, abs=0.04)
+    valiant = routing.build(graph, "valiant", lanes=4)
+    assert 1 / routing.channel_loads(graph, valiant, weights).max() == pytest.approx(0.5, abs=0.04)
+
+
+def test_valiant_goes_up_to_any_switch_of_the_top() -> None:
+    tree = topology.fat_tree(2, 3)
+    table = routing.build(tree, "valiant")
+    assert table.kind == "up-down"
+    assert len(table.via_switch) == 4
+    proved(tree, table, 1)
+
+
+def test_a_certificate_covers_the_way_to_a_random_switch() -> None:
+    """Both halves of the path on the same lanes close a cycle: the checker must see it."""
+    graph = topology.build("grid", shape=[3, 3])
+    table = routing.build(graph, universal=True)
+    assert routing.dependency_cycle(graph, table) is not None
+    plain = certificate(graph, routing.build(graph))
+    assert plain is not None
+    far = certificate(graph, routing.build(graph, "valiant", lanes=2), 1) or {}
+    assert not far or check_certificate.fault(far)
+    divided = routing.divide(graph, routing.build(graph, "valiant", lanes=2), 2)
+    proof = certificate(graph, divided, 2)
+    assert proof is not None
+    assert check_certificate.fault(proof) is None
+    # The order without the lanes of the second half: what is waited for after the random switch is missing.
+    proof["order"] = [[link, lane] for link, lane in proof["order"] if lane == 0]
+    assert "may be waited for" in str(check_certificate.fault(proof))
+
+
+def test_turns_are_free_of_conflicts_in_a_fat_tree_for_every_shift() -> None:
+    """E. Zahavi, 2010: with d-mod-k, every permutation by a shift loads no link of a full tree twice."""
+    tree = topology.fat_tree(4, 3)
+    table, number = routing.build(tree, adaptive=False, spread="turns"), np.arange(tree.terminals)
+    for shift in range(1, tree.terminals):
+        weights = number, (number + shift) % tree.terminals, np.ones(tree.terminals)
+        assert routing.channel_loads(tree, table, weights).max() == 1
+
+
+REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
+    ("grid", {"shape": [3, 3]}, {"kind": "hops", "count": "global-links", "lanes": 4}, "count", "no groups"),
+    ("grid", {"shape": [3, 3]}, {"kind": "hops", "count": "all", "lanes": 4}, "count", "must be links or"),
+    ("grid", {"shape": [3, 3]}, {"kind": "hops"}, "kind", r"takes 4 lanes, .* and there is one: set"),
+    ("grid", {"shape": [3, 3]}, {"kind": "valiant"}, "kind", r"a lane each, and there is one: set"),
+    ("crossbar", {"terminals": 4}, {"kind": "valiant"}, "universal", "more than one switch"),
+    ("kautz", {"degree": 2, "length": 3}, {"kind": "valiant", "lanes": 4}, "universal", "two-way cables"),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters", "engine", "at_fault", "message"), REFUSED)
+def test_what_an_engine_refuses(
+    kind: str, parameters: dict[str, Any], engine: dict[str, Any], at_fault: str, message: str
+) -> None:
+    graph = topology.build(kind, **parameters)
+    with pytest.raises(routing.RoutingError, match=message) as caught:
+        routing.build(graph, **engine)
+    assert caught.value.parameter == at_fault
+
+
+OVERLOAD = """
+[topology]
+{topology}
+[technology]
+preset = "generic"
+lanes = {lanes}
+input_buffer_flits = 4
+[routing]
+{routing}
+[traffic]
+pattern = "uniform"
+length = "64 B"
+load = 1.0
+[run]
+warmup = "0 us"
+duration = "20 us"
+"""
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_proved_never_hangs_at_overload(seed: int, tmp_path: Path) -> None:
+    """Small buffers and full load, by routings drawn with any number of lanes; what hangs was not proved."""
+    dice = np.random.default_rng(seed)
+    kinds = ["shortest-path", "minimal-layers", "hops", "valiant"]
+    kind, lanes = kinds[int(dice.integers(4))], int(dice.integers(1, 7))
+    degree, switches = int(dice.integers(2, 5)), int(dice.integers(6, 13))
+    lines = {
+        "topology": f'kind = "jellyfish"\nswitches = {switches}\ndegree = {degree}\ngraph_seed = {seed}',
+        "routing": f'kind = "{kind}"\nadaptive = {str(bool(dice.integers(2))).lower()}',
+        "lanes": lanes,
+    }
+    file = tmp_path / "net.toml"
+    file.write_text(OVERLOAD.format(**lines), encoding="utf-8")
+    try:
+        compiled = compile(load(file))
+    except ScenarioError as error:
+        if "lanes" in str(error):
+            pytest.skip("more lanes are needed than were drawn")
+        raise
+    parts = route_choices.proofs(compiled)
+    assert (parts is None) == (compiled.parts.cycle is not None)
+    results = run(load(file))
+    if parts is not None:
+        assert results.summary["end"]["reason"] != "deadlocked"
+
+
+def test_some_that_are_not_proved_do_hang(tmp_path: Path) -> None:
+    """Otherwise the test above would prove nothing."""
+    lines = {
+        "topology": 'kind = "ring"\nswitches = 8',
+        "routing": 'kind = "shortest-path"',
+        "lanes": 1,
+    }
+    file = tmp_path / "net.toml"
+    file.write_text(OVERLOAD.format(**lines), encoding="utf-8")
+    assert run(load(file)).summary["end"]["reason"] == "deadlocked"
