@@ -21,6 +21,7 @@ CRATES = ROOT / "crates"
 DESCRIBING = {
     "units",
     "later",
+    "libraries",
     "reading",
     "codes",
     "_native",
@@ -36,6 +37,7 @@ RUNNING = DESCRIBING | {"scenario", "compile", "bounds", "results", "simulate"}
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "later": set(),
+    "libraries": {"later"},
     "printable": set(),
     "codes": {"_native"},
     "children": set(),

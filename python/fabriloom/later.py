@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used: a short command waits for few of them."""
+"""What is imported when it is first used, so that a short command waits for little."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def names(package: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], 
         return package[name]
 
     return found
+
+
+class Later:
+    """A module that is imported when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)

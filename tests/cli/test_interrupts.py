@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import fabriloom
 import pytest
 from fabriloom import experiments, simulate
-from fabriloom.cli import exits, work
+from fabriloom.cli import exits, frame
 from fabriloom.cli.app import app
 from fabriloom.experiments.lab import Findings
 from fabriloom.scenario import resolve
@@ -104,9 +104,9 @@ def test_ctrl_c_closes_the_page_without_a_word() -> None:
 
 
 def test_an_interrupted_study_says_how_much_there_is(tmp_path: Path) -> None:
-    assert work.interrupted(0, None) == "Interrupted: no run was finished."
+    assert frame.interrupted(0, None) == "Interrupted: no run was finished."
     again = "The same command continues from here."
-    assert work.interrupted(1, tmp_path).endswith(f"1 run was finished, and only it is shown. {again}")
+    assert frame.interrupted(1, tmp_path).endswith(f"1 run was finished, and only it is shown. {again}")
 
 
 def test_what_was_not_reproduced_is_counted_and_not_listed(

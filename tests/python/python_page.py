@@ -19,8 +19,8 @@ from fabriloom.results.histogram import Histogram
 from fabriloom.results.tabled import Tabled
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies import Comparison, Curve, Point, Repetition, Saturation
+from fabriloom.studies.run_all import Study
 from fabriloom.studies.search import Searched
-from fabriloom.studies.study import Study
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 

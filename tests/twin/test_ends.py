@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import fabriloom
 import pytest
 from fabriloom import _native, simulate
-from fabriloom.cli import exits, work
+from fabriloom.cli import exits
+from fabriloom.cli.app import app
+from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEADLOCK = ROOT / "scenarios" / "deadlock.toml"
@@ -45,16 +48,16 @@ class Frozen:
 _REAL = _native.Simulation
 
 
-def test_a_run_that_stands_still_is_a_fault_of_ours(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_stands_still_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_native, "Simulation", Frozen)
     scenario = fabriloom.Scenario.from_dict(SMALL)
-    assert work.run(scenario, json=False, folder=None, csv=False) == exits.FAULT
-    shown = capsys.readouterr()
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(SMALL), encoding="utf-8")
+    shown = CliRunner().invoke(app, ["run", str(path)])
+    assert shown.exit_code == exits.FAULT
     link = simulate.compile(scenario).graph.link_names[0]
     message = f"the link {link} has characters to send and credit for them, and does not send (a packet from"
-    assert f"fault: The engine stalled after 0.1 ms of simulated time: {message}" in shown.err
-    assert "This is a fault of Fabriloom, not of the network: do not use these numbers" in shown.err
-    assert "stalled" in shown.out
+    assert f"fault: The engine stalled after 0.1 ms of simulated time: {message}" in shown.stderr
+    assert "This is a fault of Fabriloom, not of the network: do not use these numbers" in shown.stderr
+    assert "stalled" in shown.stdout
     assert not simulate.compare(scenario).identical

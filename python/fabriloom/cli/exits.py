@@ -50,6 +50,11 @@ def complain(text: str) -> None:
     sys.stderr.flush()
 
 
+def say(text: str = "") -> None:
+    """Print text on standard output with control characters escaped."""
+    sys.stdout.write(escaped(text) + "\n")
+
+
 def _code_of(error: BaseException) -> int:
     """Print one message about an error and return the exit code."""
     from ..routing import RoutingError

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..results.figures import figures, in_percent
+from ..libraries import pl
+from ..results.figures import in_percent
 from ..results.requirements import GUARANTEED, MISSED, counted, losses, margin, said, without, worst_first
 from . import show
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..bounds import Bounds, Promise
+from .exits import say
+from .house import Bounds, Promise
 
 ROWS = 40
 """Most requirements that are printed, those with the least margin; the files have all."""
@@ -28,11 +26,11 @@ def of_run(table: pl.DataFrame) -> None:
             [
                 row["flow"],
                 *(
-                    _us(row[key])
+                    show.us(row[key])
                     for key in ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
                 ),
                 _share(row["margin"]),
-                _us(row["bound_ns"]),
+                show.us(row["bound_ns"]),
                 _share(row["bound_margin"]),
                 row["verdict"].upper() if row["verdict"] == MISSED else row["verdict"],
             ]
@@ -41,11 +39,11 @@ def of_run(table: pl.DataFrame) -> None:
         [False, *[True] * 6, False],
     )
     _more(len(rows))
-    show.line(f"{said(counted(table))}. Times are from the creation of a packet to its delivery.")
+    say(f"{said(counted(table))}. Times are from the creation of a packet to its delivery.")
     for sentence in losses(rows):
-        show.line(sentence)
+        say(sentence)
     for sentence in without((row["flow"], row["no_bound"]) for row in rows):
-        show.line(sentence)
+        say(sentence)
 
 
 def of_completions(table: pl.DataFrame) -> None:
@@ -58,14 +56,14 @@ def of_completions(table: pl.DataFrame) -> None:
             [
                 row["flow"],
                 *(f"{row[key]:,}" for key in ("created", "delivered", "lost")),
-                *(_us(row[key]) for key in times),
+                *(show.us(row[key]) for key in times),
             ]
             for row in rows[:ROWS]
         ],
         [False, *[True] * 6],
     )
     if len(rows) > ROWS:
-        show.line(f"{len(rows) - ROWS:,} that were faster are not shown; --out has all.")
+        say(f"{len(rows) - ROWS:,} that were faster are not shown; --out has all.")
 
 
 def of_slots(table: pl.DataFrame) -> None:
@@ -81,8 +79,8 @@ def of_slots(table: pl.DataFrame) -> None:
                 row["initiator"],
                 row["target"],
                 f"{row['transactions']} x {row['command']}",
-                _us(row["used_ns_max"]),
-                _us(row["slack_ns_min"]),
+                show.us(row["used_ns_max"]),
+                show.us(row["slack_ns_min"]),
                 str(row["overruns"]),
             ]
             for row in rows[:ROWS]
@@ -101,14 +99,14 @@ def of_codes(table: pl.DataFrame) -> None:
             [
                 *(row[key] for key in ("code", "source", "terminal")),
                 *(f"{row[key]:,}" for key in ("taken", "missed")),
-                *(_us(row[key]) for key in ("latency_ns_mean", "latency_ns_max", "jitter_ns")),
+                *(show.us(row[key]) for key in ("latency_ns_mean", "latency_ns_max", "jitter_ns")),
             ]
             for row in rows[:ROWS]
         ],
         [False] * 3 + [True] * 5,
     )
     if len(rows) > ROWS:
-        show.line(f"{len(rows) - ROWS:,} with less jitter are not shown; --out has all.")
+        say(f"{len(rows) - ROWS:,} with less jitter are not shown; --out has all.")
 
 
 def of_bounds(found: Bounds) -> None:
@@ -120,8 +118,8 @@ def of_bounds(found: Bounds) -> None:
             [
                 one.flow,
                 f"{one.packet_bytes} B",
-                _us(one.requirement_ns),
-                _us(one.bound_ns),
+                show.us(one.requirement_ns),
+                show.us(one.bound_ns),
                 _share(margin(one.requirement_ns, one.bound_ns)),
                 _word(one),
             ]
@@ -131,11 +129,9 @@ def of_bounds(found: Bounds) -> None:
     )
     _more(len(rows))
     kept = sum(_word(one) == GUARANTEED for one in rows)
-    show.line(
-        f"{kept} of {len(rows)} are guaranteed. Times are from the creation of a packet to its delivery."
-    )
+    say(f"{kept} of {len(rows)} are guaranteed. Times are from the creation of a packet to its delivery.")
     for sentence in without((one.flow, one.no_bound) for one in rows):
-        show.line(sentence)
+        say(sentence)
 
 
 def document(promises: Sequence[Promise]) -> list[dict[str, Any]]:
@@ -174,11 +170,7 @@ def _word(one: Promise) -> str:
 
 def _more(count: int) -> None:
     if count > ROWS:
-        show.line(f"{count - ROWS:,} with larger margins are not shown; --json and --out have all.")
-
-
-def _us(value_ns: float | None) -> str:
-    return "-" if value_ns is None else f"{figures(value_ns / 1e3)} µs"
+        say(f"{count - ROWS:,} with larger margins are not shown; --json and --out have all.")
 
 
 def _share(value: float | None) -> str:

@@ -6,25 +6,25 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from ..printable import escaped
-from ..results import html
-from ..results.figures import figures, in_percent, measured
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from ..results import Results
-    from ..studies import Curve, Repetition, Saturation
+from ..results import Results, html
+from ..results.figures import figures as figures
+from ..results.figures import in_percent, measured
+from .exits import say
+from .house import Curve, Repetition, Saturation, promised, tally
 
 PIPE_WIDTH = 140
 
 
 def draw(drawn: Table) -> None:
     """Print a table on standard output; in a pipe without colours, wide, and without trailing blanks."""
-    from rich.console import Console
-
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     # Rich leaves out columns that do not fit; a wide line that the terminal breaks is the lesser evil.
@@ -35,14 +35,14 @@ def draw(drawn: Table) -> None:
     sys.stdout.write(textwrap.dedent("\n".join(lines)) + "\n")
 
 
-def line(text: str = "") -> None:
-    """Print one line of text with control characters escaped."""
-    sys.stdout.write(escaped(text) + "\n")
-
-
 def time(divisor: float, value: float | None, ci95: float | None = None) -> str:
     """Format a time in ns, divided by the ns of its unit, with a half-width."""
     return measured(None if value is None else value / divisor, None if ci95 is None else ci95 / divisor)
+
+
+def us(value_ns: float | None) -> str:
+    """Format a time in ns in µs."""
+    return "-" if value_ns is None else f"{figures(value_ns / 1e3)} µs"
 
 
 def table(
@@ -53,12 +53,9 @@ def table(
     folds: bool = True,
 ) -> None:
     """Print a table; ``numbers``: right-aligned columns; ``folds``: whether the others may be wrapped."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
 
     if title:
-        line(title)
+        say(title)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in zip(head, numbers, strict=True):
         drawn.add_column(
@@ -71,9 +68,6 @@ def table(
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
     """Print lines of (name, value), with aligned values."""
-    from rich.table import Table
-    from rich.text import Text
-
     drawn = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     drawn.add_column(style="dim", no_wrap=True)
     drawn.add_column(overflow="fold")
@@ -87,38 +81,30 @@ def run(results: Results) -> None:
     summary = results.summary
     latency, engine = summary["latency_ns"], summary["engine"]
     speed = f"{round(engine['events'] / engine['wall_s']):,}" if engine["wall_s"] else "-"
-    line(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
+    say(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
     seconds = figures(engine["wall_s"], 2)
     ran = ("engine", f"{engine['events']:,} events in {seconds} s, {speed} a second")
     pairs([*html.rows(summary), *([] if "measured" in summary else [ran])])
     if html.of_programs(summary):
         _program_latencies(summary)
         if len(results.slots):
-            from .promised import of_slots
-
-            of_slots(results.slots)
+            promised.of_slots(results.slots)
         return _codes(results)
-    line(
+    say(
         f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "
         "± is half of a 95 % interval."
     )
     if results.transfers is not None:
-        from .promised import of_completions
-
-        of_completions(results.transfers)
+        promised.of_completions(results.transfers)
     if len(results.promises):
-        from .promised import of_run
-
-        of_run(results.requirements)
+        promised.of_run(results.requirements)
     _codes(results)
 
 
 def _codes(results: Results) -> None:
     """Print how time-codes and interrupts reached the terminals, if there are any."""
     if results.has_codes:
-        from .promised import of_codes
-
-        of_codes(results.codes)
+        promised.of_codes(results.codes)
 
 
 def _program_latencies(summary: Mapping[str, Any]) -> None:
@@ -129,7 +115,7 @@ def _program_latencies(summary: Mapping[str, Any]) -> None:
     if summary["events"]["count"]:
         kinds = {"Event": summary["events"]["latency_ns"], **kinds}
     for what, latency in kinds.items():
-        line(f"{what} latency: from the {latency['from']}, to the {latency['to']}.")
+        say(f"{what} latency: from the {latency['from']}, to the {latency['to']}.")
 
 
 def curve(study: Curve) -> None:
@@ -142,8 +128,8 @@ def verdicts(said: Mapping[str, str]) -> None:
     """Print what each network carries and what limits it, one paragraph each."""
     for name, text in said.items():
         if text:
-            line()
-            line(f"{name}: {text}." if len(said) > 1 else f"{text}.")
+            say()
+            say(f"{name}: {text}." if len(said) > 1 else f"{text}.")
 
 
 def _percentiles(taken: int, unit: str) -> dict[str, str]:
@@ -195,11 +181,11 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     flush = [name not in (*varied, "ended") for name in head]
     table(head, [list(row.values()) for row in rows], flush, title, folds=False)
     latency = found[0].summary["latency_ns"]
-    line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait.")
+    say(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait.")
     retry = " Retries: packets sent again, average per link." if retried else ""
-    line(f"± is half of a 95 % interval.{retry}")
+    say(f"± is half of a 95 % interval.{retry}")
     if any(point.summary["statistics"]["trusted"] is False for point in found):
-        line("(?) not to be trusted: the batches are correlated or drift, so ± is too small; run longer.")
+        say("(?) not to be trusted: the batches are correlated or drift, so ± is too small; run longer.")
 
 
 def _any(found: Sequence[Any], what: str) -> bool:
@@ -220,7 +206,7 @@ def seeds(study: Repetition) -> None:
     curve(study)
     if not len(study.means):
         return
-    line()
+    say()
     rows = []
     for row in study.means.iter_rows(named=True):
         quantity, mean = row["quantity"], row["mean"]
@@ -231,10 +217,10 @@ def seeds(study: Repetition) -> None:
             rows.append([name, unit, time(divisor, row["mean"], row["ci95"]), *values, held])
     head = ["mean over seeds", "", "mean", "spread", "least", "greatest", "intervals that contain it"]
     table(head, rows, [False, False, *[True] * 5])
-    line(
+    say(
         "± is half of a 95 % interval over seeds (Student's t). Spread: standard deviation from seed to seed."
     )
-    line(
+    say(
         "Intervals that contain it: runs whose own 95 % interval contains this mean; about 19 of 20 if they "
         "are valid."
     )
@@ -301,8 +287,8 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
         )
     table(head, rows, [*(False for _ in varied), *[True] * (len(head) - len(varied) - 1), False], title)
     latency = _latency_of(found[0].summary, events)
-    line(f"Latency: from the {latency['from']}, to the {latency['to']}.")
-    line("Back-pressure: share of the time in which a sender waited for a free place for a message.")
+    say(f"Latency: from the {latency['from']}, to the {latency['to']}.")
+    say("Back-pressure: share of the time in which a sender waited for a free place for a message.")
 
 
 def _latency_of(summary: Mapping[str, Any], events: bool) -> Mapping[str, Any]:
@@ -379,9 +365,7 @@ def records(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def agreement(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print how many published numbers agree, counted as on the page and in the documentation."""
-    from ..report.tally import said, tally
-
-    line(f"{said(tally(rows))}.")
+    say(f"{tally.said(tally.tally(rows))}.")
 
 
 KINDS = {

@@ -28,7 +28,7 @@ from .distributions import check_distributions
 from .links import LinkParts
 from .newest import Newest
 from .rounding import roundings
-from .several import check_graph, check_pairs, parallel
+from .several import check_graph, check_pairs, parallel, port_pairs
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rin
 FEW_FLOWS = 512
 """Most flows whose bounds are computed with every run: this takes no noticeable time."""
 
-__all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
+__all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of", "port_pairs"]
 
 
 @dataclass(frozen=True)

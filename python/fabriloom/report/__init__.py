@@ -5,18 +5,22 @@ escaped.
 """
 
 from .comparison import for_comparison
+from .design import for_design
 from .fitted import for_fit
 from .pages import for_curve, for_run, for_saturation
 from .reproduction import Reproduced, for_reproduction
+from .search import for_search
 from .seeds import for_seeds
 
 __all__ = [
     "Reproduced",
     "for_comparison",
     "for_curve",
+    "for_design",
     "for_fit",
     "for_reproduction",
     "for_run",
     "for_saturation",
+    "for_search",
     "for_seeds",
 ]

@@ -13,8 +13,8 @@ from .pages import provenance_of, scenario_texts
 
 if TYPE_CHECKING:
     from ..results import Provenance
+    from ..studies.run_all import Study
     from ..studies.search import Searched, Trial
-    from ..studies.study import Study
 
 _PARTS = 8
 """Number of parts of each range in the map."""

@@ -3,9 +3,9 @@
 from .comparison import Comparison, compare, variants
 from .curves import Curve, curve
 from .points import Point
+from .run_all import Study, StudyError, study
 from .saturation import Saturation, saturate
 from .seeds import Repetition, repeat
-from .study import Study, StudyError, study
 
 __all__ = [
     "Comparison",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compile import Compiled, compile
+from ..compile.silent import silent_settings
 from ..programs import Programs
 from ..results.figures import figures
 from ..topology import kind_of
 from . import demanded, effective_bisection
 from .kinds import KINDS, inspection_of
-from .silent import silent_settings
 from .zero_load import zero_load_latency
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fabriloom.compile import compile
 from fabriloom.scenario import Scenario, ScenarioError
-from fabriloom.studies.silent import silent_settings
+from fabriloom.compile.silent import silent_settings
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 

@@ -7,53 +7,47 @@ from typing import Annotated
 
 import typer
 
-from . import exits
-from .exits import Mistake
-from .options import Force, Out, at_home
+from .. import exits
+from ..exits import Mistake, say
+from ..frame import Call, command
+from ..house import folders, imports, output, scenario, show
+from ..options import path_argument
 
 
-@exits.guarded
+@command("", "out force", name="import")
 def bring(
+    call: Call,
     kind: Annotated[
         str,
         typer.Argument(metavar="KIND", help="ibnetdiscover, anynet, hpcc or packets.", show_default=False),
     ],
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES", help="The files of this kind.", show_default=False, callback=at_home),
+        path_argument("FILES", "The files of this kind."),
     ],
-    out: Out = None,
-    force: Force = False,
-) -> int:
+) -> None:
     """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables; or
     from a list of packets.
 
     Without --out, what was read is summed up.
     """
-    from .. import imports
-    from ..output import encoded
-    from ..scenario.errors import Place, ScenarioError
-    from . import folders, show
-
-    with folders.taken(out, "import", force) as folder:
+    with call.output() as folder:
         try:
             found = imports.packets(files) if kind == "packets" else imports.read(kind, *files)
         except imports.ReadError as error:
             if error.place is None:
                 raise Mistake(f"{error.message}\n  {error.hint}") from None
-            raise ScenarioError(error.message, None, error.hint, Place(*error.place)) from None
+            place = scenario.Place(*error.place)
+            raise scenario.ScenarioError(error.message, None, error.hint, place) from None
         show.pairs(found.summary())
         for remark in found.remarks:
             exits.complain(f"warning: {remark}")
         if folder is None:
-            show.line("add --out DIR for a scenario")
-            return exits.OK
+            say("add --out DIR for a scenario")
+            return
         for name, text in found.files(files[0].stem).items():
             with folder.file(name) as file:
-                file.write(encoded(text))
+                file.write(output.encoded(text))
         with exits.undisturbed():
             place = folder.finish()
-    show.line(
-        f"Written to {folders.shown(place)}; next: fabriloom check {folders.shown(place / 'scenario.toml')}"
-    )
-    return exits.OK
+    say(f"Written to {folders.shown(place)}; next: fabriloom check {folders.shown(place / 'scenario.toml')}")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Compiled, compile
 from ..scenario import Scenario, ScenarioError
+from . import Compiled, compile
 
 SECTIONS = ("technology", "routing", "traffic", "protocol", "ports")
 MOST_LINKS = 2048

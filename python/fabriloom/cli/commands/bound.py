@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json as jsonlib
+import difflib
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from ..results.figures import figures
-from . import bars, exits, promised, show
-from .exits import Mistake
+import typer
 
-if TYPE_CHECKING:
-    from ..bounds import Bounds, Line, Promise
-    from ..bounds.blocking import Part
-    from ..scenario import Scenario
+from .. import exits
+from ..exits import Mistake, say
+from ..frame import Call, command, document
+from ..house import Bounds, Line, Part, Promise, bars, bounds, promised, show
 
 ROWS = 20
 """Most flows that are printed; ``--json`` has all."""
@@ -21,25 +19,43 @@ NAMED = 8
 """Most flows that a message names."""
 
 
-def bound(scenario: Scenario, tries: int, flow: str | None, json: bool, strict: bool) -> int:
-    """Print the bounds of all flows, and the parts of one: of ``flow``, of the requirement with the least
-    margin, or of the largest bound.
-    """
-    from ..bounds import bound as worst_case
-
+@command("file settings seed", "json")
+def bound(
+    call: Call,
+    tries: Annotated[
+        int,
+        typer.Option(
+            "--tries",
+            metavar="N",
+            min=0,
+            max=10**6,
+            help="Runs per flow in the search for its longest delay.",
+        ),
+    ] = 60,
+    flow: Annotated[
+        str | None,
+        typer.Option("--flow", metavar="SOURCE:TARGET", help="Show the parts of the bound of this flow."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a requirement is not guaranteed.")
+    ] = False,
+) -> int:
+    """Compute an upper bound on the delay of every flow, and search for the longest delay."""
+    scenario = call.scenario()
     with bars.bar("bound") as bar:
-        found = worst_case(scenario, tries, lambda done, of: bar.steps(done, of, "looking for late packets"))
+        found = bounds.bound(
+            scenario, tries, lambda done, of: bar.steps(done, of, "looking for late packets")
+        )
     which = _worst(found) if flow is None else _named(found, flow)
-    code = exits.DISAGREES if strict and not promised.are_guaranteed(found.promises) else exits.OK
-    if json:
-        show.line(jsonlib.dumps(_document(found, which), indent=2, ensure_ascii=False))
-        return code
-    _print_table(found)
-    if found.promises:
-        promised.of_bounds(found)
-    show.line(f"\n{_heading(found, which)}:")
-    show.pairs(("  " * line.depth + _us(line.time_ns), line.words) for line in _lines(found, which))
-    return code
+    if call.json:
+        say(document(_document(found, which)))
+    else:
+        _print_table(found)
+        if found.promises:
+            promised.of_bounds(found)
+        say(f"\n{_heading(found, which)}:")
+        show.pairs(("  " * line.depth + show.us(line.time_ns), line.words) for line in _lines(found, which))
+    return exits.DISAGREES if strict and not promised.are_guaranteed(found.promises) else exits.OK
 
 
 def _worst(found: Bounds) -> Promise | int:
@@ -69,8 +85,6 @@ def _named(found: Bounds, flow: str) -> Promise | int:
 
 def _offer(flow: str, known: list[str]) -> str:
     """Say which flow may be meant."""
-    import difflib
-
     turned = ":".join(reversed(flow.split(":")))
     near = [turned] if turned in known else difflib.get_close_matches(flow, known, 1)
     if near:
@@ -82,7 +96,7 @@ def _offer(flow: str, known: list[str]) -> str:
 def _heading(found: Bounds, which: Promise | int) -> str:
     if isinstance(which, int):
         return f"What the smaller bound of {found.named(which)} consists of"
-    whole = f"{which.flow}, {_us(which.bound_ns)} from creation to delivery"
+    whole = f"{which.flow}, {show.us(which.bound_ns)} from creation to delivery"
     return f"What the guarantee of {whole}, consists of"
 
 
@@ -101,10 +115,10 @@ def _print_table(found: Bounds) -> None:
         [False, False, *[True] * (1 + len(heads))],
     )
     if found.doubt:
-        show.line(f"{found.doubt[0].upper()}{found.doubt[1:]}.")
+        say(f"{found.doubt[0].upper()}{found.doubt[1:]}.")
     more = len(found.worst.flows) - len(rows)
     if more > 0:
-        show.line(f"{more:,} flows with smaller bounds are not shown; --json has all.")
+        say(f"{more:,} flows with smaller bounds are not shown; --json has all.")
 
 
 def _beside(row: dict[str, Any], columns: Iterable[str]) -> list[str]:
@@ -114,14 +128,8 @@ def _beside(row: dict[str, Any], columns: Iterable[str]) -> list[str]:
         prefix = key.removesuffix("ns").removeprefix("bound_")
         share = row[f"{prefix}found_share"]
         shown = "-" if share is None else f"{share:.2f}"
-        cells += [_us(row[key]), _us(row[f"{prefix}found_ns"]), shown]
+        cells += [show.us(row[key]), show.us(row[f"{prefix}found_ns"]), shown]
     return cells
-
-
-def _us(value_ns: float | None) -> str:
-    if value_ns is None:
-        return "-"
-    return f"{figures(value_ns / 1e3)} µs"
 
 
 def _document(found: Bounds, which: Promise | int) -> dict[str, Any]:

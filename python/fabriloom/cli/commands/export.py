@@ -2,57 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import fabriloom
 
-from . import exits, folders, show
-from .exits import Mistake
-
-if TYPE_CHECKING:
-    from ..compile import Compiled
-    from ..output import Output
-    from ..scenario import Scenario
-    from ..topology import Graph
+from .. import exits
+from ..exits import Mistake, say
+from ..frame import Call, command
+from ..house import Compiled, Graph, compile, edge_list, folders, graphml, output, routers, several
 
 
-def export(scenario: Scenario, folder: Output | None) -> int:
-    """Write the files of a network to a folder; without one, print the routing tables."""
-    from ..compile import compile
+@command("file settings", "out force")
+def export(call: Call) -> None:
+    """Write routing tables by logical address as CSV and as C arrays, path addresses, and the network as
+    files.
 
-    compiled = compile(scenario)
+    Without --out, the routing table of all routers is printed as CSV.
+    """
+    with call.output() as folder:
+        compiled = compile.compile(call.scenario())
+        _check(compiled, folder is None)
+        files = _files(compiled)
+        if folder is None:
+            return say(files["routing.csv"].rstrip("\n"))
+        for name, text in files.items():
+            with folder.file(name) as out:
+                out.write(output.encoded(text))
+        with exits.undisturbed():
+            place = folder.finish()
+    for name in files:
+        say(f"Written to {folders.shown(place / name)}")
+    return None
+
+
+def _check(compiled: Compiled, is_printed: bool) -> None:
+    """Raise Mistake if the network has no routing tables, or not the one that is to be printed."""
     if compiled.graph.rings is not None:
         raise Mistake(
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )
-    if len(compiled.graph.planes) > 1 and folder is None:
+    if len(compiled.graph.planes) > 1 and is_printed:
         raise Mistake("each plane has routing tables of its own: write --out DIR")
-    files = _files(compiled)
-    if folder is None:
-        show.line(files["routing.csv"].rstrip("\n"))
-        return exits.OK
-    from ..output import encoded
-
-    for name, text in files.items():
-        with folder.file(name) as out:
-            out.write(encoded(text))
-    with exits.undisturbed():
-        place = folder.finish()
-    for name in files:
-        show.line(f"Written to {folders.shown(place / name)}")
-    return exits.OK
 
 
 def _files(compiled: Compiled) -> dict[str, str]:
     """Return the texts of all files by name. Raises RoutingError."""
-    from .. import __version__
-    from ..compile import LinkParts
-    from ..routing import routers
-    from ..topology.several import is_of_cables, without_ports
-
-    assert isinstance(compiled.parts, LinkParts)
+    assert isinstance(compiled.parts, compile.LinkParts)
     scenario, found = compiled.scenario, dict[str, str]()
-    about = f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {__version__}"
+    about = (
+        f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {fabriloom.__version__}"
+    )
     planes = zip(compiled.graph.planes, compiled.parts.planes, _pairs(compiled), strict=True)
-    of_cables = is_of_cables(compiled.graph)
+    of_cables = several.is_of_cables(compiled.graph)
     tech = compiled.parts.technology
     last = tech.last_port, tech.last_address
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
@@ -69,13 +68,11 @@ def _files(compiled: Compiled) -> dict[str, str]:
         }
         if not of_cables:
             found |= _networks(head, graph)
-    return found | (_networks("", without_ports(compiled.graph)) if of_cables else {})
+    return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})
 
 
 def _networks(head: str, graph: Graph) -> dict[str, str]:
     """Return a network as files; their names begin with ``head``."""
-    from ..topology import edge_list, graphml
-
     return {
         f"{head}network.csv": edge_list.write(graph),
         f"{head}network.graphml": graphml.write(graph),
@@ -84,12 +81,10 @@ def _networks(head: str, graph: Graph) -> dict[str, str]:
 
 def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:
     """Return, per plane and in its numbers, the pairs of terminals with traffic between them."""
-    from ..compile.several import port_pairs
-
     graph, demand = compiled.graph, compiled.demand()
     source, target = demand.source, demand.target
     if graph.several is not None:
-        _, source, target = port_pairs(compiled.parts, compiled.scenario.port_choice, source, target)
+        _, source, target = compile.port_pairs(compiled.parts, compiled.scenario.port_choice, source, target)
     found = []
     for plane in graph.planes:
         number = {port: at for at, port in enumerate(plane.port.tolist())}

@@ -2,96 +2,84 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from ..results.figures import figures
-from . import bars, exits, show
-from .work import give
+import typer
 
-if TYPE_CHECKING:
-    from ..design import Design
-    from ..design.sieve import Looked
-    from ..output import Output
+from .. import exits
+from ..exits import say
+from ..frame import Call, command, document
+from ..house import Design, Looked, Output, bars, files, folders, report, show, store
+from ..house import design as room
+from ..options import path_argument
 
 
+@command("", "settings jobs json out force csv")
 def design(
-    file: Path,
-    settings: list[str],
-    finalists: int,
-    jobs: int,
-    json: bool,
-    out: Path | None,
-    force: bool,
-    csv: bool,
+    call: Call,
+    file: Annotated[Path, path_argument("FILE", "Requirements: TOML, YAML or JSON.")],
+    finalists: Annotated[
+        int, typer.Option("--finalists", metavar="N", min=1, max=50, help="Most networks to list.")
+    ] = 6,
 ) -> int:
-    """Find networks for a file of requirements; print and write them."""
-    from .. import design as room
-    from ..studies.store import POINTS
-    from . import folders
+    """Find the networks that meet a file of requirements, the cheapest first.
 
-    with folders.taken(out, "design", force, POINTS, csv=csv) as folder:
+    With --out, finished runs are kept if the command is interrupted; the same command continues from there.
+    """
+    with call.output(store.POINTS):
         with bars.bar("Design") as bar:
             found = room.design(
-                room.load(file, settings),
+                room.load(file, call.settings or []),
                 finalists=finalists,
-                jobs=jobs,
-                out=folder and folder.kept,
                 progress=bar.study,
                 say=lambda what, done, of: bar.steps(done, of or max(done, 1), what),
+                **call.parallel,
             )
-        return _give(found, json, folder, csv)
-
-
-def _give(found: Design, json: bool, folder: Output | None, csv: bool) -> int:
-    from ..report.design import for_design
-
-    def write(at: Output) -> None:
-        _write(at, found, for_design(found), csv)
-
-    give(folder, json, found.to_json, lambda: _tell(found), write, finished=not found.interrupted)
+        call.give(
+            found.to_json,
+            lambda: _tell(found),
+            lambda at: _write(at, found, call.csv),
+            finished=not found.interrupted,
+        )
     if found.interrupted:
         exits.complain("Interrupted: this is what was known; the same command continues from here.")
         return exits.INTERRUPTED
     return exits.OK
 
 
-def _write(files: Output, found: Design, html: str, csv: bool) -> None:
-    from ..results.files import put_text, write_tables
-    from .folders import forms
-
-    for form in forms(csv):
-        write_tables(found.tables(), files, form)
+def _write(at: Output, found: Design, csv: bool) -> None:
+    html = report.for_design(found)
+    for form in folders.forms(csv):
+        files.write_tables(found.tables(), at, form)
     best = found.recommended()
     if best is not None:
-        put_text(files, "recommended.json", jsonlib.dumps(best, indent=2, ensure_ascii=False) + "\n")
-    put_text(files, "report.html", html)
-    put_text(files, "summary.json", found.to_json())
+        files.put_text(at, "recommended.json", document(best) + "\n")
+    files.put_text(at, "report.html", html)
+    files.put_text(at, "summary.json", found.to_json())
 
 
 def _tell(found: Design) -> None:
     """Print the ranking, the refused networks with their reasons, and what would change the answer."""
     built = sum("bound" in one.facts for one in found.looked)
     name = found.requirements.name or "design"
-    show.line(f"{name}: {len(found.looked):,} candidates, {built:,} built, {found.tried:,} simulated")
+    say(f"{name}: {len(found.looked):,} candidates, {built:,} built, {found.tried:,} simulated")
     unit, asked = found.requirements.cost.unit, found.requirements.require
     tail = f"{asked.percentile:g} % µs"
     head = ["", "network", f"cost {unit}".rstrip(), "switches", "ports", "cables", "carries", tail]
     rows = [_row(number, one) for number, one in enumerate(found.met, 1)]
     show.table(head, rows, [True, False, *[True] * 6], folds=False)
-    show.line("carries: times the traffic that is asked for.")
+    say("carries: times the traffic that is asked for.")
     for sentence in found.failing():
-        show.line(sentence)
+        say(sentence)
     _tell_refused(found)
     for most, one in found.growing_load():
-        show.line(
-            f"Up to {figures(most, 3)} times the traffic the cheapest of these is {one.candidate.name}."
-        )
+        more = show.figures(most, 3)
+        say(f"Up to {more} times the traffic the cheapest of these is {one.candidate.name}.")
     for other in found.others:
         best = "none meets all" if other.best is None else other.best.candidate.name
-        cost = "" if other.best is None else f", {figures(other.best.cost)} {unit}".rstrip()
-        show.line(f"With {other.path} = {other.value}: {best}{cost}")
+        cost = "" if other.best is None else f", {show.figures(other.best.cost)} {unit}".rstrip()
+        say(f"With {other.path} = {other.value}: {best}{cost}")
 
 
 def _row(number: int, one: Looked) -> list[str]:
@@ -100,11 +88,11 @@ def _row(number: int, one: Looked) -> list[str]:
     return [
         str(number),
         one.candidate.name,
-        figures(one.cost),
+        show.figures(one.cost),
         f"{facts['switches']:,}",
         f"{facts['ports']:,}",
         f"{facts['cables']:,}",
-        figures(facts.get("carries"), 3),
+        show.figures(facts.get("carries"), 3),
         show.time(1e3, tail, half),
     ]
 

@@ -1,0 +1,82 @@
+"""``fabriloom check``: what is known of a scenario before it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .. import exits
+from ..exits import Mistake, say
+from ..frame import Call, command, document
+from ..house import compile, deadlock, failures, inspection, show, units
+from ..options import words
+
+
+@command("file settings seed", "json")
+def check(
+    call: Call,
+    fault: Annotated[
+        str | None,
+        typer.Option(
+            "--fault",
+            metavar="WHAT",
+            help="Try every single failure of cables, switches or all.",
+            autocompletion=words("all", "cables", "switches"),
+        ),
+    ] = None,
+    bisection: Annotated[
+        int,
+        typer.Option(
+            "--bisection",
+            metavar="N",
+            min=0,
+            max=100_000,
+            help="Estimate the effective bisection bandwidth from N random pairings of the terminals.",
+        ),
+    ] = 0,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Also print the scenario with every default filled in.")
+    ] = False,
+) -> int:
+    """Check a scenario without running it: its parts, its throughput bounds, whether it can deadlock.
+
+    --fault lists the effect of every single failure of a cable or a switch, the worst first.
+    """
+    scenario = call.scenario()
+    if fault is not None and resolved:
+        raise Mistake("--resolved: with --fault nothing but the failures is printed; leave one of both out")
+    if fault is not None:
+        return _failures(call, fault)
+    found = inspection.inspect(scenario, bisection)
+
+    def tell() -> None:
+        show.pairs(inspection.lines(found))
+        if resolved:
+            say("\nThe scenario with every default filled in:")
+            say(document(found["resolved"]))
+
+    call.tell(found, tell)
+    for warning in found["warnings"]:
+        if not warning.startswith(deadlock.DEADLOCKS):  # the answer says it
+            exits.complain(f"warning: {warning}")
+    return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
+
+
+def _failures(call: Call, kinds: str) -> int:
+    """Print the effect of every single failure."""
+    if kinds not in failures.KINDS:
+        near = units.nearest(kinds, list(failures.KINDS))
+        meant = f'did you mean "{near}"? ' if near else ""
+        raise Mistake(f"--fault {kinds}: {meant}there are {', '.join(failures.KINDS)}")
+    found = failures.look(compile.compile(call.scenario()), kinds)
+
+    def tell() -> None:
+        say(f"{failures.verdict(found)}.\n")
+        show.table(failures.HEAD, failures.table(found), [False, *[True] * 5, False])
+        say(
+            "A pair is a sender and one of its receivers. Routing tables stay; groups shrink to what is left."
+        )
+
+    call.tell(found, tell)
+    return exits.OK if found["deadlock_free"] else exits.DEADLOCK

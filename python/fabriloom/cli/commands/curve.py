@@ -1,0 +1,66 @@
+"""``fabriloom curve``: latency against throughput, or a sweep."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from typing import Annotated
+
+import typer
+
+from ..exits import Mistake
+from ..frame import Call, command, compiled, loads_of
+from ..house import bars, beside, report, show, store, studies
+from ..options import Loads
+
+
+@command("file settings seed", "jobs json out force csv")
+def curve(
+    call: Call,
+    loads: Loads = None,
+    points: Annotated[
+        int | None,
+        typer.Option(
+            "--points",
+            metavar="N",
+            min=4,
+            max=500,
+            help="Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve "
+            "bends.",
+        ),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Also show the published numbers of this network."),
+    ] = False,
+) -> int:
+    """Measure latency against throughput over offered loads, or over the scenario's [sweep].
+
+    With --out, finished points are kept if the command is interrupted; the same command continues from there.
+    """
+    with call.output(store.POINTS):
+        scenario = call.scenario()
+        asked = loads_of(loads, [scenario])
+        paper = beside.Beside.of(scenario) if published else None
+        if published and paper is None:
+            known = f"there are some about: {beside.KNOWN}"
+            raise Mistake(f"--published: no published numbers about this network are here; {known}")
+        if not scenario.sweep:
+            compiled(scenario)
+        with bars.bar("Curve") as bar:
+            found = studies.curve(scenario, asked, points=points, **call.parallel, progress=bar.study)
+        if paper is None:
+            call.give_study(found, lambda: report.for_curve(found))
+        else:
+            rows, printed = paper.rows(found), paper.points(found)
+
+            def tell() -> None:
+                show.curve(found)
+                show.beside(rows)
+
+            call.give_study(
+                found,
+                lambda: report.for_curve(found, printed, rows),
+                tell,
+                lambda: jsonlib.dumps({**found.summary, "published": rows}, indent=2),
+            )
+        return call.code_of(found)

@@ -1,0 +1,31 @@
+"""``fabriloom draw``: the network as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from ..exits import Mistake, say
+from ..frame import Call, command, refuse_to_replace
+from ..house import compile, drawing, output
+from ..options import ForceFile, path_option
+
+
+@command("file settings")
+def draw(
+    call: Call,
+    to: Annotated[Path | None, path_option("--output", "FILE.svg", "Write to this file.", "-o")] = None,
+    force: ForceFile = False,
+) -> None:
+    """Draw the network as SVG, to standard output or to a file."""
+    scenario = call.scenario()
+    if to is not None and to.suffix.lower() not in ("", ".svg"):
+        raise Mistake(f"-o {to}: a drawing is SVG; name it {to.with_suffix('.svg').name}")
+    if to is not None:
+        refuse_to_replace(to, force, "-o")
+    svg = drawing.fabric_svg(compile.graph_of(scenario))
+    if to is None:
+        return say(svg)
+    with output.file(to) as out:
+        out.write(output.encoded(svg))
+    return say(f"Written to {to}")

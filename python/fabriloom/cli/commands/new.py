@@ -1,0 +1,49 @@
+"""``fabriloom new``: a commented scenario as a starting point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..exits import Mistake, say
+from ..frame import Call, command, refuse_to_replace
+from ..house import output, templates, units
+from ..options import ForceFile, at_home, words
+
+
+@command()
+def new(
+    call: Call,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="cluster, clos, event-builder, grid, noc, sci or spacewire.",
+            autocompletion=words("cluster", "clos", "event-builder", "grid", "noc", "sci", "spacewire"),
+        ),
+    ] = "",
+    to: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="File to write; if not given, it is printed.", callback=at_home),
+    ] = None,
+    force: ForceFile = False,
+) -> None:
+    """Write a commented scenario as a starting point."""
+    kinds = templates.names()
+    if kind not in kinds:
+        near = units.nearest(kind, kinds) if kind else None
+        offer = f"did you mean {near}? " if near else ""
+        asked = f"there is no scenario {kind} to start from" if kind else "name a kind of network"
+        raise Mistake(f"{asked}; {offer}choose from: {', '.join(kinds)}")
+    text = templates.text(kind)
+    if to is None:
+        return say(text.rstrip("\n"))
+    if to.suffix.lower() != ".toml":
+        raise Mistake(f"{to}: a scenario to start from is TOML; name it {to.with_suffix('.toml').name}")
+    refuse_to_replace(to, force)
+    with output.file(to) as out:
+        out.write(output.encoded(text.replace(f"{kind}.toml", to.name)))
+    say(f"Written to {to}; next: fabriloom check {to}")
+    return None

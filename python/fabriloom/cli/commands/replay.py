@@ -1,0 +1,71 @@
+"""``fabriloom replay``: a run as one HTML file that plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import exits
+from ..exits import Mistake, say
+from ..frame import Call, code_of_ends, command, refuse_to_replace
+from ..house import Scenario, Side, bars, limits, output, replay_file, units
+from ..options import ForceFile, path_argument, path_option
+
+_MOST = 2
+_END = -1
+
+
+@command("", "settings seed")
+def replay(
+    call: Call,
+    files: Annotated[
+        list[Path],
+        path_argument("FILE…", "One scenario, or two that play side by side: TOML, YAML or JSON."),
+    ],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help='The packets from this time of the run on, such as "20 us", or "end" for the last ones; if '
+            "not given, from the beginning, or the last ones of a run that got stuck.",
+        ),
+    ] = None,
+    out: Annotated[Path, path_option("--out", "FILE.html", "The file to write.")] = Path("replay.html"),
+    force: ForceFile = False,
+) -> int:
+    """Run a scenario and write one HTML file in which its packets play: to be opened or sent anywhere."""
+    if len(files) > _MOST:
+        raise Mistake(f"{files[_MOST]}: a replay shows one fabric, or two side by side")
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise Mistake(f"--out {out}: a replay is HTML; name it {out.with_suffix('.html').name}")
+    refuse_to_replace(out, force, "--out")
+    since_ps = _since(since)
+    try:
+        sides = [_side(call.scenario(path), since_ps) for path in files]
+    except limits.Refusal as refusal:
+        raise Mistake(str(refusal)) from None
+    content = output.encoded(replay_file.replay_html(sides))
+    with exits.undisturbed(), output.file(out) as stream:
+        stream.write(content)
+    for side in sides:
+        say(f"{side.looked['name']}: {side.replay['said']}")
+    say(f"Written to {out}, {len(content) / 1e6:.1f} MB; it plays in any browser, without a network")
+    return code_of_ends([side.live["end"] for side in sides])
+
+
+def _since(text: str | None) -> int | None:
+    """Return the time from which packets are recorded, in ps."""
+    if text is None:
+        return None
+    try:
+        return _END if text == "end" else units.parse_time_ps(text)
+    except ValueError as error:
+        raise Mistake(f'--from {text}: {error}; or "end" for the last packets') from None
+
+
+def _side(scenario: Scenario, since_ps: int | None) -> Side:
+    with bars.bar("Running") as bar, bars.bar("Recording") as second:
+        return replay_file.side_of(scenario, since_ps, bar.run, lambda share: second.share(share))

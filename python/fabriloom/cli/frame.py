@@ -1,0 +1,230 @@
+"""The frame of a command: the options that commands share, its folder, its output, its errors, its exit code.
+
+A command is a function in a file of ``commands``. Its first parameter is the :class:`Call`, which has the
+options that :func:`command` names; the others are its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json as jsonlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from typer.models import CommandInfo
+
+import fabriloom
+
+from . import exits, options
+from .exits import Mistake, say
+from .group import Commands
+from .house import Compiled, Output, Scenario, compile, ends, folders, show, silent
+
+Function = Callable[..., int | None]
+
+
+@dataclass
+class Call:
+    """One call of a command."""
+
+    command: str
+    file: Path = Path()
+    settings: list[str] | None = None
+    seed: int | None = None
+    jobs: int = 2
+    json: bool = False
+    out: Path | None = None
+    force: bool = False
+    csv: bool = False
+    folder: Output | None = None
+    """Where results are written, within :meth:`output`."""
+
+    def scenario(self, file: Path | None = None) -> Scenario:
+        """Load the scenario with the values of ``--set`` and ``--seed``."""
+        seed = [] if self.seed is None else [f"seed={self.seed}"]
+        return fabriloom.load(file or self.file, [*(self.settings or []), *seed])
+
+    @contextmanager
+    def output(self, kept: str = "", forget: bool = False) -> Iterator[Output | None]:
+        """Take the folder of ``--out``, if there is one; see :class:`~fabriloom.output.Output`."""
+        with folders.taken(self.out, self.command, self.force, kept, forget, self.csv) as self.folder:
+            yield self.folder
+
+    @property
+    def parallel(self) -> dict[str, Any]:
+        """How a study runs: on how many processors, and where it keeps its points."""
+        return {"jobs": self.jobs, "out": self.folder and self.folder.kept}
+
+    def tell(self, found: Any, tell: Callable[[], None]) -> None:
+        """Print an answer, as JSON or as text."""
+        if self.json:
+            say(document(found))
+        else:
+            tell()
+
+    def give(
+        self,
+        text: Callable[[], str],
+        tell: Callable[[], None],
+        write: Callable[[Output], None],
+        page: str = "report.html",
+        finished: bool = True,
+    ) -> None:
+        """Write a result to its folder, if any, then print it as JSON or as text, even if the disk is full.
+
+        The same command can continue an unfinished result. Printing comes last, because the reader of a pipe
+        may go away (`| head`).
+        """
+        place = None
+        try:
+            if self.folder is not None:
+                with exits.undisturbed():
+                    write(self.folder)
+                    place = self.folder.finish(finished)
+        finally:
+            if self.json:
+                say(text().rstrip("\n"))
+            else:
+                tell()
+        if place is not None and not self.json:
+            place = folders.shown(place)
+            say(f"Written to {place}{os.sep}; open {place / page}")
+
+    def give_run(self, results: Any, finished: bool = True) -> None:
+        """Write and print one run."""
+        for warning in results.summary["warnings"]:
+            exits.complain(f"warning: {warning}")
+        self.give(
+            results.to_json,
+            lambda: show.run(results),
+            lambda at: folders.write_run(at, results, self.csv),
+            finished=finished,
+        )
+
+    def give_study(
+        self,
+        found: Any,
+        html: Callable[[], str],
+        tell: Callable[[], None] | None = None,
+        text: Callable[[], str] | None = None,
+    ) -> None:
+        """Write and print a study of several runs, as JSON (``text``, or its summary) or as text."""
+        self.give(
+            text or found.to_json,
+            tell or (lambda: show.curve(found)),
+            lambda at: folders.write_study(at, found, html(), self.csv),
+            finished=not found.interrupted,
+        )
+
+    def code_of(self, found: Any) -> int:
+        """Return the exit code of a study of several runs."""
+        if found.interrupted:
+            exits.complain(interrupted(len(found.points), self.folder))
+            return exits.INTERRUPTED
+        return code_of_ends([point.summary["end"] for point in found.points])
+
+
+def document(value: Any) -> str:
+    """Return a value as JSON that people can read."""
+    return jsonlib.dumps(value, indent=2, ensure_ascii=False)
+
+
+def interrupted(finished: int, folder: object | None) -> str:
+    """Return the message about a study that Ctrl-C ended after some finished runs."""
+    found = {0: "no run was finished", 1: "1 run was finished, and only it is shown"}
+    many = f"{finished} runs were finished, and only they are shown"
+    again = "" if folder is None else " The same command continues from here."
+    return f"Interrupted: {found.get(finished, many)}.{again}"
+
+
+def code_of_ends(found: Sequence[Mapping[str, Any]]) -> int:
+    """Return the exit code of runs by their ends; report a fault of the engine on standard error as well."""
+    for end in found:
+        if end["reason"] == "stalled":
+            exits.complain(f"fault: {end['message']}")
+            return exits.FAULT
+    reasons = {end["reason"] for end in found}
+    if "interrupted" in reasons:
+        return exits.INTERRUPTED
+    return exits.OK if reasons.isdisjoint(ends.STUCK) else exits.DEADLOCK
+
+
+def compiled(scenario: Scenario) -> Compiled:
+    """Compile a scenario, and name the settings that change nothing in it."""
+    found = compile.compile(scenario)
+    for warning in silent.silent_settings(found):
+        exits.complain(f"warning: {warning}")
+    return found
+
+
+def loads_of(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float] | None:
+    """Parse the loads of the command line; returns them ascending, without duplicates. They may exceed 1 for
+    scenarios with rates. Raises Mistake.
+    """
+    if text is None:
+        return None
+    try:
+        loads = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Mistake(
+            f"--loads {text}: write numbers with commas between them, such as 0.1,0.3,0.5"
+        ) from None
+    for load in loads:
+        if any(scenario.traffic.is_rated() for scenario in scenarios) and 0 < load <= 1e6:
+            continue
+        if not 0 < load <= 1:
+            percent = f"; for {load:g} % write {load / 100:g}" if 1 < load <= 100 else ""
+            raise Mistake(
+                f"--loads {text}: {load:g} is not above 0 and at most 1; 1 is all that a link "
+                f"carries{percent}"
+            )
+    ordered = sorted(set(loads))
+    if ordered != loads:
+        exits.complain(f"--loads: run in order and each once, {','.join(f'{load:g}' for load in ordered)}")
+    return ordered
+
+
+def refuse_to_replace(file: Path, force: bool, option: str = "") -> None:
+    """Raise Mistake if a file is there already and ``--force`` is not given."""
+    if os.path.lexists(file) and not force:
+        before = f"{option} " if option else ""
+        raise Mistake(f"{before}{file}: the file exists; name another one, or add --force to replace it")
+
+
+def command(
+    first: str = "",
+    last: str = "",
+    name: str = "",
+    group: type[Commands] = Commands,
+    hidden: bool = False,
+) -> Callable[[Function], Function]:
+    """Return a decorator that adds a function as a command.
+
+    ``first`` and ``last``: the shared options before and after those of the function, of ``options.SHARED``.
+    """
+
+    def add(function: Function) -> Function:
+        own = list(inspect.signature(function).parameters.values())[1:]
+        hints = get_type_hints(function, include_extras=True)
+        own = [one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        shared = [[options.SHARED[one] for one in words.split()] for words in (first, last)]
+        taken = {one.name for each in shared for one in each}
+        named = name or function.__name__
+
+        def call(**given: Any) -> int | None:
+            ours = {key: value for key, value in given.items() if key in taken}
+            return function(Call(named, **ours), **{key: given[key] for key in given.keys() - taken})
+
+        entry = exits.guarded(call)
+        entry.__doc__ = function.__doc__
+        parameters = [*shared[0], *own, *shared[1]]
+        entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        entry.__annotations__ = {one.name: one.annotation for one in parameters}
+        group.later[named] = CommandInfo(named, callback=entry, hidden=hidden)
+        return function
+
+    return add
