@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from fabriloom.compile import compile
-from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.compile.silent import silent_settings
+from fabriloom.scenario import Scenario, ScenarioError
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
