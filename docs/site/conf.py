@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,21 @@ def _add_remarks(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n## Remarks\n\n" + remarks.read_text(encoding="utf-8")
 
 
+def _add_table(app: Any, name: str, source: list[str]) -> None:
+    """A page with a table of its name beside it has that table in the site, where it can be searched."""
+    path = Path(app.srcdir) / f"{name}.csv"
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [[cell.replace("|", "\\|") for cell in row] for row in csv.reader(file)]
+        lines = ["| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:])]
+        source[0] += "\n## The whole table\n\n" + "\n".join(lines) + "\n"
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _add_toctrees)
     app.connect("source-read", _add_remarks)
+    app.connect("source-read", _add_table)
     app.add_css_file("site.css")
 
 

@@ -73,6 +73,10 @@ latter with the extra `fabriloom[pandas]` (`make setup-pandas`). The page of
 [results](results.md) defines all columns and their units, the page of [scenarios](scenario.md) all settings. Names end with their unit: `_ps`, `_ns`,
 `_bytes`, `_bits_per_s`, `_mbytes_per_s` (10^6 bytes of payload per second).
 
+Functions that run several points share four arguments. `jobs` is the number of parallel runs; results do not depend on it. `out` is a folder in which
+finished points are stored: a stored point of the same resolved scenario and version is not run again. `progress` is called at intervals with the progress,
+`on_point` with every finished point. Ctrl-C ends such a function early: its result holds the finished points, and `interrupted` is set.
+
 A mistake in a scenario raises `ScenarioError` (a `ValueError`), whose text is the whole message. Outside a scenario, a graph that cannot be built raises
 `topology.GraphError`, and a routing `routing.RoutingError`.
 """
@@ -114,6 +118,13 @@ _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
 ]
 
 
+_SHARED = re.compile(
+    r"`jobs`: number of parallel runs;|`progress`: called at intervals with the progress\.$|`on_point`: called with every"
+    r"|`out`: folder in which finished (?:points|runs) are stored(?:, see|\. A stored)|Ctrl-C ends it early: the result holds"
+)
+"""What the head of the page says of several functions."""
+
+
 def _text(docstring: str | None) -> str:
     """A docstring as Markdown: roles as code, sections as lists."""
     text = inspect.cleandoc(docstring or "")
@@ -124,8 +135,9 @@ def _text(docstring: str | None) -> str:
         if head in ("Args:", "Raises:", "Returns:"):
             entries = re.split(r"\n(?=\S)", inspect.cleandoc(rest))
             lines = [re.sub(r"^([\w, ]+): ", r"`\1`: ", " ".join(entry.split())) for entry in entries]
-            parts.append(f"{head}\n\n" + "\n".join(f"- {line}" for line in lines))
-        else:
+            kept = [f"- {line}" for line in lines if not _SHARED.match(line)]
+            parts.append(f"{head}\n\n" + "\n".join(kept))
+        elif not _SHARED.match(block):
             parts.append(block)
     return "\n\n".join(parts)
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import sys
@@ -279,15 +281,15 @@ def _of(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     return definitions[field["$ref"].rpartition("/")[2]]
 
 
-_PRESETS = """# Technology presets: every number and its source
+_PRESETS = """# Technology presets
 
 This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
 
 Rates, buffers and delays of links and switches. `preset` in `[technology]` chooses a set of values, each of
 which can be changed beside it. A value is *given* (printed in its source), *counted* (in clock cycles of the
 published hardware description, whose files the source names), *calibrated* (fitted to a published result) or
-*assumed* (none of these; the source gives the reason). *The same:* is the document of the row above. What
-another preset has alike stands there, with its source.
+*assumed* (none of these; the source gives the reason). [technologies.csv](technologies.csv) has the source of
+every value, with its section or page.
 
 A packet on a link consists of its header, its payload and one end of packet. With `flow_control = "average"`
 every character takes the time of its own bits and of its share of a flow-control character for the opposite
@@ -327,50 +329,50 @@ of values. [Programs and messages](../background/programs.md) explains the setti
 
 def presets_page() -> str:
     """Return the text of ``docs/reference/technologies.md``."""
-    lines = [_PRESETS.rstrip("\n"), "", *_derived(), *_preset_tables(presets())]
-    lines += [_INTERFACES.rstrip("\n"), *_preset_tables(interfaces())]
-    lines += [_PROTOCOLS.rstrip("\n"), *_preset_tables(protocols())]
+    lines = [_PRESETS.rstrip("\n"), "", *_derived(), *_preset_lists(presets())]
+    lines += [_INTERFACES.rstrip("\n"), *_preset_lists(interfaces())]
+    lines += [_PROTOCOLS.rstrip("\n"), *_preset_lists(protocols())]
     return "\n".join(lines) + "\n"
 
 
-def _preset_tables(found: Mapping[str, Preset]) -> list[str]:
+def _own(preset: Preset, found: Mapping[str, Preset]) -> dict[str, Entry]:
+    """Return what a preset has otherwise than the one it is based on."""
+    base = found[preset.base].entries if preset.base else {}
+    return {key: entry for key, entry in preset.entries.items() if base.get(key) != entry}
+
+
+def _preset_lists(found: Mapping[str, Preset]) -> list[str]:
+    """Return the values of each preset by how they are known; what was fitted, with what it was fitted to."""
     lines: list[str] = []
-    told: dict[tuple[str, Entry], str] = {}
     for preset in found.values():
-        lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}", ""]
-        base = dict(found[preset.base].entries) if preset.base else {}
-        own = {key: entry for key, entry in preset.entries.items() if base.get(key) != entry}
-        known = {key: told[key, entry] for key, entry in own.items() if (key, entry) in told}
-        told |= {(key, entry): preset.name for key, entry in own.items() if key not in known}
-        rows = _grouped({key: entry for key, entry in own.items() if key not in known})
-        lines += ["| setting | value | known as | source |", "|---|---|---|---|", *rows] if rows else []
-        for other in dict.fromkeys(known.values()):
-            same = [f"`{key}` {_shown(own[key])}" for key, name in known.items() if name == other]
-            lines += ["", f"As `{other}`, from the same sources: {', '.join(same)}."]
+        told = not preset.base or "verything else as" in preset.about
+        based = "" if told else f" Everything else as `{preset.base}`."
+        lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}{based}", ""]
+        values: dict[str, list[str]] = {}
+        for key, entry in _own(preset, found).items():
+            to = f" ({entry.source})" if entry.kind == "calibrated" else ""
+            values.setdefault(entry.kind, []).append(f"`{key}` {_shown(entry)}{to}")
+        lines += [f"* *{kind}*: {', '.join(values[kind])}" for kind in _KINDS if kind in values]
     return lines
 
 
-def _grouped(entries: Mapping[str, Entry]) -> list[str]:
-    """Return a row for successive settings with one value from one source; a document is named once."""
-    rows: list[tuple[list[str], Entry]] = []
-    for key, entry in entries.items():
-        if rows and rows[-1][1] == entry:
-            rows[-1][0].append(key)
-        else:
-            rows.append(([key], entry))
-    lines, last = [], ""
-    for keys, entry in rows:
-        document, _, rest = entry.source.partition(": ")
-        known = bool(rest) and len(document.split()) > 2 and document == last
-        source = f"the same: {rest}" if known else entry.source
-        last = document if rest else ""
-        names = ", ".join(f"`{key}`" for key in keys)
-        lines.append(f"| {names} | {_shown(entry)} | {entry.kind} | {source} |")
-    return lines
+_KINDS = ("given", "counted", "calibrated", "assumed")
 
 
 def _shown(entry: Entry) -> str:
     return entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
+
+
+def presets_table() -> str:
+    """Return ``docs/reference/technologies.csv``: every value of every preset with its source."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["preset", "setting", "value", "known as", "source"])
+    for found in (presets(), interfaces(), protocols()):
+        for preset in found.values():
+            for key, entry in _own(preset, found).items():
+                writer.writerow([preset.name, key, _shown(entry), entry.kind, entry.source])
+    return text.getvalue()
 
 
 def _derived() -> list[str]:
@@ -409,7 +411,11 @@ def _derived_links() -> list[str]:
     return lines
 
 
-PAGES: dict[str, Callable[[], str]] = {"scenario.md": scenario_page, "technologies.md": presets_page}
+PAGES: dict[str, Callable[[], str]] = {
+    "scenario.md": scenario_page,
+    "technologies.md": presets_page,
+    "technologies.csv": presets_table,
+}
 """Each page by name, with the function that returns its text."""
 
 
