@@ -15,7 +15,7 @@ from .up_down import up_down
 
 COUNTS = ("links", "global-links")
 _GLOBAL = 1 << 16
-"""Weight of a link between groups; no path within groups has so many links."""
+"""Weight of a link between groups; no path within groups has as many links."""
 
 
 def hops(
