@@ -113,7 +113,7 @@ def test_loads_of_a_dragonfly_are_those_of_its_paper() -> None:
 def test_valiant_goes_up_to_any_switch_of_the_top() -> None:
     tree = topology.fat_tree(2, 3)
     table = routing.build(tree, "valiant")
-    assert table.kind == "up-down"
+    assert table.kind == "valiant"
     assert len(table.via_switch) == 4
     proved(tree, table, 1)
 

@@ -106,7 +106,10 @@ def test_the_smallest_change_of_a_routing_that_can_deadlock(tmp_path: Path) -> N
     assert not found["present"]["free"]
     assert "Smallest change: " in route_choices.verdict(found)
     free = [one for one in found["others"] if one["free"]]
-    assert {one["kind"] for one in free} >= {"dimension-order", "up-star-down-star", "minimal-layers"}
+    kinds = {"dimension-order", "up-star-down-star", "minimal-layers", "hops", "valiant"}
+    assert {one["kind"] for one in free} >= kinds
+    assert found["lanes_needed"][0][1] <= found["lanes_enough"][0]
+    assert "Lanes for minimal paths" in route_choices.lanes_said(found)
     for one in free:
         compiled = compile(load(tmp_path / "net.toml").with_settings(one["settings"]))
         assert compiled.parts.cycle is None

@@ -29,7 +29,9 @@ from .planes import ports_together, together
 from .table import NONE, RouteTable, RoutingError
 
 if TYPE_CHECKING:
+    from .hops import hops_needed
     from .intervals import IntervalLabels, interval_labels
+    from .least_lanes import lanes_needed
     from .rings import PASS, port_route
 
 __all__ = [
@@ -49,8 +51,10 @@ __all__ = [
     "dependency_cycle",
     "divide",
     "escape_lanes",
+    "hops_needed",
     "intermediates",
     "interval_labels",
+    "lanes_needed",
     "layers_needed",
     "mean_hops",
     "mean_way",
@@ -66,6 +70,8 @@ __all__ = [
 __getattr__ = names(
     globals(),
     {
+        "hops_needed": ".hops",
+        "lanes_needed": ".least_lanes",
         "IntervalLabels": ".intervals",
         "interval_labels": ".intervals",
         "PASS": ".rings",

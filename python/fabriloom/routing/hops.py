@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .up_down import up_down
 
 COUNTS = ("links", "global-links")
 _GLOBAL = 1 << 16
-"""Weight of a link between groups; no path within groups has as many links."""
+"""Weight of a link between groups; paths within groups have fewer links."""
 
 
 def hops(
@@ -43,11 +44,8 @@ def hops(
         message = f'a {graph.family} has no groups, so no global links: write count = "links"'
         raise RoutingError(message, "count")
     goals = numbers(via)
-    weight = numbers(_weights(graph, groups if count == "global-links" else None))
-    made, distance = Core(graph).least_weight(weight, spread, goals)
-    left = _hops_left(distance.reshape(graph.switches, graph.switches), count)
-    starts = np.union1d(graph.terminal_entry_switches, goals.astype(np.int64))
-    most = int(left[:, starts].max(initial=0))
+    made, left = _paths(graph, count, spread, goals)
+    most = _most(graph, left, goals)
     needed = (most + 1) * (2 if len(via) else 1)
     if needed > lanes:
         each = "one for each hop" if count == "links" else "one more than global links"
@@ -57,6 +55,25 @@ def hops(
         raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
     what = "minimal paths, a lane per " + ("hop," if count == "links" else "global link,")
     return layered(graph, made, np.maximum(most - left, 0), what, goals, "hops")
+
+
+def hops_needed(graph: Graph) -> int:
+    """Return the lanes that ``hops`` takes."""
+    count = "links" if graph.layout.get("groups") is None else "global-links"
+    return _most(graph, _paths(graph, count, "adaptive", numbers([]))[1], numbers([])) + 1
+
+
+def _paths(graph: Graph, count: str, spread: str, goals: Any) -> tuple[tuple[Any, ...], np.ndarray]:
+    """Return the columns of a table, and per destination switch and switch the hops after the next."""
+    groups = graph.layout.get("groups") if count == "global-links" else None
+    made, distance = Core(graph).least_weight(numbers(_weights(graph, groups)), spread, goals)
+    return made, _hops_left(distance.reshape(graph.switches, graph.switches), count)
+
+
+def _most(graph: Graph, left: np.ndarray, goals: Any) -> int:
+    """Return the most hops after the first of any path that packets take."""
+    starts = np.union1d(graph.terminal_entry_switches, goals.astype(np.int64))
+    return int(left[:, starts].max(initial=0))
 
 
 def _weights(graph: Graph, groups: Any) -> np.ndarray:
@@ -84,7 +101,9 @@ def valiant(
     of their own (L. G. Valiant, SIAM J. Computing 11, 1982).
     """
     if "levels" in graph.layout:
-        return up_down(graph, spread, via)
-    if "groups" in graph.layout and root is None:
-        return hops(graph, spread, via, lanes)
-    return minimal_layers(graph, spread, via, lanes, root)
+        table = up_down(graph, spread, via)
+    elif "groups" in graph.layout and root is None:
+        table = hops(graph, spread, via, lanes)
+    else:
+        table = minimal_layers(graph, spread, via, lanes, root)
+    return replace(table, kind="valiant")

@@ -12,6 +12,7 @@ from ..results.figures import figures
 from ..routing.certificate import certificate
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
+from ..topology.graph import Graph
 from .kinds import inspection_of
 
 HEAD = ["routing", "lanes", "deadlock", "at most, MB/s", "links on a way", "to write"]
@@ -26,8 +27,9 @@ def look(scenario: Scenario) -> dict[str, Any]:
     ``present`` is the routing as it is, ``others`` are the remaining ones. Each has ``kind``, ``note``,
     ``lanes``, ``free``, ``cycle`` (names of links), ``channels`` (how many the proof orders),
     ``accepted_mbytes_per_s_bound`` (with the traffic of the scenario), ``mean_links`` and ``settings``.
-    ``lanes_enough``: lanes with which no minimal path has to be left out, and with which every pair keeps
-    one. Raises ScenarioError.
+    ``lanes_enough``: lanes with which ``minimal-layers`` leaves out no minimal path, and with which every
+    pair keeps one; ``lanes_needed``: lower and upper bound of the least that any choice of lanes takes, for
+    both. Raises ScenarioError.
     """
     compiled = compile(scenario)
     if compiled.parts.by_port_tables:
@@ -39,7 +41,27 @@ def look(scenario: Scenario) -> dict[str, Any]:
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
     others = {_what(one): one for one in tried if one is not None}
     others.pop(_what(present), None)
-    return {"present": present, "others": list(others.values()), "lanes_enough": enough}
+    needed = [_needed(graphs, thin) for thin in (False, True)]
+    return {
+        "present": present,
+        "others": list(others.values()),
+        "lanes_enough": enough,
+        "lanes_needed": needed,
+    }
+
+
+def _needed(graphs: list[Graph], thin: bool) -> list[int]:
+    """Return a lower and an upper bound of the lanes that all networks need."""
+    bounds = [routing.lanes_needed(graph, thin) for graph in graphs]
+    return [max(one) for one in zip(*bounds, strict=True)]
+
+
+def lanes_said(found: dict[str, Any]) -> str:
+    """Return how many lanes minimal paths take at least, and how many ``minimal-layers`` takes."""
+    ranges = [str(low) if low == high else f"{low} to {high}" for low, high in found["lanes_needed"]]
+    most, one = found["lanes_enough"]
+    said = f"Lanes for minimal paths without a cycle: {ranges[0]} for all of them (minimal-layers: {most})"
+    return f"{said}, {ranges[1]} for one of each pair ({one})."
 
 
 def _what(one: dict[str, Any]) -> tuple[Any, ...]:
@@ -54,7 +76,7 @@ def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
     return None if None in found else [one for one in found if one is not None]
 
 
-def _lanes_enough(graph: Any) -> tuple[int, int]:
+def _lanes_enough(graph: Graph) -> tuple[int, int]:
     return routing.layers_needed(graph, thin=False), routing.layers_needed(graph, thin=True)
 
 
@@ -70,8 +92,21 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
             continue
         more = {} if count == lanes else {"technology.lanes": count}
         settings.append({"routing": {"kind": "minimal-layers"}, **more})
+    for kind, counts in _by_hops(compiled, lanes, enough).items():
+        for count in sorted(counts):
+            more = {} if count == lanes else {"technology.lanes": count}
+            settings.append({"routing": {"kind": kind}, **more})
     kept = {"adaptive": bool(scenario.parameters("routing").get("adaptive", True))}
     return [{**one, "routing": {**one["routing"], **kept}} for one in settings]
+
+
+def _by_hops(compiled: Compiled, lanes: int, enough: list[int]) -> dict[str, set[int]]:
+    """Return, for ``hops`` and ``valiant``, the numbers of lanes to try: those there are, or enough."""
+    graphs = [plane.graph for plane in compiled.graph.planes]
+    hops = max(map(routing.hops_needed, graphs))
+    twice = 2 * hops if all("groups" in graph.layout for graph in graphs) else 2 * max(enough)
+    found = {"hops": max(lanes, hops), "valiant": max(lanes, twice)}
+    return {kind: {count} for kind, count in found.items() if count <= MOST_LANES}
 
 
 def _tried(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | None:

@@ -39,8 +39,7 @@ def route(
     def tell() -> None:
         say(f"{route_choices.verdict(found)}.\n")
         show.table(route_choices.HEAD, route_choices.table(found), [False, True, False, True, True, False])
-        most, one = found["lanes_enough"]
-        say(f"Lanes that suffice for minimal paths: {most} for all of them, {one} for one of each pair.")
+        say(route_choices.lanes_said(found))
 
     call.tell(found, tell)
     if certificate is not None:
