@@ -157,13 +157,15 @@ def _marked(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shared(models: list[dict[str, Any]], without: set[str]) -> dict[str, Any]:
-    """Return the properties that at least three models have alike."""
+    """Return the properties that at least two models have alike."""
     found: dict[str, list[Any]] = {}
     for model in models:
         for key, field in _marked(model).items():
             found.setdefault(key, []).append(field)
     best = {key: max(fields, key=fields.count) for key, fields in found.items() if key not in without}
-    return {key: field for key, field in best.items() if found[key].count(field) > 2}
+    alike = {key: field for key, field in best.items() if found[key].count(field) > 1}
+    few = sum(found[key].count(field) for key, field in alike.items()) < 3
+    return {} if few else alike
 
 
 def _table_of(properties: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
