@@ -17,7 +17,7 @@ from typing import Any
 
 from ..published import load
 from ..report import Reproduced
-from ..report.tally import HEAD, counts, number_of, reasons, said, tally
+from ..report.tally import HEAD, counts, number_of, said, tally
 from . import remarks
 from .lab import Findings
 from .page import markdown
@@ -120,25 +120,19 @@ def by_paper(lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 
 def page_of(lines: Sequence[Line]) -> str:
-    """Return, as markdown, the counts of all papers, and why numbers are not scored."""
+    """Return, as markdown, the counts of all papers."""
     groups = by_paper(lines)
     rows = [[paper, *map(str, values)] for paper, values in counts(groups)]
-    why = [
-        [paper, str(len(numbers)), reason]
-        for paper, group in groups.items()
-        for reason, numbers in reasons(group).items()
-    ]
     return _PAGE.format(
         said=said(tally(lines)),
         counts=markdown([name.lower() for name in HEAD], rows),
-        why=markdown(["paper", "numbers", "why not scored"], why),
     )
 
 
 _PAGE = """# What agrees with the papers
 
 `make reproduce` computes every number and figure of the papers again and writes
-`out/reproduction/reproduction.html`, a page with the curves and every line. The tables below are of the full
+`out/reproduction/reproduction.html`, a page with the curves and every line. The table below is of the full
 runs. [numbers.csv](numbers.csv) has the lines of the quick runs (`fabriloom reproduce all --quick`); the
 tests compute them again.
 
@@ -147,7 +141,7 @@ scored line is. What does not agree, by paper:
 [macrame](../generated/macrame.md), [scinet](../generated/scinet.md),
 [sci-retry](../generated/sci-retry.md), [gpmimd](../generated/gpmimd.md),
 [atlas-sci](../generated/atlas-sci.md), [scinet-testbeds](../generated/scinet-testbeds.md).
-A scored number is of one of the first three kinds:
+The table beside each page says why a number is not scored. A number is one of these:
 
 * *arithmetic*: follows from rates, characters or wiring, and must be right to the printed digits;
 * *calibrated*: the number was used to set a parameter, which is named (`parameter` in `--json`);
@@ -157,10 +151,6 @@ A scored number is of one of the first three kinds:
 **{said}.**
 
 {counts}
-
-## Not scored, and why
-
-{why}
 """
 
 
