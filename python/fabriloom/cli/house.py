@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ..results import Results as Results
     from ..results import ends as ends
     from ..results import files as files
+    from ..routing import dumps as dumps
     from ..routing import routers as routers
     from ..scenario import Scenario as Scenario
     from ..studies import Comparison as Comparison
@@ -90,7 +91,7 @@ else:
         "page": "limits replay_file",
         "report": "drawing plot tally",
         "results": "ends files",
-        "routing": "routers",
+        "routing": "dumps routers",
         "studies": "cluster comparison emit failures folder inspection route_choices run_all saturation "
         "store",
         "topology": "edge_list graphml several",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import fabriloom
 
 from .. import exits
 from ..exits import Mistake, say
 from ..frame import Call, command
-from ..house import Compiled, Graph, compile, edge_list, folders, graphml, output, routers, several
+from ..house import Compiled, Graph, compile, dumps, edge_list, folders, graphml, output, routers, several
 
 
 @command("file settings", "out force")
@@ -65,10 +67,24 @@ def _files(compiled: Compiled) -> dict[str, str]:
             f"{head}routing.csv": routers.as_csv(tables),
             **({f"{head}routing.c": routers.as_c(tables, whose)} if routers.fits_masks(tables) else {}),
             **({f"{head}paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
+            **_dumps(compiled, head, graph, table),
         }
         if not of_cables:
             found |= _networks(head, graph)
     return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})
+
+
+def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str, str]:
+    """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it."""
+    assert isinstance(compiled.parts, compile.LinkParts)
+    found = dict[str, str]()
+    if len(compiled.parts.classes.lanes) == 1 and not len(table.via_switch):
+        parts = compiled.parts
+        found[f"{head}table.csv"] = dumps.by_name(graph, table, parts.technology.lanes, parts.lane_choice)
+    if dumps.fits_forwarding(graph, table):
+        found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph)}
+        found |= {f"{head}lfts.out": dumps.lfts(graph, table)}
+    return found
 
 
 def _networks(head: str, graph: Graph) -> dict[str, str]:
