@@ -91,10 +91,8 @@ impl Fabric {
     }
 
     /// Whether a link has to be simulated character by character: if its lanes share it, packets wait for credit for
-    /// all of them, faults cut packets, routing tables are replaced, or packets go to several links at once.
+    /// all of them, or packets go to several links at once.
     pub fn is_by_character(&self) -> bool {
-        let cuts = self.has_faults() || self.has_tables();
-        let shared = self.lanes > 1 || self.whole_packet_credit != 0;
-        shared || cuts || self.has_distributions()
+        self.lanes > 1 || self.whole_packet_credit != 0 || self.has_distributions()
     }
 }

@@ -1,9 +1,9 @@
 //! Networks of switches that are simulated character by character.
 //!
 //! `Fabric::is_by_character` says which these are: links have several lanes, or packets wait for credit for all their
-//! characters (only then an input buffer may have a queue per output), or something else happens to packets that cannot be
-//! computed far in advance: faults, time-outs, distribution. Not those of the room `cut_through`, which
-//! `Fabric::is_by_packet` selects before. A link without lanes is a link with one.
+//! characters (only then an input buffer may have a queue per output), or packets are distributed. Not those of the room
+//! `cut_through`, which `Fabric::is_by_packet` selects before. Others begin again here when something happens to packets
+//! that cannot be computed far in advance: faults and time-outs. A link without lanes is a link with one.
 //!
 //! The model is `docs/background/wormhole-model.md`, from its section on lanes to that on codes; `crates/twin` computes
 //! the same. Times that follow from a cause (the arrival of a character, the return of a place or of credit) are recorded

@@ -199,6 +199,9 @@ pub enum RunError {
     },
 }
 
+/// About how many events are handled between two looks whether a run has to begin again because of faults.
+const PART: u64 = 1 << 12;
+
 /// Packet counts from tick 0 on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
@@ -298,27 +301,52 @@ impl Simulation {
     }
 
     /// Simulates until the end, or until at least `events` more events have been handled, including refused arrivals
-    /// that are counted in advance. If a time-out may have ended a packet, the run begins again, character by
+    /// that are counted in advance. If a time-out or a fault may have ended a packet, the run begins again, character by
     /// character.
     ///
     /// # Errors
     /// No route leads a packet to its destination.
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
         match &mut self.network {
+            AnyNetwork::Worms(worms) if worms.may_fail() => self.advance_in_parts(events),
             AnyNetwork::Worms(worms) => {
                 let end = self.run.advance(&mut **worms, events);
-                let stuck = matches!(self.run.end, Some(End::Deadlocked | End::Stalled));
-                if !worms.may_time_out(self.run.now, stuck) {
-                    return end;
-                }
-                let (fabric, options) = (worms.fabric().clone(), self.run.options().clone());
-                *self = Self::with(fabric, options, true).expect("it was legal before");
-                self.advance(events)
+                if self.must_begin_again() { self.begin_again(events) } else { end }
             }
             AnyNetwork::Packets(packets) => self.run.advance(&mut **packets, events),
             AnyNetwork::Lanes(lanes) => self.run.advance(&mut **lanes, events),
             AnyNetwork::Rings(rings) => self.run.advance(&mut **rings, events),
         }
+    }
+
+    /// Simulates so little at a time that not much is in vain if the run has to begin again.
+    fn advance_in_parts(&mut self, events: u64) -> Result<Option<End>, RunError> {
+        let mut rest = events;
+        loop {
+            let AnyNetwork::Worms(worms) = &mut self.network else { return self.advance(rest) };
+            let part = rest.min(PART);
+            let end = self.run.advance(&mut **worms, part);
+            if self.must_begin_again() {
+                return self.begin_again(events);
+            }
+            rest -= part;
+            if rest == 0 || !matches!(end, Ok(None)) {
+                return end;
+            }
+        }
+    }
+
+    /// Whether something may have happened that is not computed many characters at a time.
+    fn must_begin_again(&self) -> bool {
+        let AnyNetwork::Worms(worms) = &self.network else { return false };
+        let stuck = matches!(self.run.end, Some(End::Deadlocked | End::Stalled));
+        worms.has_failed() || worms.may_time_out(self.run.now, stuck)
+    }
+
+    fn begin_again(&mut self, events: u64) -> Result<Option<End>, RunError> {
+        let (fabric, options) = (self.any().fabric().clone(), self.run.options().clone());
+        *self = Self::with(fabric, options, true).expect("it was legal before");
+        self.advance(events)
     }
 
     fn any(&self) -> &dyn Network {

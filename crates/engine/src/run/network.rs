@@ -268,7 +268,8 @@ impl Network for Worms {
     }
 
     fn losses(&self) -> Vec<Losses> {
-        let loses = self.fabric().has_timeouts();
+        let fabric = self.fabric();
+        let loses = fabric.has_faults() || fabric.has_timeouts() || fabric.has_tables();
         if loses { vec![Losses::default(); self.fabric().links()] } else { Vec::new() }
     }
 

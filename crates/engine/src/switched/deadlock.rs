@@ -93,12 +93,17 @@ impl Network {
             return false;
         }
         for &to in self.fabric.group(group) {
-            let to = &self.links[to as usize];
-            if to.port.free_at() != UNKNOWN {
+            let output = &self.links[to as usize];
+            if output.port.free_at() != UNKNOWN {
                 return false;
             }
-            others.push(to.output.holder());
+            match output.output.holder() {
+                // It is down.
+                NONE if self.is_down_for_good(to) => {}
+                NONE => return false,
+                holder => others.push(holder),
+            }
         }
-        true
+        !others.is_empty()
     }
 }

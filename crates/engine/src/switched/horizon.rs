@@ -14,6 +14,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use self::paths::Paths;
 use super::link::{Kind, Link};
+use super::outages::Outages;
 use super::state::Network;
 use super::timeline::Number;
 use super::worm::Crowd;
@@ -31,6 +32,9 @@ pub(super) struct Outside {
     looks: BinaryHeap<Reverse<(Time, u32)>>,
     wires: Vec<Wires>,
     codes: Option<(Box<Codes>, Paths)>,
+    pub outages: Outages,
+    /// Whether links stop.
+    stops: bool,
     /// No link is stopped, and no code is on a wire, after this tick.
     opens: Time,
 }
@@ -53,13 +57,37 @@ struct Wires {
 impl Outside {
     /// Returns what may act on the links of a network; None if nothing does.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
-        let codes = Codes::new(fabric)?;
-        Some(Box::new(Self { codes: Some((codes, Paths::new(fabric))), ..Self::of_nothing(fabric.links()) }))
+        let codes = Codes::new(fabric);
+        if codes.is_none() && !fabric.has_faults() && !fabric.has_tables() {
+            return None;
+        }
+        let outages = Outages::new(fabric, codes.is_some());
+        let codes = codes.map(|codes| (codes, Paths::new(fabric)));
+        let mut outside = Self { codes, outages, ..Self::of_nothing(fabric.links()) };
+        for (link, from, until) in Outages::stops(fabric) {
+            outside.stop(link, from, until);
+        }
+        Some(Box::new(outside))
     }
 
     fn of_nothing(links: usize) -> Self {
         let wires = vec![Wires::default(); links];
-        Self { now: -1, looks: BinaryHeap::new(), wires, codes: None, opens: 0 }
+        let outages = Outages::default();
+        Self { now: -1, looks: BinaryHeap::new(), wires, codes: None, outages, stops: false, opens: 0 }
+    }
+
+    /// Makes a link start no character between two ticks, in order.
+    fn stop(&mut self, link: u32, from: Time, until: Time) {
+        let stops = &mut self.wires[link as usize].stops;
+        assert!(stops.back().is_none_or(|last| last.1 <= from), "link {link} is stopped twice at {from}");
+        stops.push_back((from, until));
+        self.looks.extend([Reverse((from, link)), Reverse((until, link))]);
+        self.stops = true;
+    }
+
+    /// Whether anything may keep a wire from sending.
+    pub fn has_horizons(&self) -> bool {
+        self.stops || self.codes.is_some()
     }
 
     /// Has a link looked at again at a tick.
@@ -77,6 +105,7 @@ impl Outside {
 
     fn next(&self) -> Time {
         let look = self.looks.peek().map_or(Time::MAX, |look| look.0.0);
+        let look = look.min(self.outages.next());
         self.codes.as_ref().map_or(look, |(codes, _)| look.min(codes.next()))
     }
 
@@ -110,10 +139,7 @@ impl Network {
         self.on_demand = false;
         let none = || Box::new(Outside::of_nothing(self.links.len()));
         let outside = self.outside.get_or_insert_with(none);
-        let stops = &mut outside.wires[link as usize].stops;
-        assert!(stops.back().is_none_or(|last| last.1 < from), "link {link} is stopped twice at {from}");
-        stops.push_back((from, until));
-        outside.looks.push(Reverse((from, link)));
+        outside.stop(link, from, until);
         self.next_outside = outside.next();
         self.set_horizons();
     }
@@ -157,6 +183,9 @@ impl Network {
             outside.wires[link as usize].held = held;
             wire.set_horizon(horizon);
             self.wake(link);
+        } else if horizon == outside.now {
+            // It stops in this tick, and is looked at after others that stop in it.
+            debug_assert!(outside.wires[link as usize].stops.front().is_some_and(|stop| stop.0 == horizon));
         } else if !held {
             outside.look_at(link, wire.horizon());
             self.next_outside = self.next_outside.min(wire.horizon());
@@ -173,8 +202,9 @@ impl Network {
     #[cold]
     #[inline(never)]
     pub fn happens_outside(&mut self, now: Time, seen: &mut Vec<Seen>) -> u64 {
+        let mut count = self.fail(now);
         let Some(outside) = &mut self.outside else { return 0 };
-        let (mut due, mut count) = (Vec::new(), 0);
+        let mut due = Vec::new();
         if let Some((codes, _)) = &mut outside.codes {
             count += codes.pass(&self.fabric, now, |_| false, seen, &mut due);
         }
@@ -265,8 +295,9 @@ impl Network {
         }
     }
 
-    /// Whether only codes are still to happen.
+    /// Whether only codes, and failures without packets, are still to happen.
     pub fn is_idle(&self) -> bool {
-        self.wheel.peek().is_none() && self.holds_none()
+        let fails = self.outside.as_ref().is_some_and(|outside| outside.outages.next() < Time::MAX);
+        self.wheel.peek().is_none() && self.holds_none() && (!fails || self.in_flight() == 0)
     }
 }

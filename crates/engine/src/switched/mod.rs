@@ -23,6 +23,7 @@
 //! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: the order of `What` |
 //! | codes: made, arrived, passed on; sent | `links::codes`: `make`, `arrive`, `pass`; [`horizon`]: `send_code` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
 //! | time-outs | [`watchdog`]: whether there might be one | `fault.rs`: `moves`, `watch` |
+//! | down, up; stuck | [`outages`]: `go_down`, `go_up`, where nothing is lost; [`horizon`]: `stop` | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
 //! | horizon | [`horizon`]: `Outside::horizon`, `hold`, `look`; of codes `Paths::next` | `wire.rs`: `stop` |
 //!
 //! # Files
@@ -33,7 +34,7 @@
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
 //! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`]; all of it anew by [`outages`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
 //! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
@@ -49,8 +50,9 @@
 //! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
 //! | [`early`] | credit that is in time whatever is sent next, taken at once | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
-//! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
+//! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `close`, `open` by [`outages`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
 //! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `stop` and `happens_outside` by `run` |
+//! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `fail` by [`horizon`] |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
@@ -93,6 +95,7 @@ mod groups;
 mod horizon;
 mod link;
 mod model;
+mod outages;
 mod packet_path;
 pub mod queue;
 mod routes;

@@ -172,7 +172,7 @@ impl Network {
             touched: Vec::new(),
             work: Vec::new(),
             // What happens to a link may affect a packet on all its links.
-            on_demand: outside.is_none()
+            on_demand: outside.as_ref().is_none_or(|outside| !outside.has_horizons())
                 && kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
             window: demand::window(&kinds),
             reach: demand::reach(&kinds),

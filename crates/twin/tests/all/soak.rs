@@ -7,7 +7,9 @@ use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
-use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables, with_watchdogs};
+use crate::scenarios::faults::{
+    with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
+};
 use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets};
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
@@ -125,6 +127,43 @@ fn small_networks_with_faults() {
         let until = time_for(&fabric, packets(seed));
         let fabric = with_faults(&fabric, seed, until);
         let fabric = if seed % 3 == 1 { with_tables(&fabric, seed, until) } else { fabric };
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// Most of which touch no packet, so that the run is computed in advance; with codes, time-outs or programs in some.
+#[test]
+fn small_networks_with_quiet_faults() {
+    let (mut runs, mut in_advance) = (0, 0);
+    for seed in seeds("small networks with quiet faults", 0..150) {
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 7 == 2 { fabric } else { with_grants(&fabric, seed) };
+        let until = time_for(&fabric, packets(seed));
+        let fabric = with_quiet_faults(&fabric, seed, until);
+        let fabric = match seed % 7 {
+            0 => with_codes(&fabric, seed, until),
+            1 => with_watchdogs(&fabric, seed),
+            2 => with_tables(&fabric, seed, until),
+            _ => fabric,
+        };
+        agree::either(seed, &fabric, until);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+        let fast = agree::simulate(&fabric, until, false, 1 << 50).expect("a route for every packet");
+        runs += 1;
+        in_advance += u32::from(fast.worms().is_some());
+    }
+    assert!(in_advance > runs / 4, "{in_advance} of {runs} in advance");
+}
+
+/// The same, as users draw networks, with long packets in some.
+#[test]
+fn networks_with_quiet_faults() {
+    for seed in seeds("networks with quiet faults", 0..15) {
+        let (fabric, until) = random_network(seed);
+        let (fabric, until) = if seed % 2 == 0 { with_long_packets(&fabric, seed) } else { (fabric, until) };
+        let fabric = with_quiet_faults(&fabric, seed, until);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

@@ -42,6 +42,43 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
+/// Makes some links fail that carry little or nothing, or stop for a time: mostly from the beginning and for good, or for
+/// a short time. Many such networks lose nothing.
+pub fn with_quiet_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0f_f1ce);
+    let mut f = fabric.clone();
+    let span = u32::try_from(until).expect("a short run");
+    let of_groups: Vec<u32> = (0..f.groups() as u32)
+        .filter(|&group| f.group(group).len() > 1)
+        .flat_map(|group| f.group(group).to_vec())
+        .map(|lane| f.link_of(lane))
+        .collect();
+    let mut faults = Vec::new();
+    for _ in 0..draw.pick(&[1, 1, 2, 3, 8]) {
+        let any = of_groups.is_empty() || draw.chance(30);
+        let link = if any { draw.between(0, f.links() as u32 - 1) } else { draw.pick(&of_groups) };
+        let kind = if draw.chance(60) { fault_kind::LINK } else { fault_kind::STUCK };
+        let down = if draw.chance(50) { 0 } else { u64::from(draw.between(0, span)) };
+        let lasts = draw.pick(&[2, 20, 300, u64::from(span / 10 + 2), u64::from(span / 3 + 2)]);
+        let up = if kind == fault_kind::LINK && draw.chance(40) { NEVER } else { down + lasts };
+        faults.push((down, link, up, kind));
+    }
+    faults.sort_unstable();
+    let mut free_from = vec![0; f.links()];
+    for (down, link, up, kind) in faults {
+        if free_from[link as usize] <= down {
+            free_from[link as usize] = up;
+            f.fault_down_ticks.push(down);
+            f.fault_link.push(link);
+            f.fault_ended_ticks.push(down + 1);
+            f.fault_up_ticks.push(up);
+            f.fault_stuck.push(kind);
+        }
+    }
+    check(&f).expect("the generator makes legal faults");
+    f
+}
+
 /// Makes some links of a network of rings fail, some for ever: single links, for two ticks as by a bit error, or whole
 /// rings.
 pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
