@@ -125,18 +125,20 @@ impl Link {
 }
 
 impl Network {
-    /// Handles failures and repairs in this tick, before all other events; returns their number.
+    /// Handles failures and repairs in this tick, before all other events; returns their number. After something that is
+    /// not computed here, no more is done: up to the next look the network goes on as it is, which is in vain.
     pub(super) fn fail(&mut self, now: Time) -> u64 {
         let mut count = 0;
         while let Some(outside) = &mut self.outside
             && let Some((_, change)) = outside.outages.changes.pop_if(|change| change.0 == now)
         {
             count += 1;
-            let is_known = match change {
-                Change::Up(link) => self.go_up(link, now),
-                Change::Down(link, for_good) => self.go_down(link, for_good, now),
-                Change::Other => false,
-            };
+            let is_known = !outside.outages.beyond
+                && match change {
+                    Change::Up(link) => self.go_up(link, now),
+                    Change::Down(link, for_good) => self.go_down(link, for_good, now),
+                    Change::Other => false,
+                };
             if let Some(outside) = &mut self.outside {
                 outside.outages.beyond |= !is_known;
             }
@@ -159,20 +161,21 @@ impl Network {
         self.is_without(link)
     }
 
-    /// Puts a link back into its groups, with all its credit; false if it was needed meanwhile, or anything is in the
-    /// buffer at its end.
+    /// Puts a link back into its groups, with all its credit; false, and nothing is changed, if it was needed meanwhile, or
+    /// anything is in the buffer at its end.
     fn go_up(&mut self, link: u32, now: Time) -> bool {
+        let is_without = self.is_without(link);
         let Some(outside) = &mut self.outside else { return false };
         let down = &mut outside.outages.down;
         let Some(place) = down.iter().position(|down| down.link == link) else { return false };
         let was = down[place];
-        let is_without = self.is_without(link);
-        if let Some(outside) = &mut self.outside {
-            outside.outages.down.swap_remove(place);
-        }
         let at = &mut self.links[link as usize];
         let kind = &self.kinds[at.kind as usize];
-        let is_unused = at.output.granted() == was.granted && at.has_left(kind, now);
+        // New credit would let a packet go on that its terminal has put on the link meanwhile, and nobody would wake it.
+        if !is_without || at.output.granted() != was.granted || !at.has_left(kind, now) {
+            return false;
+        }
+        down.swap_remove(place);
         at.credit = Credit::new(kind, at.wire.known());
         if self.ports.open(&mut at.port, was.free_at) {
             if was.free_at <= now {
@@ -181,7 +184,7 @@ impl Network {
                 at.port.announce(link, &mut self.wheel);
             }
         }
-        is_without && is_unused
+        true
     }
 
     /// Whether nothing waits for a link that is down, and for no other.
