@@ -157,9 +157,7 @@ impl Network {
         let dispatched = at.dispatched;
         let first = || self.lanes[lane as usize].outgoing.first().expect("a character is ready").packet;
         let packet = if dispatched == NONE { first() } else { dispatched };
-        if self.packets[packet].wrong_on == NONE {
-            self.packets[packet].wrong_on = link;
-        }
+        self.packets[packet].is_wrong_on(link, now);
         false
     }
 

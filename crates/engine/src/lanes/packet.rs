@@ -1,5 +1,6 @@
 //! Packets on lanes, and the header by which one is routed.
 
+use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::measure::Delivery;
 
@@ -37,8 +38,10 @@ pub struct Packet {
     pub(super) header: Header,
     /// Address characters before this header.
     pub(super) address: u32,
-    /// The link on which a character of it was wrong, if its terminal will find that; or [`NONE`].
+    /// The link on which a character of it was wrong first, if its terminal will find that; or [`NONE`].
     pub(super) wrong_on: u32,
+    /// When that started.
+    pub(super) wrong_at: Time,
     /// Whether it was cut or discarded.
     pub(super) lost: bool,
     /// Number of its remaining pieces: one, unless it was cut.
@@ -46,6 +49,13 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Notes that a character of it that starts at a tick is wrong on a link: the first one counts, and of several in one
+    /// tick that on the lowest link, as wires start characters in any order.
+    pub(super) fn is_wrong_on(&mut self, link: u32, time: Time) {
+        let is_first = self.wrong_on == NONE || self.wrong_at == time && link < self.wrong_on;
+        (self.wrong_on, self.wrong_at) = if is_first { (link, time) } else { (self.wrong_on, self.wrong_at) };
+    }
+
     /// Returns the delivery of a packet at a tick.
     pub fn delivered(&self, delivered: Time) -> Delivery {
         let &Self { source, target, length, created, started, mark, number, .. } = self;

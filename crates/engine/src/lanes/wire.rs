@@ -52,6 +52,7 @@ impl Network {
             header,
             address,
             wrong_on: NONE,
+            wrong_at: 0,
             lost,
             pieces,
         };
