@@ -54,12 +54,6 @@ pub(super) struct Outages {
     beyond: bool,
 }
 
-/// Whether programs are told that the first character of a packet has arrived. They are when the start of its end is
-/// known, which is too late for a packet that is stopped in its middle.
-fn tells_heads(fabric: &Fabric) -> bool {
-    fabric.has_programs() && fabric.message_ack_at_head == 1
-}
-
 impl Outages {
     /// Returns the outages of a network without codes, or with them.
     pub fn new(fabric: &Fabric, codes: bool) -> Self {
@@ -71,7 +65,7 @@ impl Outages {
                     changes.push((down, Change::Down(link, up == NEVER)));
                     changes.extend((up < NEVER).then_some((up as Time, Change::Up(link))));
                 }
-                fault_kind::STUCK if up < NEVER && !tells_heads(fabric) => {}
+                fault_kind::STUCK if up < NEVER => {}
                 _ => changes.push((down, Change::Other)),
             }
         }
@@ -82,10 +76,8 @@ impl Outages {
 
     /// Returns the links that stop for a time, from and until when.
     pub fn stops(fabric: &Fabric) -> impl Iterator<Item = (u32, Time, Time)> + '_ {
-        let rows = (0..fabric.fault_link.len()).filter(|&row| {
-            let stops = fabric.fault_stuck[row] == fault_kind::STUCK && fabric.fault_up_ticks[row] < NEVER;
-            stops && !tells_heads(fabric)
-        });
+        let rows = (0..fabric.fault_link.len())
+            .filter(|&row| fabric.fault_stuck[row] == fault_kind::STUCK && fabric.fault_up_ticks[row] < NEVER);
         rows.map(|row| {
             let (from, until) = (fabric.fault_down_ticks[row], fabric.fault_up_ticks[row]);
             (fabric.fault_link[row], from as Time, until as Time)

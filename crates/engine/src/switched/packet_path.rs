@@ -125,8 +125,9 @@ impl Network {
         let Some(begun) = begun else { return false };
         self.extensions += 1;
         if let Some(gone) = gone {
-            self.tell_sent(link, &gone, to_terminal);
+            self.tell_sent(link, &gone);
         }
+        self.tell_begun(link, &begun.run, begun.last);
         if begun.again | to_terminal {
             cold_path();
             self.go_on_at_source::<PACED>(link, begun.again);
@@ -229,6 +230,7 @@ impl Network {
         if let Some(gone) = gone {
             self.sent(output, &gone, false, to_terminal);
         }
+        self.tell_begun(output, &run, last);
         if again {
             cold_path();
             self.wake(output);
@@ -264,26 +266,33 @@ impl Network {
         if to_terminal {
             beside.goes_to_terminal(&mut links[link as usize], link, gone.number, gone.free);
         }
-        self.tell_sent(link, gone, to_terminal);
+        self.tell_sent(link, gone);
     }
 
     /// Reports an end of packet, if somebody wants to know.
     #[inline(always)]
-    pub(super) fn tell_sent(&mut self, link: u32, gone: &Gone, to_terminal: bool) {
-        if self.tells_heads && to_terminal {
-            self.schedule_head(link, gone.started, gone.characters);
-        }
+    pub(super) fn tell_sent(&mut self, link: u32, gone: &Gone) {
         if self.hops.limit > 0 {
             cold_path();
             self.keep_hop(link, gone.packet, gone.started, gone.free);
         }
     }
 
+    /// Reports that a packet begins on a link with a run, which may be all of it, if somebody wants to know. Its end may be
+    /// known only much later: a code or a stop may come before.
+    #[inline(always)]
+    pub(super) fn tell_begun(&mut self, link: u32, run: &Run, all: bool) {
+        if self.tells_heads {
+            self.schedule_head(link, run, all);
+        }
+    }
+
     /// Schedules the arrival of a packet's first character at its terminal, if that is not the last one.
     #[cold]
-    fn schedule_head(&mut self, link: u32, started: Time, characters: u32) {
-        if characters > 1 {
-            let time = self.kind(&self.links[link as usize]).arrival(started);
+    fn schedule_head(&mut self, link: u32, run: &Run, all: bool) {
+        let at = &self.links[link as usize];
+        if at.leads_to_terminal() && !(all && run.count == 1) {
+            let time = self.kind(at).arrival(run.time);
             self.schedule(Event::Source(self.fabric.ports() + link), time);
         }
     }

@@ -172,6 +172,9 @@ impl Network {
                 at.output.take_entered(burst.run.count);
             }
             self.extensions += 1;
+            if CASE != SUPPLY && before == worm.first {
+                self.tell_begun(link, &burst.run, burst.last);
+            }
         }
         self.take_effect::<PACED, CASE>(link, burst, before)
     }

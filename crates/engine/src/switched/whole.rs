@@ -115,10 +115,11 @@ impl Network {
         }
         self.grants += 1;
         self.extensions += 2;
-        self.tell_sent(input, &ends.rest, false);
+        self.tell_sent(input, &ends.rest);
         if let Some(last) = &ends.last {
-            self.tell_sent(output, last, to_terminal);
+            self.tell_sent(output, last);
         }
+        self.tell_begun(output, &whole.begins, ends.last.is_some());
         if to_terminal {
             self.stream(output);
         }

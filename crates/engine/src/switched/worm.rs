@@ -70,7 +70,6 @@ pub(super) struct Gone {
     pub number: u32,
     pub packet: u32,
     pub next: u32,
-    pub characters: u32,
     /// When its first character started on the wire.
     pub started: Time,
     /// When the wire is free after it.
@@ -243,7 +242,7 @@ impl Link {
         self.due.catch_up();
         self.order.sending = next;
         self.sent.add(characters, free - started);
-        Gone { number, packet, next, characters, started, free }
+        Gone { number, packet, next, started, free }
     }
 
     /// Takes the first worm off.

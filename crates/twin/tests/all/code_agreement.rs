@@ -1,13 +1,14 @@
 //! The engine and the twin pass on, drop and lose the same time-codes and interrupts, at the same ticks.
 
-use crate::scenarios::agree::{emptied, links};
+use crate::scenarios::agree::{Seen as Programs, emptied, links};
 use crate::scenarios::codes::{with_codes, with_priorities};
-use crate::scenarios::faults::with_timeouts;
+use crate::scenarios::faults::{with_quiet_faults, with_timeouts};
 use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
 
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, acknowledge};
 
 /// The fate of the codes of all runs.
 #[derive(Debug, Default)]
@@ -51,6 +52,26 @@ fn codes_beside_faults_and_lanes_agree() {
         seen.compare(seed, &fabric, until);
     }
     assert!(seen.taken > 500 && seen.lost > 30 && seen.invalid > 30, "{seen:?}");
+}
+
+/// A code or a stop may come between the first character of a packet, of which programs are told, and its end.
+#[test]
+fn programs_beside_codes_and_stops_agree() {
+    let mut seen = Programs::default();
+    for seed in seeds("programs with codes", 0..40) {
+        let mut fabric = random_programs(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 40);
+        if fabric.message_acknowledge == acknowledge::PACKET {
+            fabric.message_ack_at_head = u8::from(seed % 4 > 0);
+        }
+        let fabric = if seed % 3 == 0 {
+            with_quiet_faults(&fabric, seed, until)
+        } else {
+            with_codes(&fabric, seed, until)
+        };
+        seen.compare(seed, &fabric, until);
+    }
+    assert!(seen.received > 100, "{seen:?}");
 }
 
 #[test]
