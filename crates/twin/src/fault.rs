@@ -17,7 +17,7 @@ impl Twin<'_> {
             let ended = self.fabric.fault_ended_ticks[row] as Time;
             let up = self.fabric.fault_up_ticks[row];
             let until = if up == NEVER { Time::MAX } else { up as Time };
-            let kind = self.fabric.fault_stuck[row];
+            let kind = self.fabric.fault_kind[row];
             if kind == fault_kind::LOSS || kind == fault_kind::REPLAY {
                 let again = kind == fault_kind::REPLAY;
                 self.agenda

@@ -122,5 +122,5 @@ def _columns(found: list[Outage]) -> Arrays:
         "fault_down_ticks": u64([one.down for one in found]),
         "fault_ended_ticks": u64([one.ended for one in found]),
         "fault_up_ticks": u64([NEVER_TICKS if one.up is None else one.up for one in found]),
-        "fault_stuck": np.array([number("fault_kind", one.kind) for one in found], np.uint8),
+        "fault_kind": np.array([number("fault_kind", one.kind) for one in found], np.uint8),
     }

@@ -76,7 +76,7 @@ def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | 
     if "fault_link" not in arrays:
         return []
     first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
-    names = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_stuck")
+    names = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_kind")
     rows = zip(*(arrays[name].tolist() for name in names), strict=True)
     found = [
         [link, down * tick_ns, None if up >= NEVER_TICKS else up * tick_ns, stuck]

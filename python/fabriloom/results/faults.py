@@ -23,7 +23,7 @@ def has_faults(native: Mapping[str, Any]) -> bool:
 
 def _outages(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
     """Return link, begin and end in ticks of everything but single wrong bits."""
-    lasts = tables.column(native, "fault_stuck") <= FAULT_KIND.STUCK
+    lasts = tables.column(native, "fault_kind") <= FAULT_KIND.STUCK
     names = ("link", "down_ticks", "up_ticks")
     return [tables.column(native, f"fault_{name}")[lasts].astype(np.int64) for name in names]
 

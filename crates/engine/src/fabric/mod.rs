@@ -307,7 +307,7 @@ columns! {
         /// Per fault: when the link is repaired; 2^62: never.
         fault_up_ticks: u64,
         /// Per fault: one of [`fault_kind`].
-        fault_stuck: u8,
+        fault_kind: u8,
 
         /// Per replacement of the routing tables, in ascending order: its tick. Not with `output_queues`.
         table_ticks: u64,

@@ -68,7 +68,7 @@ impl Faults {
             let ended = fabric.fault_ended_ticks[row] as Time;
             let for_good = fabric.fault_up_ticks[row] == NEVER;
             let up = fabric.fault_up_ticks[row] as Time;
-            let (fails, runs) = match fabric.fault_stuck[row] {
+            let (fails, runs) = match fabric.fault_kind[row] {
                 fault_kind::LINK => (FaultEvent::Down { ended, for_good }, Some(FaultEvent::Up)),
                 fault_kind::STUCK => (FaultEvent::Stuck { for_good }, Some(FaultEvent::Free)),
                 kind => (FaultEvent::Wrong { until: up, again: kind == fault_kind::REPLAY }, None),

@@ -8,7 +8,7 @@ use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
 use super::state::{NEVER, Rings};
 use super::tick::GO_ON;
-use crate::fabric::{self, Fabric, NONE};
+use crate::fabric::{self, Fabric, NONE, fault_kind};
 use crate::kernel::Time;
 
 /// Outages of links, and their losses.
@@ -43,7 +43,7 @@ impl Faults {
         }
         let mut outages = vec![Vec::new(); f.links()];
         for (row, &link) in f.fault_link.iter().enumerate().rev() {
-            if f.fault_stuck[row] == 0 {
+            if f.fault_kind[row] == fault_kind::LINK {
                 let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
                 outages[link as usize].push(Outage { down, up });
             }
@@ -93,11 +93,13 @@ impl Faults {
 
 /// Returns when each station starts nothing; empty if none ever stops.
 fn stops(f: &Fabric) -> Vec<Vec<Outage>> {
-    if !f.fault_stuck.contains(&1) {
+    if !f.fault_kind.contains(&fault_kind::STUCK) {
         return Vec::new();
     }
     let mut found = vec![Vec::new(); f.links()];
-    for (row, &link) in f.fault_link.iter().enumerate().filter(|&(row, _)| f.fault_stuck[row] == 1) {
+    for (row, &link) in
+        f.fault_link.iter().enumerate().filter(|&(row, _)| f.fault_kind[row] == fault_kind::STUCK)
+    {
         let up = f.fault_up_ticks[row];
         let up = if up == fabric::NEVER { NEVER } else { up as Time };
         found[f.station_next[link as usize] as usize]

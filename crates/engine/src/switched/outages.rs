@@ -60,7 +60,7 @@ impl Outages {
         let mut changes = Vec::new();
         for (row, &link) in fabric.fault_link.iter().enumerate() {
             let (down, up) = (fabric.fault_down_ticks[row] as Time, fabric.fault_up_ticks[row]);
-            match fabric.fault_stuck[row] {
+            match fabric.fault_kind[row] {
                 fault_kind::LINK if !codes => {
                     changes.push((down, Change::Down(link, up == NEVER)));
                     changes.extend((up < NEVER).then_some((up as Time, Change::Up(link))));
@@ -77,7 +77,7 @@ impl Outages {
     /// Returns the links that stop for a time, from and until when.
     pub fn stops(fabric: &Fabric) -> impl Iterator<Item = (u32, Time, Time)> + '_ {
         let rows = (0..fabric.fault_link.len())
-            .filter(|&row| fabric.fault_stuck[row] == fault_kind::STUCK && fabric.fault_up_ticks[row] < NEVER);
+            .filter(|&row| fabric.fault_kind[row] == fault_kind::STUCK && fabric.fault_up_ticks[row] < NEVER);
         rows.map(|row| {
             let (from, until) = (fabric.fault_down_ticks[row], fabric.fault_up_ticks[row]);
             (fabric.fault_link[row], from as Time, until as Time)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::fabric::{Fabric, MOST_PORTS, NEVER, NO_PORT, NONE, class_of, port_choice};
+use crate::fabric::{Fabric, MOST_PORTS, NEVER, NO_PORT, NONE, class_of, fault_kind, port_choice};
 use crate::kernel::Time;
 
 /// A packet between two terminals that have no plane in common.
@@ -230,7 +230,7 @@ fn outages(fabric: &Fabric) -> Vec<Vec<(Time, Time)>> {
     let mut found = vec![Vec::new(); fabric.terminal_out_link.len()];
     for (row, &link) in fabric.fault_link.iter().enumerate() {
         let (from, until) = (fabric.fault_ended_ticks[row] as Time, fabric.fault_up_ticks[row] as Time);
-        if fabric.fault_stuck[row] == 0
+        if fabric.fault_kind[row] == fault_kind::LINK
             && from < until
             && let Some(outages) = found.get_mut(port_of[link as usize] as usize)
         {

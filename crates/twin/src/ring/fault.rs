@@ -1,5 +1,6 @@
 //! Links that are down: losses, and when senders forget lost packets.
 
+use fabriloom_engine::fabric::fault_kind;
 use fabriloom_engine::kernel::Time;
 
 use super::parts::{Kind, Label, Loss, Phase, Verdict, What};
@@ -9,7 +10,7 @@ impl Rings<'_> {
     /// Schedules a check of everything when stopped stations continue.
     pub(crate) fn wake_stopped(&mut self) {
         let f = self.fabric;
-        for row in (0..f.fault_link.len()).filter(|&row| f.fault_stuck[row] == 1) {
+        for row in (0..f.fault_link.len()).filter(|&row| f.fault_kind[row] == fault_kind::STUCK) {
             self.wake_at(f.fault_up_ticks[row] as Time);
         }
     }
@@ -20,7 +21,7 @@ impl Rings<'_> {
         (0..f.fault_link.len()).any(|row| {
             let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
             let here = f.station_next[f.fault_link[row] as usize] as usize == station;
-            f.fault_stuck[row] == 1 && here && down <= self.now && self.now < up
+            f.fault_kind[row] == fault_kind::STUCK && here && down <= self.now && self.now < up
         })
     }
 
@@ -31,7 +32,10 @@ impl Rings<'_> {
         let f = self.fabric;
         let is_lost = (0..f.fault_link.len()).any(|row| {
             let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
-            f.fault_stuck[row] == 0 && f.fault_link[row] as usize == link && down <= tail && self.now < up
+            f.fault_kind[row] == fault_kind::LINK
+                && f.fault_link[row] as usize == link
+                && down <= tail
+                && self.now < up
         });
         if is_lost {
             let forgotten = self.now + f.ring_echo_timeout_ticks as Time;

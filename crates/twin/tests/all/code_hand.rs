@@ -2,7 +2,7 @@
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, DS_LINK, add_cable, failing, line, send_list};
-use fabriloom_engine::fabric::{Fabric, TIME};
+use fabriloom_engine::fabric::{Fabric, TIME, fault_kind};
 use fabriloom_twin::{TakenCode, TwinRun};
 
 /// Terminal 0, switch, switch, terminal 1; a code has 14 ticks on a wire and needs 20 in a switch.
@@ -112,7 +112,7 @@ fn a_stuck_terminal_takes_time_codes() {
     send_list(&mut f, &[&[(1, 200, 0)], &[]]);
     source(&mut f, 0, TIME, 2000, 1000, 3);
     failing(&mut f, 4, 50, 51, 50_000);
-    f.fault_stuck = vec![1];
+    f.fault_kind = vec![fault_kind::STUCK];
     let result = counted(&f);
     assert_eq!(at(&result.codes, 1), [2082, 3082, 4082]);
     assert_eq!(result.deliveries.len(), 1);

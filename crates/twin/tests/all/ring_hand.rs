@@ -5,7 +5,7 @@
 //! of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
 
 use crate::scenarios::rings::{Stop, rings};
-use fabriloom_engine::fabric::{Fabric, arrival, check, retry, target, transaction};
+use fabriloom_engine::fabric::{Fabric, arrival, check, fault_kind, retry, target, transaction};
 use fabriloom_twin::{RingTwinRun, run_rings};
 
 const T: Stop = Stop::Terminal;
@@ -66,7 +66,7 @@ fn every_transaction_past_one_station() {
 
 /// Makes a link be down between two ticks; losses are forgotten after 100, given up after 1000.
 fn fail(f: &mut Fabric, link: u32, down: u64, up: u64) {
-    (f.fault_link, f.fault_stuck) = (vec![link], vec![0]);
+    (f.fault_link, f.fault_kind) = (vec![link], vec![fault_kind::LINK]);
     (f.fault_down_ticks, f.fault_ended_ticks, f.fault_up_ticks) = (vec![down], vec![down + 1], vec![up]);
     (f.ring_echo_timeout_ticks, f.ring_timeout_ticks) = (100, 1000);
 }
@@ -96,7 +96,7 @@ fn what_is_lost_is_forgotten() {
 /// Makes the stations at the ends of links begin nothing between two ticks.
 fn stop(f: &mut Fabric, links: &[u32], down: u64, up: u64) {
     let rows = links.len();
-    (f.fault_link, f.fault_stuck) = (links.to_vec(), vec![1; rows]);
+    (f.fault_link, f.fault_kind) = (links.to_vec(), vec![fault_kind::STUCK; rows]);
     (f.fault_down_ticks, f.fault_ended_ticks) = (vec![down; rows], vec![down + 1; rows]);
     (f.fault_up_ticks, f.ring_echo_timeout_ticks) = (vec![up; rows], 1);
 }

@@ -3,7 +3,7 @@
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, DS_LINK, crossbar, failing, line, send_list};
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, fault_kind};
 use fabriloom_twin::TwinRun;
 
 /// The links of the crossbar out of terminal 0 and into terminal 1.
@@ -26,7 +26,7 @@ fn blocked(stuck: &[(u64, u64)], third: &[(u32, u32, u64)], timeout: u64) -> Twi
 fn stick(f: &mut Fabric, link: u32, times: &[(u64, u64)]) {
     for &(from, until) in times {
         failing(f, link, from, from + 1, until);
-        *f.fault_stuck.last_mut().expect("it has just been added") = 1;
+        *f.fault_kind.last_mut().expect("it has just been added") = fault_kind::STUCK;
     }
 }
 

@@ -6,7 +6,7 @@ use crate::fabric::{Fabric, NEVER, fault_kind};
 /// Refuses faults of links that do not exist, are out of order, or overlap.
 pub fn check(f: &Fabric) -> Checked {
     below("fault_link", &f.fault_link, f.links(), "a link")?;
-    known("fault_stuck", &f.fault_stuck, if f.has_rings() { fault_kind::STUCK } else { fault_kind::LAST })?;
+    known("fault_kind", &f.fault_kind, if f.has_rings() { fault_kind::STUCK } else { fault_kind::LAST })?;
     if let Some(row) = f.switch_timeout_ticks.iter().position(|&ticks| ticks >= NEVER / 4) {
         return fail("switch_timeout_ticks", row, f.switch_timeout_ticks[row], "below 2^60 ticks");
     }
@@ -19,7 +19,7 @@ pub fn check(f: &Fabric) -> Checked {
             return fail("fault_down_ticks", row, down, "not before the fault of the row before");
         }
         // On rings, a fault that stops a station does not affect its link.
-        let what = if f.has_rings() { usize::from(f.fault_stuck[row]) } else { 0 };
+        let what = if f.has_rings() { usize::from(f.fault_kind[row]) } else { 0 };
         if down < runs_from[link as usize][what] {
             return fail("fault_down_ticks", row, down, "not before the link runs again");
         }
@@ -65,7 +65,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("fault_down_ticks", f.fault_down_ticks.len(), faults),
         ("fault_ended_ticks", f.fault_ended_ticks.len(), faults),
         ("fault_up_ticks", f.fault_up_ticks.len(), faults),
-        ("fault_stuck", f.fault_stuck.len(), faults),
+        ("fault_kind", f.fault_kind.len(), faults),
         ("table_number", f.table_number.len(), f.table_ticks.len()),
         ("switch_timeout_ticks", f.switch_timeout_ticks.len(), timeouts),
     ]

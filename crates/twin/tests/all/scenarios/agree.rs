@@ -1,6 +1,6 @@
 //! One network in the fast engine and in its twin; everything that both know is compared.
 
-use fabriloom_engine::fabric::{Fabric, NEVER, check, transaction};
+use fabriloom_engine::fabric::{Fabric, NEVER, check, fault_kind, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
 use fabriloom_twin::{
@@ -187,7 +187,7 @@ impl Agreed {
 }
 
 fn never_starts(f: &Fabric) -> bool {
-    f.fault_stuck.iter().zip(&f.fault_up_ticks).any(|(&stuck, &up)| stuck == 1 && up == NEVER)
+    f.fault_kind.iter().zip(&f.fault_up_ticks).any(|(&kind, &up)| kind == fault_kind::STUCK && up == NEVER)
 }
 
 fn same_use(seed: u64, fabric: &Fabric, drained: &Simulation, twin: &TwinRun) {

@@ -1,6 +1,6 @@
 //! Fabrics built by hand, cable by cable.
 
-use fabriloom_engine::fabric::{Fabric, NONE, arbiter, arrival, choice, length, target};
+use fabriloom_engine::fabric::{Fabric, NONE, arbiter, arrival, choice, fault_kind, length, target};
 
 /// Both directions of a cable and the buffers at their ends.
 #[derive(Clone, Copy, Debug)]
@@ -192,7 +192,7 @@ pub fn failing(f: &mut Fabric, link: u32, down: u64, ended: u64, up: u64) {
     f.fault_down_ticks.push(down);
     f.fault_ended_ticks.push(ended);
     f.fault_up_ticks.push(up);
-    f.fault_stuck.push(0);
+    f.fault_kind.push(fault_kind::LINK);
 }
 
 /// A square grid of switches with two cables between neighbours and dimension-order routes, columns first.

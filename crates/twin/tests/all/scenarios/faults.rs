@@ -35,7 +35,7 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_link.push(link);
             f.fault_ended_ticks.push(ended);
             f.fault_up_ticks.push(up);
-            f.fault_stuck.push(if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 });
+            f.fault_kind.push(if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 });
         }
     }
     check(&f).expect("the generator makes legal faults");
@@ -72,7 +72,7 @@ pub fn with_quiet_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_link.push(link);
             f.fault_ended_ticks.push(down + 1);
             f.fault_up_ticks.push(up);
-            f.fault_stuck.push(kind);
+            f.fault_kind.push(kind);
         }
     }
     check(&f).expect("the generator makes legal faults");
@@ -105,7 +105,7 @@ pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_link.push(link);
             f.fault_ended_ticks.push(down + 1);
             f.fault_up_ticks.push(up);
-            f.fault_stuck.push(0);
+            f.fault_kind.push(fault_kind::LINK);
         }
     }
     stops(&mut f, draw, span);
@@ -158,7 +158,7 @@ fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
     f.fault_link = rows.iter().map(|row| row.1).collect();
     f.fault_ended_ticks = rows.iter().map(|row| row.2).collect();
     f.fault_up_ticks = rows.iter().map(|row| row.3).collect();
-    f.fault_stuck = rows.iter().map(|row| row.4).collect();
+    f.fault_kind = rows.iter().map(|row| row.4).collect();
 }
 
 /// The same; in most networks switches also end packets that do not move for a time, short or long.
