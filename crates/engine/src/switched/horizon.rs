@@ -4,8 +4,8 @@
 //! A burst that would pass the horizon of its wire ends before it, and its link is **held**: it is looked at again when
 //! the horizon is reached. That is all that codes and stops are for the links. Networks without them have no horizon.
 //!
-//! A horizon is a lower limit, found when a link is about to be held: the next stop of the link, which only tests use, and
-//! the next tick at which a code may be ready for its wire (see [`Paths`]).
+//! A horizon is a lower limit, found when a link is about to be held: the next stop of the link, and the next tick at
+//! which a code may be ready for its wire (see [`Paths`]).
 
 mod paths;
 
