@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import routing
+from ..codes import FAULT_KIND
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.sections.routing import AfterFault
@@ -80,10 +81,10 @@ def _moments(
     """Return when tables are replaced, and the links between switches that are dead at that time."""
     delay, last = -(-after.delay_ps // tick_ps), scenario.run.duration_ps // tick_ps
     turns: list[tuple[int, int, bool]] = []
-    rows = zip(*(columns[f"fault_{name}"].tolist() for name in ("link", *_TIMES)), strict=True)
+    rows = zip(*(columns[name].tolist() for name in _OUTAGES), strict=True)
     of_switches = set(parts.graph.switch_links.tolist())
-    for link, down, up, stuck in rows:
-        if link in of_switches and not stuck:
+    for link, down, up, kind in rows:
+        if link in of_switches and kind == FAULT_KIND.LINK:
             turns.append((down, link, True))
             if up < NEVER_TICKS:
                 turns.append((up, link, False))
@@ -96,7 +97,7 @@ def _moments(
     return list(found.items())
 
 
-_TIMES = ("down_ticks", "up_ticks", "stuck")
+_OUTAGES = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_kind")
 
 
 def _known_as(after: AfterFault, dead: frozenset[int]) -> frozenset[int]:

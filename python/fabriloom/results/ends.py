@@ -78,8 +78,8 @@ def incomplete(after: str, lost: int, stranded: int, waiting: str) -> str:
 
 def stopped(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> str:
     """Return the reason for the end of a run in which everything waits for what a fault stopped for good."""
-    names = ("link", "down_ticks", "up_ticks", "stuck")
-    rows = zip(*(tables.column(native, f"fault_{name}").tolist() for name in names), strict=True)
+    names = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_kind")
+    rows = zip(*(tables.column(native, name).tolist() for name in names), strict=True)
     end = int(native["end_time_ticks"])
     waited = [
         f"{_stopped_part(graph, link)} from {down * tick_ps / 1e9:.6g} ms on"
