@@ -50,6 +50,7 @@
 //! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
 //! | [`early`] | credit that is in time whatever is sent next, taken at once | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
+//! | [`heads`] | the first characters of packets at terminals, for programs | `tell_begun` by [`packet_path`], [`transmit`] and [`whole`] |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `close`, `open` by [`outages`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
 //! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `stop` and `happens_outside` by `run` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `fail` by [`horizon`] |
@@ -92,6 +93,7 @@ mod due;
 mod early;
 mod fast;
 mod groups;
+mod heads;
 mod horizon;
 mod link;
 mod model;
