@@ -116,7 +116,8 @@ pub struct TwinRun {
     pub packet_hops: u64,
     /// The time limit, or the last event if nothing remained to do, in ticks.
     pub end_time: Time,
-    /// Whether the packets created up to the end could not all be delivered even if no more were created.
+    /// Whether the packets created up to the end could not all be delivered even if no more were created; of programs,
+    /// those in the fabric.
     pub deadlocked: bool,
     /// Per link; counting continued after the end until nothing moved any more.
     pub links: Vec<LinkCounts>,

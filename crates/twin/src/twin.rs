@@ -327,9 +327,9 @@ impl<'a> Twin<'a> {
             }
         };
         let messages = self.programs.as_ref().map(messages);
-        if let Some(programs) = &mut self.programs {
+        // They may have handed on messages without end; only what is in the fabric moves on.
+        if let Some(programs) = self.programs.take() {
             totals.offered = programs.handed().0;
-            programs.stop_after(until);
         }
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();

@@ -54,7 +54,7 @@ fn codes_beside_faults_and_lanes_agree() {
     assert!(seen.taken > 500 && seen.lost > 30 && seen.invalid > 30, "{seen:?}");
 }
 
-/// A code or a stop may come between the first character of a packet, of which programs are told, and its end.
+/// A code or a stop may come between the first character of a packet, which programs may acknowledge, and its end.
 #[test]
 fn programs_beside_codes_and_stops_agree() {
     let mut seen = Programs::default();
