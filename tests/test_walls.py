@@ -194,6 +194,7 @@ WRITES = re.compile(
 )
 OWN_WRITERS = {
     "page/sessions.py": "a folder of the server's own, made by itself and removed with it",
+    "experiments/low_diameter.py": "a table of this repository",
     "experiments/page.py": "a page of this repository",
     "experiments/evidence.py": "pages of this repository",
     "results/reference.py": "a page of this repository",

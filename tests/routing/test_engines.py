@@ -110,6 +110,13 @@ def test_loads_of_a_dragonfly_are_those_of_its_paper() -> None:
     assert 1 / routing.channel_loads(graph, valiant, weights).max() == pytest.approx(0.5, abs=0.04)
 
 
+def test_auto_crosses_one_global_link_where_layers_do_not_suffice() -> None:
+    graph = topology.build("dragonfly", switches_per_group=8, global_links=4, terminals_per_switch=4)
+    assert routing.layers_needed(graph, thin=True) > 2
+    assert routing.build(graph, lanes=2).kind == "hops"
+    assert routing.build(graph, lanes=1).kind == "up-star-down-star"
+
+
 def test_valiant_goes_up_to_any_switch_of_the_top() -> None:
     tree = topology.fat_tree(2, 3)
     table = routing.build(tree, "valiant")

@@ -14,7 +14,7 @@ from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
 from .drawn import drawn
-from .hops import hops, valiant
+from .hops import hops, hops_needed, valiant
 from .layers import all_minimal, minimal_layers
 from .shortest_path import self_routing, shortest_path
 from .table import RouteTable, RoutingError
@@ -54,8 +54,9 @@ def build(
 
     * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); for other
       graphs it is the shortest path; if that could deadlock, minimal paths in layers if the lanes suffice for
-      all of them, or else up*/down* if all cables are two-way. "interval" builds the kind ``of=`` and
-      requires that interval labels can express it, as ``interval_labelling=True`` does with any kind.
+      all of them, or with a lane per global link where the family has groups, or else up*/down* if all
+      cables are two-way. "interval" builds the kind ``of=`` and requires that interval labels can express it,
+      as ``interval_labelling=True`` does with any kind.
     * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has a fixed link:
       ``spread="turns"`` (default) assigns destinations in turn (d-mod-k), "runs" gives every link a block of
       consecutive destinations, "random" draws a link for each destination and switch, with ``spread_seed``.
@@ -176,6 +177,8 @@ def _automatic(
         layered = all_minimal(graph, spread, lanes)
         if layered is not None:
             return layered
+        if "groups" in graph.layout and lanes >= hops_needed(graph):
+            return hops(graph, spread, via, lanes)
     if one_way(graph):
         return table
     return _rule("up-star-down-star", graph, spread, via, {})
