@@ -63,9 +63,9 @@ impl Twin<'_> {
             if character.kind == Kind::End {
                 state.receiving = None;
             }
-            let queue = state.queues.get_mut(&queue).expect("its queue");
-            queue.packets.back_mut().expect("its packet").1.push_back(character);
-            return;
+            let packets = &mut state.queues.get_mut(&queue).expect("its queue").packets;
+            packets.back_mut().expect("its packet").1.push_back(character);
+            return self.look_at_header(Place { lane, queue });
         }
         state.entering.push_back(character);
         let (header, _) = self.front_header(character.packet);
@@ -86,7 +86,10 @@ impl Twin<'_> {
     /// Starts decoding if there is a packet at the front.
     fn look_at_header(&mut self, place: Place) {
         let queue = &self.lanes[place.lane as usize].queues[&place.queue];
-        if queue.front != Front::Nothing || queue.packets.is_empty() {
+        let Some((_, characters)) = queue.packets.front() else { return };
+        let is_stored = characters.back().is_some_and(|last| last.kind == Kind::End);
+        let waits = self.fabric.store_and_forward != 0 && !is_stored;
+        if queue.front != Front::Nothing || waits {
             return;
         }
         let decode = self.fabric.switch_decode_ticks[self.switch_at(place.lane)];

@@ -60,8 +60,9 @@ impl Network {
     fn ask(&mut self, stay: u32, front_at: Time) {
         let at = &self.stays[stay];
         let kind = self.kind(self.lanes[at.lane as usize].link);
-        let header = Time::from(self.fabric.header_chars.max(1) - 1) * Time::from(kind.character);
-        let time = kind.request(front_at, at.start + header);
+        let stored = self.fabric.store_and_forward == 1;
+        let needed = if stored { at.length } else { self.fabric.header_chars.max(1) };
+        let time = kind.request(front_at, at.start + Time::from(needed - 1) * Time::from(kind.character));
         self.schedule(Event::Request(stay), time);
     }
 

@@ -10,7 +10,8 @@
 //! `Fabric::is_by_packet` checks them. Of the terms of S for a character that is not the first, *credit* never binds with
 //! credit for whole packets, and *wire* is S(m-1) + c if no other lane sends within a packet. *Supply* does not bind if
 //!
-//! * characters arrive as fast as they are sent: the links into a switch are not slower than those out of it;
+//! * characters arrive as fast as they are sent: the links into a switch are not slower than those out of it, or packets
+//!   are stored before they go on;
 //! * the crossbar is no slower, and nothing competes for it: links have one lane and one queue, or it takes no time;
 //! * the output buffer covers the way to the wire: it takes no longer than all places but one;
 //! * an end of packet takes as long as a character, and no header is deleted that has characters.

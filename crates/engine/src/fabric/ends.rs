@@ -17,6 +17,7 @@ impl Fabric {
     /// Returns the characters before the end of a packet with this payload.
     #[inline]
     pub fn payload_chars(&self, bytes: u32) -> u32 {
+        let bytes = bytes.saturating_add(self.overhead_bytes).max(self.least_bytes);
         let characters = if self.character_bytes < 2 { bytes } else { bytes.div_ceil(self.character_bytes) };
         characters.saturating_sub(u32::from(self.end_carries_data))
     }

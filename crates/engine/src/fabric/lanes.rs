@@ -86,7 +86,8 @@ impl Fabric {
             let crosses = crossbar == 0 || alone && crossbar <= character;
             let forward = u64::from(self.switch_forward_ticks[switch]);
             let covered = u64::from(self.link_output_buffer[link] - 1) * u64::from(character);
-            same_end && slowest <= character && crosses && forward <= covered
+            let supplied = slowest <= character || self.store_and_forward == 1;
+            same_end && supplied && crosses && forward <= covered
         })
     }
 

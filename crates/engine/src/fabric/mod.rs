@@ -89,6 +89,10 @@ columns! {
         via_header_chars: u32,
         /// Payload bytes of a character; 0: one, and in ring networks.
         character_bytes: u32,
+        /// Bytes of headers and check sums that fill characters together with the payload of a packet.
+        overhead_bytes: u32,
+        /// Bytes of the shortest packet, with its overhead; shorter ones are filled up.
+        least_bytes: u32,
         /// 1: the end of packet is the last character of the payload.
         end_carries_data: u8,
         /// Seed of every random stream.
@@ -103,6 +107,8 @@ columns! {
         lane_arbiter: u8,
         /// 1: a packet starts on a link only with credit for all of it (virtual cut-through).
         whole_packet_credit: u8,
+        /// 1: a head requests only when its whole packet has arrived (store and forward); only with `whole_packet_credit`.
+        store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
         /// Ticks for which a switch or a port ignores an interrupt number that it has passed on.

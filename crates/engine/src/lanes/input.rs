@@ -21,10 +21,12 @@ impl Network {
         at.arrivals.push(arrives);
         let is_next = at.packets.len() == 1 && at.arrivals.len() == 1;
         let is_end = sent.sent == sent.length;
-        if !sent.is_read && (is_end || sent.sent == self.front_header(sent.packet).0.max(1)) {
-            if !is_end {
-                self.lanes[lane as usize].reads();
-            }
+        let is_header = !sent.is_read && (is_end || sent.sent == self.front_header(sent.packet).0.max(1));
+        if is_header && !is_end {
+            self.lanes[lane as usize].reads();
+        }
+        let may_read = if self.fabric.store_and_forward == 1 { is_end } else { is_header };
+        if may_read {
             self.may_read(queue, arrives);
         } else if is_next {
             self.may_move(queue);

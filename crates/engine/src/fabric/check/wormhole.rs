@@ -55,6 +55,7 @@ fn lanes(f: &Fabric) -> Checked {
     }
     known("lane_sharing", &[f.lane_sharing], sharing::LAST)?;
     known("whole_packet_credit", &[f.whole_packet_credit], 1)?;
+    known("store_and_forward", &[f.store_and_forward], f.whole_packet_credit)?;
     known("output_queues", &[f.output_queues], f.whole_packet_credit)?;
     if f.lanes > 1 && !matches!(f.lane_arbiter, arbiter::ROUND_ROBIN | arbiter::FIXED) {
         return fail("lane_arbiter", 0, f.lane_arbiter, "round robin or fixed");

@@ -19,6 +19,7 @@ pub fn with_lanes(fabric: &Fabric, seed: u64) -> Fabric {
         if draw.chance(50) {
             f.link_quantum.fill(1);
         }
+        f.store_and_forward = u8::from(draw_for(seed ^ 0x570_2e0).chance(30));
         hold_packets(&mut f);
     }
     choose_lanes(&mut f, draw);
@@ -37,6 +38,7 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     if draw.chance(50) {
         f.link_quantum.fill(1);
     }
+    f.store_and_forward = u8::from(draw_for(seed ^ 0x570_2e0).chance(30));
     pass_whole(&mut f, draw);
     hold_packets(&mut f);
     choose_lanes(&mut f, draw);
@@ -81,7 +83,7 @@ fn longest(f: &Fabric) -> u32 {
     let lists = f.list_length.iter().chain(&f.flow_length);
     let payload = sources.chain(lists).copied().max().unwrap_or(0);
     let messages = f.message_packet_bytes.max(f.message_small_packet_bytes);
-    payload.max(messages) + f.header_chars + f.via_header_chars + 1
+    f.payload_chars(payload.max(messages)) + f.header_chars + f.via_header_chars + 1
 }
 
 /// Groups of all lanes of their links, of one, or of any.

@@ -148,6 +148,7 @@ fn characters(f: &mut Fabric, seed: u64) {
     if draw.chance(33) {
         f.character_bytes = draw.between(1, 8);
         f.end_carries_data = draw.pick(&[0, 1]);
+        (f.overhead_bytes, f.least_bytes) = (draw.pick(&[0, 0, 3, 26]), draw.pick(&[0, 0, 20]));
     }
 }
 
