@@ -31,6 +31,8 @@ pub enum What {
     Arrive { lane: u32, faults: u32 },
     /// One quantum of credit arrives at the sender of the lane.
     Credit { lane: u32, faults: u32 },
+    /// The sender of the lane learns that it is paused, or goes on.
+    Pause { lane: u32, pauses: bool },
     /// A character has left the output buffer of the lane completely.
     PlaceFree { lane: u32, faults: u32 },
     /// The tail of the packet that held the lane has left, and the lane is free again.
@@ -65,6 +67,8 @@ pub enum What {
     Take { link: u32 },
     /// A character may start on the wire of the link.
     Wire { link: u32 },
+    /// Packets have come into an input buffer or left it.
+    Look { lane: u32 },
 }
 
 /// All future events: those of the present tick in order, those of each later tick in a list of their own.

@@ -63,6 +63,8 @@ pub struct LinkCounts {
     pub stalled_ticks: u64,
     /// Ticks that heads waited for this link.
     pub wait_ticks: u64,
+    /// Most characters of complete packets in an input buffer of a switch that pauses its sender.
+    pub most_stored: u64,
 }
 
 /// A time-code or an interrupt that a port accepted.

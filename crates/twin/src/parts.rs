@@ -117,6 +117,11 @@ pub struct Lane {
     pub credit: u64,
     /// A packet has started on the wire and its end has not.
     pub amid_packet: bool,
+    /// Its sender has been told to pause, and whether it is told now, which takes effect later.
+    pub paused: bool,
+    pub pauses: bool,
+    /// Characters of complete packets in the input buffer, where senders are paused.
+    pub stored: i64,
     /// Characters on their way.
     pub wire: VecDeque<Character>,
 

@@ -356,6 +356,7 @@ impl Twin<'_> {
             self.agenda.add(self.now + pace, What::Cross { link });
         }
         if character.kind == Kind::End {
+            self.store(place.lane, -(self.characters(character.packet) as i64));
             self.leave(place, output);
         }
     }

@@ -133,6 +133,8 @@ impl<'a> Twin<'a> {
                 What::Cross { link } => self.cross(link),
                 What::Take { link } => self.take(link),
                 What::Wire { link } => self.start_on_wire(link),
+                What::Pause { lane, pauses } => self.pause(lane, pauses),
+                What::Look { lane } => self.look_at_store(lane),
             }
         }
     }

@@ -99,11 +99,14 @@ impl Twin<'_> {
         let Some(next) = next.or(dispatched) else { return false };
         let whole = self.fabric.whole_packet_credit != 0 && !state.amid_packet;
         let needed = if whole { self.characters(next.packet) } else { 1 };
+        if self.fabric.has_pause() {
+            return self.enters_terminal(link) || state.amid_packet || !state.paused;
+        }
         self.enters_terminal(link) || state.credit >= needed
     }
 
     /// Returns the characters of a packet with its current headers.
-    fn characters(&self, packet: usize) -> u64 {
+    pub(crate) fn characters(&self, packet: usize) -> u64 {
         let worm = &self.worms[packet];
         let via = if worm.has_via { self.fabric.via_header_chars } else { 0 };
         let header = if worm.has_header { self.fabric.header_chars } else { 0 };
@@ -133,7 +136,7 @@ impl Twin<'_> {
         } else {
             self.agenda.add(self.now + arrival, What::Arrive { lane, faults });
         }
-        if !self.enters_terminal(link) {
+        if !self.enters_terminal(link) && !self.fabric.has_pause() {
             self.lanes[lane as usize].credit -= 1;
         }
         if !self.leaves_terminal(link) {
@@ -171,10 +174,46 @@ impl Twin<'_> {
         let state = &mut self.lanes[lane as usize];
         state.arrived += 1;
         let most = u64::from(self.fabric.link_input_buffer[link as usize]);
-        assert!(state.arrived - state.departed <= most, "the input buffer of lane {lane} overflows");
+        let fits = state.arrived - state.departed <= most || self.fabric.has_pause();
+        assert!(fits, "the input buffer of lane {lane} overflows");
         let character = self.lanes[lane as usize].wire.pop_front().expect("a character is on its way");
+        if character.kind == Kind::End {
+            self.store(lane, self.characters(character.packet) as i64);
+        }
         self.sort_in(lane, character);
         self.agenda.add(self.now, What::Cross { link });
+    }
+
+    /// Counts a packet that is complete in an input buffer, or has left it.
+    pub(crate) fn store(&mut self, lane: u32, characters: i64) {
+        if self.fabric.has_pause() {
+            self.lanes[lane as usize].stored += characters;
+            self.agenda.add(self.now, What::Look { lane });
+        }
+    }
+
+    /// Tells the sender of a lane to pause, or to go on, when all has happened in this tick.
+    pub(crate) fn look_at_store(&mut self, lane: u32) {
+        let link = self.fabric.link_of(lane) as usize;
+        let state = &mut self.lanes[lane as usize];
+        let most = &mut self.links[link].counts.most_stored;
+        *most = (*most).max(state.stored as u64);
+        let threshold = if state.pauses {
+            self.fabric.link_pause_until[link]
+        } else {
+            self.fabric.link_pause_above[link]
+        };
+        let pauses = state.stored > i64::from(threshold);
+        if pauses != std::mem::replace(&mut state.pauses, pauses) {
+            let after = i64::from(self.fabric.link_credit_ticks[link]);
+            self.agenda.add(self.now + after, What::Pause { lane, pauses });
+        }
+    }
+
+    /// Pauses the sender of a lane, or lets it go on.
+    pub(crate) fn pause(&mut self, lane: u32, pauses: bool) {
+        self.lanes[lane as usize].paused = pauses;
+        self.agenda.add(self.now, What::Wire { link: self.fabric.link_of(lane) });
     }
 
     /// Starts nothing on a wire before a tick.
@@ -221,7 +260,7 @@ impl Twin<'_> {
     pub(crate) fn take_from_input(&mut self, lane: u32) {
         let link = self.fabric.link_of(lane);
         self.lanes[lane as usize].departed += 1;
-        if self.links[link as usize].down {
+        if self.links[link as usize].down || self.fabric.has_pause() {
             return;
         }
         while self.can_promise(lane) {

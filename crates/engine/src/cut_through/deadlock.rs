@@ -82,9 +82,15 @@ impl Network {
             return true;
         }
         let kind = self.kind(at.link);
+        if kind.to_terminal || self.fronts(lane).any(|stay| marks.fronts[stay as usize]) {
+            return true;
+        }
+        if !self.stores.is_empty() {
+            return self.will_go_on(lane);
+        }
         let needed = kind.must_have_left(at.started + i64::from(self.stays[next].length) - 1);
         let known = at.departed + self.leaves(lane);
-        kind.to_terminal || known >= needed || self.fronts(lane).any(|stay| marks.fronts[stay as usize])
+        known >= needed
     }
 
     /// Returns how many of the characters that are not counted will leave an input buffer, as far as is known.

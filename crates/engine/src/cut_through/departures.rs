@@ -71,6 +71,9 @@ impl Network {
         if kind.to_terminal {
             return 0;
         }
+        if !self.stores.is_empty() {
+            return self.goes_on_at(lane);
+        }
         let needed = kind.must_have_left(at.started + i64::from(length) - 1);
         if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
     }
@@ -97,7 +100,7 @@ impl Network {
     }
 
     /// Counts the packets of an input buffer that have left by a tick, and forgets them.
-    fn count_departed(&mut self, lane: u32, by: Time) {
+    pub(super) fn count_departed(&mut self, lane: u32, by: Time) {
         let at = &mut self.lanes[lane as usize];
         let stays = &mut self.stays;
         let mut departed = 0;

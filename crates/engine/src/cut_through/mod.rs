@@ -26,6 +26,7 @@
 //! | `S(m)`: supply, wire, credit | [`wire`]: `ready_at`, `start`, `send` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)`, `F(m)`, `H`, release, at the front, delivery | `switched/model.rs`: `arrival`, `must_have_left`, `request`, `release`, `at_front`, `delivery` | `wire.rs`: `arrive` |
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
+//! | pause | [`pause`]: `goes_on_at` | `wire.rs`: `store`, `is_ready` |
 //! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane sends | [`wire`]: `start` | `switch.rs`: `in_turn` |
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
@@ -47,6 +48,7 @@
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_pending`, `crossing` |
+//! | [`pause`] | switches that pause senders | `stores` |
 //! | [`deadlock`] | who waits for whom: reads only | |
 //!
 //! # Invariants
@@ -67,6 +69,7 @@ mod departures;
 mod event;
 mod input;
 mod parts;
+mod pause;
 mod state;
 mod wire;
 

@@ -3,6 +3,7 @@
 use super::allocate::Groups;
 use super::event::Event;
 use super::parts::{Lane, Link, Stay};
+use super::pause::Store;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
@@ -52,6 +53,8 @@ pub struct Network {
     pub(super) kinds: Vec<Kind>,
     pub(super) links: Vec<Link>,
     pub(super) lanes: Vec<Lane>,
+    /// The input buffers of lanes, if switches pause senders.
+    pub(super) stores: Vec<Store>,
     pub(super) groups: Groups,
     /// Links on whose wires a packet may start in this tick.
     pub(super) starting: Vec<u32>,
@@ -101,6 +104,7 @@ impl Network {
             stays: Slab::default(),
             links: links.collect(),
             lanes: (0..fabric.all_lanes() as u32).map(|lane| Lane::new(fabric.link_of(lane))).collect(),
+            stores: stores(&fabric),
             groups: Groups::new(&fabric),
             starting: Vec::new(),
             classed: fabric.class_headers.iter().any(|&first| first > 0),
@@ -173,7 +177,7 @@ impl Network {
     /// Returns the counts of every link: of what has started when it is looked at.
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         let time = self.looked_at.max(self.now + 1);
-        self.links.iter().map(move |link| {
+        (0..).zip(&self.links).map(move |(number, link)| {
             let unsent = self.unsent(link, time);
             let characters = link.characters - unsent;
             LinkCounts {
@@ -182,6 +186,7 @@ impl Network {
                 busy_ticks: characters * u64::from(self.kinds[link.kind as usize].character),
                 stalled_ticks: 0,
                 wait_ticks: link.wait_ticks,
+                most_stored: if self.stores.is_empty() { 0 } else { self.most_stored(number, time) },
             }
         })
     }
@@ -201,4 +206,11 @@ impl Network {
         let Packet { source, target, created, started, .. } = self.packets[packet];
         self.hops.record(Hop { source, created, started, target, link, begin, end, kind: hop_kind::PACKET });
     }
+}
+
+/// Returns the empty input buffers of all lanes, if switches pause senders.
+fn stores(fabric: &Fabric) -> Vec<Store> {
+    let lanes = if fabric.has_pause() { fabric.all_lanes() as u32 } else { 0 };
+    let of_link = |link: usize| Store::new(fabric.link_pause_above[link], fabric.link_pause_until[link]);
+    (0..lanes).map(|lane| of_link(fabric.link_of(lane) as usize)).collect()
 }

@@ -136,6 +136,7 @@ impl Network {
         let (free_at, to_terminal) =
             (now + Time::from(length) * Time::from(kind.character), kind.to_terminal);
         let (head, delivery) = (kind.arrival(now), kind.delivery(free_at));
+        let end = kind.arrival(free_at - Time::from(kind.character));
         self.keep_sent(lane, Sent { start: now, number, length });
         let shared = &mut self.links[link as usize];
         (shared.free_at, shared.last) = (free_at, lane);
@@ -148,6 +149,7 @@ impl Network {
             self.keep_hop(link, packet, now, free_at);
         }
         if !to_terminal {
+            self.will_store(lane, end, length);
             self.arrive(stay);
         } else {
             if self.tells_heads && length > 1 {

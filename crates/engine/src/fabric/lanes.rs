@@ -43,6 +43,11 @@ impl Fabric {
             && self.keeps_pace()
     }
 
+    /// Whether switches pause senders, instead of giving them credit.
+    pub fn has_pause(&self) -> bool {
+        !self.link_pause_above.is_empty()
+    }
+
     /// Returns the number of queues that are made for input buffers before a run: one for each lane, or one for each lane
     /// and output. Where packets are computed as one, they are made when they are first used.
     pub fn queues(&self) -> u64 {

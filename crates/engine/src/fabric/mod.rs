@@ -252,6 +252,11 @@ columns! {
         link_input_buffer: u32,
         /// Per link: characters that one flow-control character (or credit) allows.
         link_quantum: u32,
+        /// Per link (or empty: packets wait for credit): more characters of complete packets than this in the input buffer
+        /// of a lane pause its sender, `link_credit_ticks` later. Only where packets are computed as one.
+        link_pause_above: u32,
+        /// Per link (or empty): when no more than this are left, the sender goes on, as much later.
+        link_pause_until: u32,
         /// Per link: ticks that a flow-control character occupies the reverse wire (0: none is sent there).
         link_flow_control_ticks: u32,
         /// Per link: the opposite direction of the same cable, or [`NONE`].

@@ -111,6 +111,8 @@ pub struct LinkCounts {
     pub stalled_ticks: u64,
     /// Ticks that heads waited for this link or one of its lanes.
     pub wait_ticks: u64,
+    /// Most characters of complete packets at a time in an input buffer at its end, where switches pause senders.
+    pub most_stored: u64,
 }
 
 /// The longest interval without a delivery.

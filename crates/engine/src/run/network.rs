@@ -401,6 +401,7 @@ impl Network for Rings {
             characters: count.symbols,
             busy_ticks: count.busy_ticks,
             stalled_ticks: 0,
+            most_stored: 0,
             wait_ticks: count.wait_ticks,
         };
         self.counts().map(like).collect()

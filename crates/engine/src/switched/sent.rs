@@ -34,7 +34,7 @@ impl Sent {
         let Self { packets, characters, ticks } = *self;
         let busy_ticks = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
         let stalled_ticks = (ticks - busy_ticks as Time) as u64;
-        LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
+        LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks, most_stored: 0 }
     }
 }
 
@@ -48,7 +48,8 @@ mod tests {
         let mut sent = Sent::default();
         sent.add(5, 44);
         sent.add(3, 30);
-        let LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks } = sent.counts(&kind, 7);
+        let LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks, .. } =
+            sent.counts(&kind, 7);
         assert_eq!((packets, characters, busy_ticks, stalled_ticks, wait_ticks), (2, 8, 68, 6, 7));
     }
 }

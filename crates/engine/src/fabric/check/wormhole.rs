@@ -16,7 +16,7 @@ pub fn check(fabric: &Fabric) -> Checked {
         known(column, values, most)?;
     }
     known("port_priority", &fabric.port_priority, 1)?;
-    Ok(())
+    pause(fabric)
 }
 
 /// Returns the shapes of the columns that only wormhole networks have.
@@ -36,6 +36,8 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("link_input_buffer", f.link_input_buffer.len(), links),
         ("link_quantum", f.link_quantum.len(), links),
         ("link_flow_control_ticks", f.link_flow_control_ticks.len(), links),
+        ("link_pause_above", f.link_pause_above.len(), if f.has_pause() { links } else { 0 }),
+        ("link_pause_until", f.link_pause_until.len(), f.link_pause_above.len()),
         ("link_reverse", f.link_reverse.len(), links),
         ("link_deletes_header", f.link_deletes_header.len(), links),
         ("group_switch", groups, groups),
@@ -61,6 +63,23 @@ fn lanes(f: &Fabric) -> Checked {
         return fail("lane_arbiter", 0, f.lane_arbiter, "round robin or fixed");
     }
     Ok(())
+}
+
+/// Refuses thresholds in a wrong order, and pause where packets are not computed as one.
+fn pause(f: &Fabric) -> Checked {
+    if f.has_pause() && !f.is_by_packet() {
+        return fail(
+            "link_pause_above",
+            0,
+            f.link_pause_above[0],
+            "empty, unless packets are computed as one",
+        );
+    }
+    let ends = f.link_pause_above.iter().zip(&f.link_pause_until);
+    match ends.enumerate().find(|(_, (above, until))| until > above) {
+        Some((link, (_, until))) => fail("link_pause_until", link, *until, "at most link_pause_above"),
+        None => Ok(()),
+    }
 }
 
 fn links(f: &Fabric) -> Checked {

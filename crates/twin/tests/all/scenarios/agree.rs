@@ -213,6 +213,7 @@ pub fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
         busy_ticks: c.busy_ticks,
         stalled_ticks: c.stalled_ticks,
         wait_ticks: c.wait_ticks,
+        most_stored: c.most_stored,
     };
     simulation.link_counts().into_iter().map(like).collect()
 }

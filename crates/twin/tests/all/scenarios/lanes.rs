@@ -42,9 +42,21 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     pass_whole(&mut f, draw);
     hold_packets(&mut f);
     choose_lanes(&mut f, draw);
+    pause(&mut f, seed);
     check(&f).expect("the generator makes legal networks");
     assert!(f.is_by_packet(), "seed {seed}");
     f
+}
+
+/// Lets the switches of some networks pause senders.
+fn pause(f: &mut Fabric, seed: u64) {
+    let draw = &mut draw_for(seed ^ 0x0fa_15e);
+    if draw.chance(30) {
+        let most = 3 * longest(f);
+        f.link_pause_above = (0..f.links()).map(|_| draw.between(0, most)).collect();
+        let until = f.link_pause_above.iter().map(|&above| draw.between(0, above));
+        f.link_pause_until = until.collect();
+    }
 }
 
 /// Makes the input buffers as large as the longest packet needs.

@@ -1,0 +1,139 @@
+//! Switches that pause senders: what input buffers hold of complete packets, and when a sender may go on.
+//!
+//! Arrivals and departures are known before they happen. So nothing is scheduled for a buffer: when its sender wants to
+//! start a packet, what has happened in the buffer is caught up with, in order of time.
+
+use std::collections::VecDeque;
+
+use super::state::{Network, UNKNOWN};
+use crate::kernel::Time;
+
+/// The input buffer of a lane.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    level: Level,
+    /// Packets whose ends arrive later: when, and their characters.
+    coming: VecDeque<(Time, u32)>,
+}
+
+/// What it holds, up to some tick.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Thresholds, in characters.
+    above: i64,
+    until: i64,
+    /// Characters of complete packets.
+    holds: i64,
+    most: i64,
+    /// Whether the last thing that its switch said was to pause.
+    pauses: bool,
+}
+
+impl Store {
+    pub fn new(above: u32, until: u32) -> Self {
+        let (above, until) = (i64::from(above), i64::from(until));
+        Self { level: Level { above, until, holds: 0, most: 0, pauses: false }, coming: VecDeque::new() }
+    }
+}
+
+impl Level {
+    /// Takes what arrives and leaves in one tick.
+    fn change(&mut self, by: i64) {
+        self.holds += by;
+        self.most = self.most.max(self.holds);
+        self.pauses = self.holds > if self.pauses { self.until } else { self.above };
+    }
+}
+
+impl Network {
+    /// Records the end of a packet that will arrive in an input buffer.
+    #[inline(always)]
+    pub(super) fn will_store(&mut self, lane: u32, arrives: Time, length: u32) {
+        if let Some(store) = self.stores.get_mut(lane as usize) {
+            store.coming.push_back((arrives, length));
+        }
+    }
+
+    /// Returns when the sender of a lane may start its next packet, as far as is known; 0 if it may.
+    pub(super) fn goes_on_at(&mut self, lane: u32) -> Time {
+        let delay = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
+        let known = self.now - delay;
+        self.catch_up(lane, known);
+        let mut level = self.stores[lane as usize].level;
+        if !level.pauses {
+            return 0;
+        }
+        for (time, change) in self.changes(lane) {
+            level.change(change);
+            if !level.pauses {
+                return time + delay;
+            }
+        }
+        UNKNOWN
+    }
+
+    /// Whether the sender of a lane will go on after all that is known to leave.
+    pub(super) fn will_go_on(&self, lane: u32) -> bool {
+        let mut level = self.stores[lane as usize].level;
+        self.changes(lane).iter().for_each(|&(_, change)| level.change(change));
+        !level.pauses
+    }
+
+    /// Returns by how much the input buffer of a lane changes at later ticks, as far as is known, in order.
+    fn changes(&self, lane: u32) -> Vec<(Time, i64)> {
+        let stays = self.lanes[lane as usize].crossing.iter().map(|&stay| &self.stays[stay]);
+        let leaving = stays.filter(|stay| stay.left < UNKNOWN);
+        let leaving = leaving.map(|stay| (stay.left, -i64::from(stay.length)));
+        let coming = self.stores[lane as usize].coming.iter();
+        let mut all: Vec<_> =
+            coming.map(|&(time, length)| (time, i64::from(length))).chain(leaving).collect();
+        all.sort_unstable();
+        all.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0 };
+            same
+        });
+        all
+    }
+
+    /// Handles what happens in an input buffer up to a tick.
+    fn catch_up(&mut self, lane: u32, tick: Time) {
+        let changes = self.changes(lane);
+        let store = &mut self.stores[lane as usize];
+        changes
+            .iter()
+            .take_while(|(time, _)| *time <= tick)
+            .for_each(|&(_, change)| store.level.change(change));
+        while store.coming.front().is_some_and(|&(time, _)| time <= tick) {
+            store.coming.pop_front();
+        }
+        self.count_departed(lane, tick);
+    }
+
+    /// Returns the most that an input buffer of a link has held before a tick.
+    pub(super) fn most_stored(&self, link: u32, tick: Time) -> u64 {
+        let of_lane = |lane: u32| {
+            let mut level = self.stores.get(lane as usize)?.level;
+            let changes = self.changes(lane).into_iter().take_while(|(time, _)| *time < tick);
+            changes.for_each(|(_, change)| level.change(change));
+            Some(level.most as u64)
+        };
+        self.fabric.lanes_of(link).filter_map(of_lane).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_goes_on_only_below_the_lower_threshold() {
+        let mut level = Store::new(100, 40).level;
+        let said = [60, 60, -30, -50, 10].map(|change| {
+            level.change(change);
+            level.pauses
+        });
+        assert_eq!(said, [false, true, true, false, false]);
+        assert_eq!(level.most, 120);
+    }
+}
