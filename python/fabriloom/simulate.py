@@ -100,7 +100,7 @@ def run(
     provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.kind].engine)
     program = _program_run(compiled, native)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
-    results.warnings += compiled.warnings
+    results.warnings += [*compiled.warnings, *compiled.parts.doubts(compiled.arrays, native)]
     _with_bounds(results, described)
     return results
 

@@ -19,7 +19,7 @@ OTHER: dict[str, Any] = {
     "fault_stops": ["cable", "link"],
     "lane_sharing": ["flit", "packet"],
     "lane_arbiter": ["round-robin", "fixed"],
-    "switching": ["wormhole", "virtual-cut-through"],
+    "switching": ["wormhole", "virtual-cut-through", "store-and-forward"],
     "input_queues": ["fifo", "per-output"],
     "router_latency": ["40 sys + 9 tx"],
     "router_switching": ["7 sys"],
@@ -88,6 +88,10 @@ def test_a_setting_has_an_effect(preset: str, name: str) -> None:
     if name == "via_header":
         more = {"routing": {"kind": "shortest-path", "universal": True}, "fault": []}
     beside = {key: value for key, value in BESIDE.get(name, {}).items() if key in presets()[preset].entries}
+    if name.startswith("pause"):
+        more = {"fault": []}
+    elif "pause_above_flits" in presets()[preset].entries:
+        beside |= {"pause_above_flits": 0, "pause_until_flits": 0}
     usual = arrays({"preset": preset, **beside}, **more)
     told: list[str] = []
     for value in other(name, presets()[preset].entries[name].value):

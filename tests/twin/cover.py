@@ -106,7 +106,9 @@ FLITS: Settings = {
     "technology.lanes": [1, 2, 4],
     "technology.lane_sharing": ["flit", "packet"],
     "technology.lane_arbiter": ["round-robin", "fixed"],
-    "technology.switching": ["wormhole", "virtual-cut-through"],
+    "technology.switching": ["wormhole", "virtual-cut-through", "store-and-forward"],
+    "technology.overhead": ["0 B", "26 B"],
+    "technology.shortest_packet": ["0 B", "84 B"],
     "technology.input_queues": ["fifo", "per-output"],
     "technology.watchdog_cycles": [None, 300],
     "routing.lane_choice": [None, "any", "destination"],
@@ -173,6 +175,8 @@ LEFT_OUT = {
     "first_address": "",
     "last_address": "",
     "mtu": "a limit of lengths",
+    "pause_above_flits": "drawn by the tests of Ethernet, as the next one",
+    "pause_until_flits": "",
     "fault_stops": "of faults, as the next four",
     "disconnect_cycles": "",
     "restart_cycles": "",
@@ -202,7 +206,7 @@ LEFT_OUT = {
 """Settings that are not drawn here, and why."""
 
 RULES: list[Rule] = [
-    ("technology.input_queues", _is("per-output"), "technology.switching", _is("virtual-cut-through")),
+    ("technology.input_queues", _is("per-output"), "technology.switching", _not("wormhole")),
     ("technology.router_cycles", _is(0), "technology.next_head_cycles", _not(0)),
     ("traffic.rate", _given, "traffic.arrivals", _not("on-off", "bernoulli")),
     ("routing.traffic_class", _given, "technology.lanes", _not(1)),

@@ -193,7 +193,8 @@ def lanes(seed: int) -> Table:
     }
     if dice.random() < 0.4:
         queues = dice.choice(["fifo", "per-output"])
-        technology |= {"switching": "virtual-cut-through", "input_queues": queues, "input_buffer_flits": 400}
+        switching = dice.choice(["virtual-cut-through", "store-and-forward"])
+        technology |= {"switching": switching, "input_queues": queues, "input_buffer_flits": 400}
     choice = dice.choice(["any", "any", "destination", "dateline", "escape"])
     routing: Table = {"lane_choice": choice}
     if choice in ("dateline", "escape"):

@@ -59,6 +59,12 @@ fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
     Ok(fabric)
 }
 
+/// Returns whether each packet of a network can be computed as one.
+#[pyfunction]
+fn is_by_packet(arrays: &Bound<'_, PyDict>) -> PyResult<bool> {
+    Ok(fabric(arrays)?.is_by_packet())
+}
+
 /// Returns the number of queues that the engine makes for input buffers before a run.
 #[pyfunction]
 fn queues(arrays: &Bound<'_, PyDict>) -> PyResult<u64> {
@@ -459,5 +465,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scalars, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(queues, module)?)?;
+    module.add_function(wrap_pyfunction!(is_by_packet, module)?)?;
     module.add_function(wrap_pyfunction!(run_twin, module)?)
 }

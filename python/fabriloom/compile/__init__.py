@@ -193,7 +193,7 @@ def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:
     compiled = Compiled(scenario, parts, arrays, remarks, programs=programs, sources=sources)
     if parts.graph.several is not None or parts.classes.named:
         check_pairs(scenario, parts, compiled.demand())
-    compiled.warnings.extend(compiled.deadlock.warnings())
+    compiled.warnings.extend([*compiled.deadlock.warnings(), *parts.warnings(arrays)])
     return compiled
 
 

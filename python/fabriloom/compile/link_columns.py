@@ -44,5 +44,16 @@ def links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays:
         "link_quantum": fill(graph.links, tech.credit_quantum_chars),
         "link_reverse": u32(np.where(graph.link_reverse < 0, NONE, graph.link_reverse)),
         "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),
+        **_pause(graph, tech),
         **terminal_links(graph),
+    }
+
+
+def _pause(graph: Graph, tech: Technology) -> Arrays:
+    """Return the thresholds of buffers that pause their senders; empty if packets wait for credit."""
+    if not tech.pause_above_chars:
+        return {}
+    return {
+        "link_pause_above": fill(graph.links, tech.pause_above_chars),
+        "link_pause_until": fill(graph.links, tech.pause_until_chars),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from ..technology.model import Ps, Rate, check_queues
 from ..topology import Graph, GraphError
 from ..topology.port_addresses import check_limits
 from ..units import format_bytes, format_time_ps
+from . import pauses
 from .addresses import addresses_of
 from .clocks import Clocks, clocks_of, with_rates
 from .columns import (
@@ -228,7 +229,7 @@ class LinkParts:
         tech = self.technology
         if tech.holds_wire:
             return table
-        if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
+        if self.lane_choice == "escape" and tech.switching != "wormhole":
             return routing.escape_lanes(graph, table, len(own))
         return routing.divide(graph, table, len(own), self.lane_choice)
 
@@ -326,19 +327,32 @@ class LinkParts:
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
         """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
         per output would not fit into memory."""
-        names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
-        longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
-        packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
-        longest = max(longest, packet)
         try:
-            longest = self.technology.payload_chars(longest)
+            longest = self._longest_chars(arrays)
             least = replace(self.technology, input_buffer_chars=int(self.buffers.min(initial=1 << 30)))
             (least if len(self.buffers) else self.technology).check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
+            if self.technology.pause_above_chars:
+                pauses.check_network(_native.is_by_packet(arrays))
             if arrays["output_queues"]:
                 check_queues(_native.queues(arrays))
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
+
+    def _longest_chars(self, arrays: Arrays) -> int:
+        """Return the payload characters of the longest packet."""
+        names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
+        longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
+        packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
+        return self.technology.payload_chars(max(longest, packet))
+
+    def warnings(self, arrays: Arrays) -> list[str]:
+        """Return warnings about a network that can be computed."""
+        return pauses.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
+
+    def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
+        """Return warnings about the results of a run."""
+        return pauses.overfull(arrays, self.graph.link_names, native["link_most_stored"])
 
     def times_ps(self, beside: Tenths | None) -> Times:
         """Return every link's durations for a load of its opposite direction; None: as bounds assume."""
@@ -415,11 +429,14 @@ class LinkParts:
             "lanes": tech.lanes,
             "lane_sharing": _SHARING[tech.lane_sharing],
             "lane_arbiter": number("arbiter", tech.lane_arbiter) if tech.lanes > 1 else 0,
-            "whole_packet_credit": int(tech.switching == "virtual-cut-through"),
+            "whole_packet_credit": int(tech.switching != "wormhole"),
+            "store_and_forward": int(tech.switching == "store-and-forward"),
             "output_queues": int(tech.input_queues == "per-output"),
             "tick_ps": float(tick),
             "grain_ticks": tech.grain_ps // tick,
             "character_bytes": tech.character_bytes,
+            "overhead_bytes": tech.overhead_bytes,
+            "least_bytes": tech.least_bytes,
             "end_carries_data": int(tech.end_carries_data),
             "header_chars": tech.header_chars,
             "via_header_chars": tech.via_header_chars,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -150,6 +151,14 @@ class RingParts:
 
     def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
         """Accept every program: any program can run on rings."""
+
+    def warnings(self, arrays: Arrays) -> list[str]:
+        """Return no warnings about the network."""
+        return []
+
+    def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
+        """Return no warnings about the results of a run."""
+        return []
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
         """Raise ScenarioError if a flow has a requirement."""

@@ -43,6 +43,12 @@ LINKS = Table(
             time_ns("link_wait_ticks"),
         ),
         Column("waiting_ns_mean", "ns", "The same per packet.", lambda rows: rows.waiting_ns_mean),
+        Column(
+            "stored_most",
+            "count",
+            "Most flits of complete packets at a time in an input buffer at the end of the link, where switches pause their senders; 0 elsewhere.",
+            count("link_most_stored"),
+        ),
     ),
 )
 

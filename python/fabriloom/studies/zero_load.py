@@ -91,7 +91,7 @@ def _first_bytes(arrays: dict[str, Any]) -> int:
     if not arrays["end_carries_data"]:
         return 1
     flits = int(arrays["link_quantum"].max()) - int(arrays["header_chars"])
-    return max(1, flits) * int(arrays["character_bytes"])
+    return max(1, max(1, flits) * int(arrays["character_bytes"]) - int(arrays["overhead_bytes"]))
 
 
 def _run(

@@ -15,7 +15,7 @@ Arbiter = Literal["fifo", "round-robin", "fixed", "random", "oldest-first"]
 GroupChoice = Literal["first", "least-recent", "random"]
 LaneSharing = Literal["flit", "packet"]
 LaneArbiter = Literal["round-robin", "fixed"]
-Switching = Literal["wormhole", "virtual-cut-through"]
+Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
 InputQueues = Literal["fifo", "per-output"]
 FaultStops = Literal["cable", "link"]
 Ps = int | Fraction
@@ -120,7 +120,7 @@ class Technology:
     """How the lanes of a link share its wire."""
     lane_arbiter: LaneArbiter = "round-robin"
     switching: Switching = "wormhole"
-    """Whether a packet starts with credit for a character or for all of it."""
+    """Whether a packet starts with credit for a character or for all of it, and is stored in every switch."""
     input_queues: InputQueues = "fifo"
     next_head_ps: Ps | None = None
     """Time from the end of packet leaving an input buffer until the next packet is at the front; None: the
@@ -162,6 +162,14 @@ class Technology:
     last_address: int = 2**16 - 1
     mtu_bytes: int = 0
     """Payload of the longest packet; 0: any."""
+    overhead_bytes: int = 0
+    """Headers and check sums of a packet, which fill flits together with its payload."""
+    least_bytes: int = 0
+    """The shortest packet, overhead included."""
+    pause_above_chars: int = 0
+    """A buffer that holds more of complete packets pauses its sender; 0: packets wait for credit."""
+    pause_until_chars: int = 0
+    """When it holds no more than this, the sender goes on."""
     reverse_load: Fraction = Fraction(1)
     """Load of the opposite direction of a cable, 0 to 1: the factor on the flow-control share of a character.
     It is 1 for loads and bounds; for runs with matched flow control it is measured."""
@@ -214,10 +222,26 @@ class Technology:
         at_most("flit", self.character_bytes, MOST_CHARS, "bytes")
 
     def _check_queues(self) -> None:
+        if self.pause_above_chars:
+            self._check_pause()
+        elif self.pause_until_chars:
+            message = "pause_until_flits has no meaning while packets wait for credit"
+            raise TechnologyError(message, "pause_until_flits", "write pause_above_flits, too")
         if self.input_queues == "per-output" and self.switching == "wormhole":
             message = "input queues per output need whole packets of credit: with wormhole switching, what "
             message += "comes in for one output could wait for places that packets for others keep"
             raise TechnologyError(message, "input_queues", 'write switching = "virtual-cut-through"')
+
+    def _check_pause(self) -> None:
+        if self.switching == "wormhole":
+            message = "senders are paused between packets, not within one as with wormhole switching"
+            raise TechnologyError(message, "pause_above_flits", 'write switching = "store-and-forward"')
+        if self.pause_until_chars > self.pause_above_chars:
+            message = "a sender that goes on at more flits than those that pause it would never be paused"
+            raise TechnologyError(message, "pause_until_flits", "make it at most pause_above_flits")
+        if self.pause_above_chars > self.input_buffer_chars:
+            message = f"pause_above_flits is above the {self.input_buffer_chars} flits of the input buffer"
+            raise TechnologyError(message, "pause_above_flits", "make it smaller, or the buffer larger")
 
     def check_whole_packets(self, longest_chars: int, via: bool) -> None:
         """Raise TechnologyError if a packet with this payload can never get enough credit to start."""
@@ -227,7 +251,7 @@ class Technology:
         least = packet + self.credit_quantum_chars - 1
         if self.input_buffer_chars < least:
             message = f"input_buffer of {self.input_buffer_chars} flits is too small for "
-            message += f"virtual-cut-through: the longest packet has {packet}"
+            message += f"{self.switching}: the longest packet has {packet}"
             if self.credit_quantum_chars > 1:
                 message += f", and credits come by {self.credit_quantum_chars}"
             hint = f"give it at least {least} flits, or send shorter packets"
@@ -411,7 +435,8 @@ class Technology:
 
     def payload_chars(self, length_bytes: int) -> int:
         """Return the payload characters of a packet of ``length_bytes`` before its end."""
-        characters = -(-length_bytes // self.character_bytes)
+        filled = max(length_bytes + self.overhead_bytes, self.least_bytes)
+        characters = -(-filled // self.character_bytes)
         if self.end_carries_data:
             return max(0, characters - 1)
         return characters

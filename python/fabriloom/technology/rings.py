@@ -114,6 +114,8 @@ class RingTechnology:
     # A character is a byte here, and its payload is all that is counted, as for character links.
     character_bytes = 1
     end_carries_data = False
+    overhead_bytes = 0
+    least_bytes = 0
     lanes = 1
     mtu_bytes = 0
     """The legal payloads say how long packets are."""

@@ -23,7 +23,7 @@ from fabriloom.traffic.kinds import (
     WEIGHTED,
     Columns,
 )
-from fabriloom.traffic.lengths import mean_chars
+from fabriloom.traffic.lengths import Filling, mean_chars
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -169,13 +169,9 @@ def _per_grain(columns: Columns) -> float | None:
 
 def _chars(columns: Columns, size: NDArray[Any]) -> NDArray[np.float64]:
     """Return the payload characters of packets of these sizes in bytes."""
-    of_one, at_end = _character(columns)
-    return np.maximum(-(-size.astype(np.int64) // of_one) - at_end, 0).astype(np.float64)
-
-
-def _character(columns: Columns) -> tuple[int, bool]:
-    """Return the bytes of a character, and whether the end of packet carries some."""
-    return max(1, int(columns.get("character_bytes", 1))), bool(columns.get("end_carries_data", 0))
+    of_one, at_end, overhead, least = Filling.of_columns(columns)
+    filled = np.maximum(size.astype(np.int64) + overhead, least)
+    return np.maximum(-(-filled // of_one) - at_end, 0).astype(np.float64)
 
 
 def _usual(columns: Columns) -> tuple[float, float]:
@@ -186,7 +182,7 @@ def _usual(columns: Columns) -> tuple[float, float]:
         share, sizes = np.diff(columns["length_cumulative"], prepend=0.0), columns["length_values"]
         return float(share @ sizes), float(share @ _chars(columns, sizes))
     low, high = (int(columns[name][0]) for name in ("length_min", "length_max"))
-    return (low + high) / 2, mean_chars(low, high, *_character(columns))
+    return (low + high) / 2, mean_chars(low, high, Filling.of_columns(columns))
 
 
 def _rates(columns: Columns) -> np.ndarray:

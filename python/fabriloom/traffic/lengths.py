@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
             hint = 'give them one by one, such as length = { kind = "table", lengths = ["16 B", "64 B"] }'
             raise TrafficError(message, "length", hint)
         code, mean = LENGTH_UNIFORM, (low + high) / 2
-        chars = mean_chars(low, high, technology.character_bytes, technology.end_carries_data)
+        chars = mean_chars(low, high, Filling.of(technology))
     else:
         sizes: Sequence[int] = settings["lengths_bytes"]
         values = [_checked(technology, size, f"length.lengths.{i}") for i, size in enumerate(sizes)]
@@ -55,16 +55,40 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
     return columns, mean, chars
 
 
-def mean_chars(low: int, high: int, character_bytes: int, end_carries_data: bool) -> float:
+class Filling(NamedTuple):
+    """How the bytes of a packet fill characters."""
+
+    character_bytes: int
+    end_carries_data: bool
+    overhead_bytes: int
+    least_bytes: int
+
+    @classmethod
+    def of(cls, technology: Links) -> Filling:
+        """Return that of a technology."""
+        return cls(*(getattr(technology, name) for name in cls._fields))
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any]) -> Filling:
+        """Return that of the engine's arrays; what is missing fills nothing."""
+        size, *others = (int(columns.get(name, 0)) for name in cls._fields)
+        return cls(max(1, size), bool(others[0]), *others[1:])
+
+
+def mean_chars(low: int, high: int, filling: Filling) -> float:
     """Return the mean payload characters over all lengths from ``low`` to ``high`` bytes."""
+    size, at_end, overhead, least = filling
 
     def below(length: int) -> int:
-        whole, rest = divmod(length, character_bytes)
-        return (character_bytes * whole + 2 * rest) * (whole + 1) // 2
+        whole, rest = divmod(length, size)
+        return (size * whole + 2 * rest) * (whole + 1) // 2
 
-    first = max(low, 1)
-    ends = max(0, high - first + 1) if end_carries_data else 0
-    return (below(high) - below(first - 1) - ends) / (high - low + 1)
+    first, last = low + overhead, high + overhead
+    filled = max(0, min(last, least) - first + 1)
+    first = max(first + filled, 1)
+    ends = max(0, last - first + 1) + filled * (least > 0) if at_end else 0
+    chars = below(last) - below(first - 1) + filled * -(-least // size)
+    return (chars - ends) / (high - low + 1)
 
 
 def cumulative(weights: np.ndarray) -> np.ndarray:

@@ -232,7 +232,16 @@ class Generic(SwitchedLinks):
     """Links that send one flit per cycle, with credits; a packet of L flits takes L cycles of a link."""
 
     preset: Literal[
-        "generic", "infiniband-4x-edr", "infiniband-4x-fdr", "infiniband-4x-hdr", "infiniband-4x-ndr"
+        "generic",
+        "infiniband-4x-edr",
+        "infiniband-4x-fdr",
+        "infiniband-4x-hdr",
+        "infiniband-4x-ndr",
+        "ethernet-100m",
+        "ethernet-1g",
+        "ethernet-10g",
+        "ethernet-100g",
+        "ethernet-400g",
     ]
     cycle_ps: CyclePs | None = Field(
         default=None, alias="cycle", description='Length of a cycle, or its frequency, such as "1.3 GHz"'
@@ -245,6 +254,16 @@ class Generic(SwitchedLinks):
         alias="mtu",
         description="Payload of the longest packet; messages are cut into packets of this size, and packets "
         "have it, unless a length is written; 0 B: any length",
+    )
+    overhead_bytes: Bytes | None = Field(
+        default=None,
+        alias="overhead",
+        description="Headers, check sums and gaps of a packet, which fill flits together with its payload",
+    )
+    least_bytes: Bytes | None = Field(
+        default=None,
+        alias="shortest_packet",
+        description="Shorter packets, overhead included, are filled up to this",
     )
     router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
         default=None,
@@ -302,12 +321,23 @@ class Generic(SwitchedLinks):
     switching: Switching | None = Field(
         default=None,
         description="wormhole: each flit needs credit; virtual-cut-through: a packet starts once there is "
-        "credit for all of it",
+        "credit for all of it; store-and-forward: so too, and a switch receives all of it before its head is "
+        "routed",
     )
     input_queues: InputQueues | None = Field(
         default=None,
         description="fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
-        "links (virtual output queues), only with virtual-cut-through",
+        "links (virtual output queues), not with wormhole",
+    )
+    pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
+        default=None,
+        description="An input buffer that holds more flits of complete packets pauses its sender, which "
+        "learns it after turn_around_cycles, link_cycles and the delay of the cable; 0: packets wait for "
+        "credit",
+    )
+    pause_until_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
+        default=None,
+        description="When the buffer holds no more than this, the sender goes on, as much later",
     )
     disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
         default=None, description="Cycles from the failure of a link until its receiver detects it"

@@ -1,0 +1,145 @@
+"""Overhead, stored packets and pause: what a frame costs, and what buffers must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from fabriloom import Scenario, run
+from fabriloom.compile import compile
+from fabriloom.scenario import ScenarioError
+from fabriloom.simulate import compare
+from fabriloom.technology import presets, technology
+from fabriloom.traffic.lengths import Filling, mean_chars
+
+ETHERNET = [name for name in presets() if name.startswith("ethernet-")]
+
+
+def scenario(folder: Path | None = None, **more: Any) -> Scenario:
+    written: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 3},
+        "technology": {"preset": "ethernet-100m"},
+        "traffic": {"arrivals": "backlog", "pattern": {"kind": "hot-spot", "target": 2, "share": 1}},
+        "run": {"duration": "200 ms", "warmup": "0 ns", "precision": 0},
+    }
+    return Scenario.from_dict({**written, **more}, folder)
+
+
+@pytest.mark.parametrize(("payload", "wire"), [(1, 84), (46, 84), (47, 85), (1500, 1538)])
+def test_a_frame_takes_its_bytes_on_the_wire(payload: int, wire: int) -> None:
+    for name in ETHERNET:
+        tech = technology(name)
+        assert tech.packet_ps(payload) == wire * tech.character_ps()
+
+
+@pytest.mark.parametrize(("payload", "credits"), [(1, 1), (38, 1), (39, 2), (2048, 33)])
+def test_a_packet_of_infiniband_takes_credits_for_its_headers(payload: int, credits: int) -> None:
+    assert technology("infiniband-4x-edr").payload_chars(payload) + 1 == credits
+
+
+def test_a_switch_stores_a_frame_or_cuts_through() -> None:
+    """A wire, or two if stored; the cables of 10 m, a cycle to route and the pipeline of the switch."""
+    lone = {"pattern": {"kind": "shift", "by": 1}, "arrivals": "constant", "load": 0.001, "length": "1500 B"}
+    for switching, wires in (("store-and-forward", 2), ("virtual-cut-through", 1)):
+        own = {"preset": "ethernet-100m", "switching": switching}
+        summary = run(scenario(traffic=lone, technology=own)).summary
+        header = 80 if wires == 1 else 0  # the head flit is on the first wire, too
+        expected_ns = wires * 1538 * 80 + header + 2 * 50 + 80 + 50 * 80
+        assert summary["latency_ns"]["min"] == pytest.approx(expected_ns)
+
+
+def test_mean_characters_are_those_of_each_length() -> None:
+    dice = Random(7)
+    for _ in range(200):
+        filling = Filling(
+            dice.randint(1, 9), dice.random() < 0.5, dice.choice([0, 3, 26]), dice.choice([0, 20])
+        )
+        low = dice.randint(0, 30)
+        high = low + dice.randint(0, 40)
+        size, at_end, _, _ = filling
+        each = [max(0, -(-max(n + overhead, least) // size) - at_end) for n in range(low, high + 1)]
+        assert mean_chars(low, high, filling) == pytest.approx(np.mean(each))
+
+
+def test_a_paused_sender_keeps_within_the_headroom() -> None:
+    """Two senders share a link: each buffer reaches its threshold, and at most the headroom above it."""
+    found = run(scenario())
+    arrays = compile(scenario()).arrays
+    above, longest = 32768, 1538
+    late = int(arrays["link_arrival_ticks"][0] + arrays["link_credit_ticks"][0])
+    headroom = 2 * longest + -(-late // int(arrays["link_character_ticks"][0]))
+    stored = found.links.filter(found.links["target"] == "s")["stored_most"].to_list()
+    assert [above < one <= above + headroom for one in stored[:2]] == [True, True]
+    assert stored[2] == longest
+    # The link into the target is never idle: a paused sender goes on in time.
+    assert found.summary["accepted_mbytes_per_s"] == pytest.approx(12.5 * 1500 / 1538, rel=0.005)
+    assert found.warnings == []
+
+
+def test_a_buffer_without_headroom_is_told_before_and_after() -> None:
+    small = {"preset": "ethernet-100m", "pause_above_flits": 60000, "input_buffer_flits": 60100}
+    found = run(scenario(technology=small))
+    before, after = found.warnings
+    assert "may need 3,228 flits above pause_above_flits and has 100" in before
+    assert "held 61" in after
+    assert "would have lost packets" in after
+
+
+@pytest.mark.seeds
+def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> None:
+    paused = 0
+    for seed in seeds(12):
+        dice = Random(seed)
+        above = dice.randint(100, 2000)
+        own = {
+            "preset": dice.choice(ETHERNET),
+            "switching": dice.choice(["store-and-forward", "store-and-forward", "virtual-cut-through"]),
+            "input_buffer_flits": 4096,
+            "output_buffer_flits": dice.choice([600, 1539]),
+            "forward_cycles": dice.choice([0, 20]),
+            "turn_around_cycles": dice.choice([1, 148, 900]),
+            "pause_above_flits": above,
+            "pause_until_flits": dice.randint(0, above),
+            "input_queues": dice.choice(["fifo", "per-output"]),
+            "lanes": dice.choice([1, 1, 2]),
+        }
+        network = dice.choice(
+            [
+                {"kind": "crossbar", "terminals": 4},
+                {"kind": "tree", "arity": 2, "depth": 2, "terminals_per_switch": 2},
+                {"kind": "grid", "shape": [2, 3]},
+            ]
+        )
+        traffic = {"arrivals": "backlog", "length": {"kind": "uniform", "min": "1 B", "max": "500 B"}}
+        byte_ns = {"100m": 80.0, "1g": 8.0, "10g": 0.8, "100g": 0.08, "400g": 0.02}
+        duration_ns = 40_000 * byte_ns[own["preset"].removeprefix("ethernet-")]
+        runs = {"duration": f"{duration_ns:g} ns", "warmup": "0 ns", "precision": 0}
+        drawn = scenario(topology=network, technology=own, traffic=traffic, run=runs, seed=seed % 1000)
+        compared = compare(drawn)
+        assert compared.identical, f"seed {seed}"
+        paused += int(max(run(drawn).links["stored_most"].to_list()) > above)
+    assert paused > 0
+
+
+@pytest.mark.parametrize(
+    ("technology_", "more", "message"),
+    [
+        ({"switching": "wormhole"}, {}, "not within one as with wormhole"),
+        ({"pause_until_flits": 40000}, {}, "would never be paused"),
+        ({"pause_above_flits": 0}, {}, "no meaning while packets wait for credit"),
+        ({"pause_above_flits": 65537}, {}, "above the 65536 flits of the input buffer"),
+        ({}, {"fault": [{"terminal": 0, "at": "1 ms"}]}, "not simulated together with faults"),
+        ({"watchdog_cycles": 90000}, {}, "a watchdog"),
+        ({"crossbar": "link-rate"}, {}, "a crossbar at link rate"),
+        ({"input_buffer_flits": 1000, "pause_above_flits": 9, "pause_until_flits": 0}, {}, "too small for"),
+    ],
+)
+def test_what_cannot_be_paused_is_refused(
+    technology_: dict[str, Any], more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        compile(scenario(technology={"preset": "ethernet-100m", **technology_}, **more))
