@@ -117,8 +117,9 @@ pub struct Lane {
     pub credit: u64,
     /// A packet has started on the wire and its end has not.
     pub amid_packet: bool,
-    /// Its sender has been told to pause, and whether it is told now, which takes effect later.
+    /// Its sender has heard that it is to pause.
     pub paused: bool,
+    /// Its receiver has said so last.
     pub pauses: bool,
     /// Characters of complete packets in the input buffer, where senders are paused.
     pub stored: i64,

@@ -2,8 +2,7 @@
 //!
 //! Vertices are numbered switches first (`0..switches`), then the ports of terminals (`switches..switches+ports`). A
 //! terminal with one port is its port, and "terminal" in a network means a port. All times are whole ticks of `tick_ps`
-//! picoseconds; buffers are counted in characters. The meaning of every column is given once, here; Python reads the
-//! names from [`COLUMNS`].
+//! picoseconds; buffers are counted in characters. The meaning of every column is given once, here.
 
 mod address;
 mod check;
@@ -20,19 +19,11 @@ pub use code::{CODE_NUMBERS, TIME};
 pub use ends::class_of;
 pub use error::FabricError;
 pub use fault::NEVER;
-pub use ports::{Exits, ROUTE_BLOCK};
+pub use ports::{Exits, MOST_PORTS, NO_PORT, ROUTE_BLOCK};
 pub use words::{
-    ANY, CODES, CROSS, LAST, PASS, TURN, acknowledge, arbiter, arrival, choice, fault_kind, in_turn, is_open,
-    length, operation, port_choice, rank, retry, sharing, target, transaction,
+    ANY, CODES, CROSS, LAST, MOST_LANES, PASS, TURN, acknowledge, arbiter, arrival, choice, fault_kind,
+    in_turn, is_open, length, operation, port_choice, rank, retry, sharing, target, transaction,
 };
-
-/// Lanes that a link can have.
-pub const MOST_LANES: u32 = 16;
-
-/// Ports that a terminal can have.
-pub const MOST_PORTS: u32 = 8;
-/// In `class_port`: no further port.
-pub const NO_PORT: u8 = u8::MAX;
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
@@ -89,7 +80,7 @@ columns! {
         via_header_chars: u32,
         /// Payload bytes of a character; 0: one, and in ring networks.
         character_bytes: u32,
-        /// Bytes of headers and check sums that fill characters together with the payload of a packet.
+        /// Bytes of headers and check sums, which fill characters together with the payload.
         overhead_bytes: u32,
         /// Bytes of the shortest packet, with its overhead; shorter ones are filled up.
         least_bytes: u32,
@@ -252,8 +243,8 @@ columns! {
         link_input_buffer: u32,
         /// Per link: characters that one flow-control character (or credit) allows.
         link_quantum: u32,
-        /// Per link (or empty: packets wait for credit): more characters of complete packets than this in the input buffer
-        /// of a lane pause its sender, `link_credit_ticks` later. Only where packets are computed as one.
+        /// Per link (or empty: packets wait for credit): a lane whose input buffer has more characters of complete packets
+        /// pauses its sender, `link_credit_ticks` later. Only where packets are computed as one.
         link_pause_above: u32,
         /// Per link (or empty): when no more than this are left, the sender goes on, as much later.
         link_pause_until: u32,

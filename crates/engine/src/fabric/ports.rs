@@ -4,6 +4,11 @@ use std::collections::HashMap;
 
 use super::Fabric;
 
+/// Ports that a terminal can have.
+pub const MOST_PORTS: u32 = 8;
+/// In `class_port`: no further port.
+pub const NO_PORT: u8 = u8::MAX;
+
 /// Number of ports of terminals per block of a port's entries.
 pub const ROUTE_BLOCK: usize = 64;
 

@@ -202,6 +202,9 @@ codes! {
     }
 }
 
+/// Lanes that a link can have.
+pub const MOST_LANES: u32 = 16;
+
 /// Whether packets are created independently of the number that wait; for one of [`arrival`].
 pub fn is_open(kind: u8) -> bool {
     use arrival::{BERNOULLI, BURSTS, CONSTANT, FLOWS, ON_OFF, POISSON, TIMED, TOGETHER};
