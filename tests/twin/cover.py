@@ -102,7 +102,7 @@ FLITS: Settings = {
     "technology.next_head_cycles": [0, 1, 3],
     "technology.output_buffer_flits": [1, 2, 33],
     "technology.credit_quantum_flits": [1, 4],
-    "technology.input_buffer_flits": [30, 128],
+    "technology.input_buffer_flits": [40, 128],
     "technology.lanes": [1, 2, 4],
     "technology.lane_sharing": ["flit", "packet"],
     "technology.lane_arbiter": ["round-robin", "fixed"],
