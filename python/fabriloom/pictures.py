@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from numpy.typing import ArrayLike
+
+from .compile import graph_of
+from .output import encoded, file
+from .report import comparison, pages, plot, search, seeds
+from .report.drawing import fabric_svg
 from .report.page import Chart, Drawing, HeatMap
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from .scenario import scenario_of
+from .topology import Graph
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,8 +29,6 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write it as an SVG file. Raises OSError."""
-        from .output import encoded, file
-
         with file(Path(path)) as out:
             out.write(encoded(self.svg))
 
@@ -63,18 +66,12 @@ def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "
         ScenarioError: the scenario's network cannot be built.
         ValueError: ``link_values`` does not have one value per link.
     """
-    from .report.drawing import fabric_svg
-    from .topology import Graph
-
     if isinstance(network, Graph):
         graph = network
     elif hasattr(network, "graph"):
         graph = network.graph
         link_values = network.utilisation if link_values is None else link_values
     else:
-        from .compile import graph_of
-        from .scenario import scenario_of
-
         graph = graph_of(scenario_of(network))
     return Picture(repr(graph).strip("<>"), fabric_svg(graph, link_values, link_label))
 
@@ -85,8 +82,6 @@ def charts(found: Any) -> Pictures:
     Raises:
         TypeError: ``found`` is none of these.
     """
-    from .report import plot
-
     drawn = [one.heat_map if isinstance(one, Drawing) else one for one in _shown(found)]
     kept = [one for one in drawn if isinstance(one, Chart | HeatMap)]
     notes = [one.note if isinstance(one, Chart) else "" for one in kept]
@@ -100,8 +95,6 @@ def charts(found: Any) -> Pictures:
 
 def _shown(found: Any) -> list[Any]:
     """Return the parts of the report, of which some are charts. Raises TypeError."""
-    from .report import comparison, pages, search, seeds
-
     if getattr(found, "search", None) is not None:
         return search.charts(found.search)
     if hasattr(found, "graphs"):

@@ -7,24 +7,23 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from .bounds import Promise, of_few_flows, promises_of
 from .compile import Compiled, compile
+from .compile.programs import failed, place_of
 from .results import Results, shares
 from .results.completions import is_transient
 from .results.ends import STUCK
 from .results.kinds import KINDS
+from .results.programs import ProgramRun
 from .results.provenance import Provenance
 from .scenario import Scenario
 from .traffic import sends_evenly
-
-if TYPE_CHECKING:
-    from .bounds import Promise
-    from .results.programs import ProgramRun
 
 _EVENTS_AT_ONCE = 200_000
 """Events between two looks at progress and Ctrl-C: some tens of milliseconds."""
@@ -133,7 +132,6 @@ def _with_bounds(results: Results, described: Compiled) -> None:
     unbounded = described.programs is not None or described.parts.unbounded or not described.has_few_flows
     if unbounded and not described.required_rows():
         return
-    from .bounds import of_few_flows, promises_of
 
     found = of_few_flows(described)
     results.bounds_ns = {} if isinstance(found, str) else found.pairs_ns()
@@ -159,8 +157,6 @@ def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
     if compiled.programs is None:
         return None
-    from .compile.programs import place_of
-    from .results.programs import ProgramRun
 
     where = partial(place_of, compiled.scenario, compiled.programs)
     return ProgramRun(native, compiled.graph, compiled.tick_ps / 1000, compiled.programs, where)
@@ -231,8 +227,6 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
     except KeyboardInterrupt:
         ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
     except _native.RunError as error:
-        from .compile.programs import failed
-
         raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
     return {**simulation.result(), **ended}
 

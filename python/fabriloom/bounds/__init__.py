@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..compile import FEW_FLOWS, Compiled, compile
+from ..libraries import pl
 from ..results.columns import BOUNDS
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
@@ -22,10 +23,6 @@ from .flows import Flow, Network, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
 from .promises import Promise, promises
 from .sources import totals
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 __all__ = ["Blocking", "Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
 

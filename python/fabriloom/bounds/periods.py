@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import ARRIVAL
+from ..compile import Compiled
 from .blocking import links_of
 from .calculus import Worst
 from .flows import flow_of_rows
 from .signals import Reals
-
-if TYPE_CHECKING:
-    from ..compile import Compiled
 
 MOST_FLOWS = 1024
 """Most flows: all pairs of them are compared."""

@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..codes import ARRIVAL
+from ..compile import Compiled
 from .calculus import Worst
 from .flows import flow_of_rows
 from .signals import Reals
-
-if TYPE_CHECKING:
-    from ..compile import Compiled
 
 _MOST_MOMENTS = 1 << 20
 """Most packets of one flow that are examined."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import signal
 import sys
@@ -15,8 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import typer
+
+import fabriloom
+
 from ..interrupts import handled
 from ..printable import escaped
+from .house import reading
 
 OK = 0
 """Done: drained, precise enough, saturated and out of time are all results."""
@@ -57,16 +61,10 @@ def say(text: str = "") -> None:
 
 def _code_of(error: BaseException) -> int:
     """Print one message about an error and return the exit code."""
-    from ..routing import RoutingError
-    from ..scenario import ScenarioError
-    from ..studies.asked import StudyError
-    from ..technology import TechnologyError
-    from ..topology import GraphError
-
     if isinstance(error, KeyboardInterrupt):
         complain("Interrupted before there were results to write.")
         return INTERRUPTED
-    if isinstance(error, Mistake | ScenarioError | StudyError | GraphError | RoutingError | TechnologyError):
+    if isinstance(error, (Mistake, reading.UserError)):
         complain(f"error: {error}")
         return MISTAKE
     if isinstance(error, BrokenPipeError):
@@ -89,15 +87,14 @@ def _code_of(error: BaseException) -> int:
 
 
 def _fault(error: BaseException) -> int:
-    from .. import __version__
-
     if os.environ.get("FABRILOOM_TRACEBACK"):
         complain("".join(traceback.format_exception(error)))
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     complain(
         f"fault: {type(error).__name__}: {error}{place}\n"
-        f"  This is a fault of Fabriloom {__version__}, not of your scenario. Please report it with the\n"
+        f"  This is a fault of Fabriloom {fabriloom.__version__}, not of your scenario. Please report it "
+        "with the\n"
         "  command and the scenario. FABRILOOM_TRACEBACK=1 in the environment prints more about it."
     )
     return FAULT
@@ -134,10 +131,7 @@ def _stoppable() -> Iterator[None]:
 def guarded(command: Command) -> Command:
     """Wrap a command so that every error becomes one message and an exit code."""
 
-    @functools.wraps(command)
     def inner(*arguments: Any, **options: Any) -> None:
-        import typer
-
         try:
             with _stoppable(), warnings.catch_warnings():
                 warnings.showwarning = _warn

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..faults.places import FaultError, vertices_of
 from ..routing import NONE, RouteTable
+from ..scenario import Scenario
+from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from ..scenario.errors import Path
 
 _HERE: Path = ("routing", "addressing")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from .. import _native
 from ..codes import number
 from ..scenario import Scenario
-from ..technology import Technology, TechnologyError
+from ..technology import RingTechnology, Technology, TechnologyError
 from ..technology.model import Ps, Rate
 from ..topology import Graph
-
-if TYPE_CHECKING:
-    from ..technology import RingTechnology
 
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[Any]]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology import Graph
+
 if TYPE_CHECKING:
     from ..programs import Programs
-    from ..topology import Graph
     from . import Compiled
 
 Ints = NDArray[np.int64]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..faults.places import FaultError, vertices_of
 from ..routing import RouteTable, RoutingError
+from ..scenario import Scenario
+from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
 
 if TYPE_CHECKING:
     from ..routing.distribution import Distribution
-    from ..scenario import Scenario
-    from ..scenario.errors import Path
 
 _HERE: Path = ("routing", "distribution")
 

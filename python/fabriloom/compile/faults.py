@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -12,15 +12,12 @@ from ..faults.outages import Outage, Rules, outages
 from ..faults.places import FaultError, each_of
 from ..faults.rates import drawn, mtbf_of_bits_ps
 from ..scenario import Scenario
-from ..technology import Technology
+from ..scenario.sections.fault import Fault
+from ..technology import RingTechnology, Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from .columns import Arrays, rate_of, u32
-
-if TYPE_CHECKING:
-    from ..scenario.sections.fault import Fault
-    from ..technology import RingTechnology
-    from . import Parts
+from .kinds import Parts
 
 NEVER_TICKS = 1 << 62
 """The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
-from ..technology import Technology, TechnologyError
+from ..technology import Interface, Technology, TechnologyError, interface
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from .columns import Times, per_link, whole
-
-if TYPE_CHECKING:
-    from ..technology import Interface
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,6 @@ def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfa
     at = np.zeros(graph.switches + len(graph.port_names), np.int64)
     if not scenario.interface:
         return Interfaces([], at)
-    from ..technology import interface
 
     chips: list[Interface] = []
     others: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +13,15 @@ from ..programs import Programs
 from ..programs.check import longer_than
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
-from ..technology import Technology, TechnologyError, technology
+from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..technology.model import Ps
 from ..topology import Graph
 from ..traffic import TrafficError
 from . import costs
 from .columns import Arrays
+from .kinds import Parts
 from .several import no_way
 from .ticks import MOST_WAIT_TICKS, Durations
-
-if TYPE_CHECKING:
-    from ..technology import RingTechnology
-    from . import Parts
 
 _WINDOWS = (
     "messages_at_once",

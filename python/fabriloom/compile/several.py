@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..scenario import Scenario, ScenarioError
 from ..topology import MOST_PORTS, Graph
+from ..traffic import Demand
+from .kinds import Parts
 from .traffic_classes import check_used
-
-if TYPE_CHECKING:
-    from ..traffic import Demand
-    from . import Parts
 
 Ints = NDArray[np.int64]
 

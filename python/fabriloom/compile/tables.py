@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from ..scenario.sections.routing import AfterFault
 from ..technology.model import Ps
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
+from .links import LinkParts
 from .own_sizes import narrowed
-
-if TYPE_CHECKING:
-    from .links import LinkParts
 
 Ints = NDArray[np.int64]
 

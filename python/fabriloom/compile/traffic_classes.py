@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import units
 from ..faults.places import FaultError, vertices_of
-from ..technology import Technology
+from ..scenario import Scenario
+from ..scenario.errors import Path
+from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
+from ..traffic import Demand
 from .columns import Arrays, u32
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from ..scenario.errors import Path
-    from ..technology import RingTechnology
-    from ..traffic import Demand
 
 _HERE: Path = ("routing", "traffic_class")
 

@@ -7,21 +7,19 @@ rebuilt tables may do better.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import compile
 from ..results.figures import figures
+from ..scenario import Scenario
 from ..studies.failures import failures
 from ..studies.kinds import inspection_of
+from ..topology import Graph
+from .schema import Requirements
 from .sieve import Looked, Miss
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from ..topology import Graph
-    from .schema import Requirements
 
 
 def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..scenario import Scenario
 from ..studies.points import Advance
@@ -13,11 +12,9 @@ from .candidates import base_of, candidates, check_settings, families_of
 from .contradiction import check_possible
 from .load import changed
 from .result import Design, Other
+from .schema import Requirements
 from .sieve import Arithmetic, Looked, Miss, build
 from .trials import Trials
-
-if TYPE_CHECKING:
-    from .schema import Requirements
 
 FINALISTS = 6
 """Default number of networks to find, the cheapest first."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..results.figures import value_text
+from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
 from ..scenario.load import build as scenario_of
 from .families import SHAPES, Shape, Wanted
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from .schema import Requirements
+from .schema import SCENARIO, Requirements
 
 _SHORT = {
     "terminals_per_switch": "a switch",
@@ -98,8 +96,6 @@ def base_of(requirements: Requirements, several: bool = False) -> Scenario:
 
     It has one switch, or, with ``several``, two and ``[ports]``. Raises ScenarioError.
     """
-    from .schema import SCENARIO
-
     data = {name: requirements.raw[name] for name in SCENARIO if name in requirements.raw}
     rings = of_rings(requirements)
     first: dict[str, Any] = {"kind": "crossbar", "terminals": max(2, requirements.require.terminals)}

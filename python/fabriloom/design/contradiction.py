@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from ..scenario import ScenarioError
+from .schema import Requirements
 from .sieve import Looked, Miss
-
-if TYPE_CHECKING:
-    from .schema import Requirements
 
 
 def check_possible(requirements: Requirements, looked: Sequence[Looked]) -> None:

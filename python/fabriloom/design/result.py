@@ -6,20 +6,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from ..results.figures import figures, in_percent
 from ..results.study_columns import CANDIDATES
 from ..results.tabled import Tabled
+from ..scenario import Scenario
 from .contradiction import nearest
+from .schema import Requirements
 from .sieve import Looked
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..scenario import Scenario
-    from .schema import Requirements
-    from .trials import Trials
+from .trials import Trials
 
 
 @dataclass(frozen=True)
@@ -149,8 +146,6 @@ class Design(Tabled):
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per candidate, see ``results.columns.CANDIDATES``."""
-        import polars as pl
-
         return pl.DataFrame([self.row(one) for one in self.looked], infer_schema_length=None, strict=False)
 
     def row(self, one: Looked) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..compile import Compiled, compile
 from ..results.figures import figures, in_percent
 from ..routing import RoutingError
-from ..scenario import ScenarioError
+from ..scenario import Scenario, ScenarioError
 from ..scenario.errors import Path
 from ..studies.demanded import demanded
 from ..studies.kinds import inspection_of
@@ -19,10 +19,7 @@ from ..studies.zero_load import zero_load_latency
 from ..topology import Graph
 from .candidates import Candidate
 from .faults import least_cables, least_switches
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from .schema import Cost, Requirements
+from .schema import Cost, Requirements
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..results.ends import STUCK
 from ..results.figures import figures
 from ..results.limit import seems_to_keep_up
 from ..results.statistics import mean_of_runs
+from ..scenario import Scenario
 from ..studies.points import Advance, Point, run_points
 from ..studies.store import Store
-from .schema import PERCENTILES
+from .schema import PERCENTILES, Requirements
 from .sieve import Looked, Miss
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from .schema import Requirements
 
 BEYOND = 8.0
 """Upper limit of the search, as a multiple of the margin."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..published import Number, numbers
+from ..scenario import Scenario
+from ..studies import Curve, Point
 from .macrame.latency import CROSSBAR, SATURATION_GBYTES_PER_S
 from .macrame.tail import MEAN_TOLERANCES
 from .rows import near, row
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
-    from ..studies import Curve, Point
 
 KNOWN = "a Clos network of 256 terminals with uniform random traffic of 64-byte packets (macrame)"
 PAPER = "macrame"

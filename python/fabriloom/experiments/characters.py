@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _native
+from ..compile import compile as compile_scenario
+from ..scenario import Scenario as Checked
 from .lab import Scenario
 
 PS_PER_MS = 10**9
@@ -11,10 +14,6 @@ PS_PER_MS = 10**9
 
 def accepted_mbytes_per_s(scenario: Scenario, warmup_ms: float, measure_ms: float) -> float:
     """Return the throughput of all terminals in MB/s; a saturated Clos of 256 takes 30 s per ms."""
-    from .. import _native
-    from ..compile import compile as compile_scenario
-    from ..scenario import Scenario as Checked
-
     # The flow-control share is not added to the characters, because flow-control characters are sent.
     technology = scenario["technology"] | {"flow_control": "ignored"}
     arrays = compile_scenario(Checked.from_dict(scenario | {"technology": technology})).arrays

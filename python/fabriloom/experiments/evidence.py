@@ -18,6 +18,7 @@ from typing import Any
 from ..published import load
 from ..report import Reproduced
 from ..report.tally import HEAD, counts, number_of, said, tally
+from ..topology import build
 from . import remarks
 from .lab import Findings
 from .page import markdown
@@ -77,8 +78,6 @@ def lines_of(paper: str, found: Findings, quick: bool = False) -> list[Line]:
 
 def reproduced(paper: str, found: Findings, lines: Sequence[Line]) -> Reproduced:
     """Return what the page shows of a paper."""
-    from ..topology import build
-
     about, drawn = load(paper)["paper"], _DRAWN.get(paper)
     return Reproduced(
         name=paper,

@@ -6,18 +6,18 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..output import Pieces
 from ..results.tables import column
+from ..scenario import Scenario as Checked
+from ..scenario import Scenario as CheckedScenario
+from ..simulate import run
 from ..studies.pool import Pool, Stopped
 from ..studies.store import Key, Store, program
-
-if TYPE_CHECKING:
-    from ..output import Pieces
-    from ..scenario import Scenario as CheckedScenario
 
 Scenario = dict[str, Any]
 """A scenario in its written form."""
@@ -119,8 +119,6 @@ class Findings:
 
 def measure(scenario: CheckedScenario, look: Callable[[Any], None]) -> Measured:
     """Run one scenario; ``look`` is called from time to time with its progress, and may raise to end it."""
-    from ..simulate import run
-
     results = run(scenario, progress=look)
     summary, native = results.summary, results.native
     latency, made, packets = summary["latency_ns"], summary["total_latency_ns"], summary["packets"]
@@ -236,8 +234,6 @@ class Lab:
         return self._runs[name]
 
     def _submit(self, scenario: Scenario) -> Future[Measured]:
-        from ..scenario import Scenario as Checked
-
         checked = Checked.from_dict(scenario)
         key = Key("measured", program("experiments/lab.py"), checked.sha256)
 

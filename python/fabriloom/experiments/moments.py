@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..scenario import Scenario as Checked
+from ..simulate import run
 from .lab import Scenario
 
 
@@ -25,7 +27,4 @@ def lasted_us(scenario: Scenario) -> float:
 
 
 def _run(scenario: Scenario) -> Any:
-    from ..scenario import Scenario as Checked
-    from ..simulate import run
-
     return run(Checked.from_dict(scenario))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import simulate
+from ..compile import graph_of
 from ..results import Results
 from ..scenario import Scenario, ScenarioError
 from .errors import FitError
@@ -91,8 +92,6 @@ def on_machine(model: Model, resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _terminals(resolved: Mapping[str, Any]) -> int:
-    from ..compile import graph_of
-
     alone = {name: value for name, value in resolved.items() if name not in ("sweep", "variants")}
     return graph_of(Scenario.from_dict(alone)).terminals
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import reading
+from .. import reading, units
 from ..programs.logp import LONG_TRAIN, MORE_TURNS, RECEIVES, ROUND, SENDS, TRAIN, TURNS
 from ..reading import ReadError
 from .errors import FitError
@@ -161,8 +161,6 @@ def from_folder(folder: Folder) -> Samples:
 
 def _point(found: Samples, program: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
     """Add all quantities of one size."""
-    from .. import units
-
     size = units.parse_bytes(program["size"])
     spans = {(one["from"], one["to"]): one for one in summary["spans"]}
     value = {pair: float(one["ns_p50"]) for pair, one in spans.items()}

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from . import imports, predict
 from .errors import FitError
 from .model import Model, build
 from .preset import pieces, to_toml, told
 from .samples import QUANTITIES, Folder, Samples, from_folder, read_folder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FILE = "fitted.toml"
 
@@ -59,8 +57,6 @@ class Fitted:
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per prediction."""
-        import polars as pl
-
         return pl.DataFrame([{**asdict(one), "deviation": one.deviation} for one in self.predictions])
 
     @property

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
+
 from .. import reading
 from ..reading import ReadError
 from ..topology import Graph, GraphError, edge_list, measure
@@ -128,8 +130,6 @@ class Fabric:
             raise self.lines.error(line, message, "") from None
 
     def _check_whole(self) -> None:
-        import numpy as np
-
         number = {name: at for at, name in enumerate(self.raw.vertices)}
         ends = [[number[getattr(link, end)] for link in self.raw.links] for end in ("source", "target")]
         label = components(len(number), *(np.array(end, np.int64) for end in ends))

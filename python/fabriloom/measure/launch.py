@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import output
 from .errors import MeasureError
 from .find import Host, Mpi, Settings
 from .plan import Plan
@@ -49,7 +50,6 @@ def command(
         lines = [
             f"{host.name} slots={host.slots}" if open_mpi else f"{host.name}:{host.slots}" for host in hosts
         ]
-        from .. import output
 
         with output.file(folder / "hosts") as out:
             out.write(output.encoded("\n".join(lines) + "\n"))

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .server import serve as begin
+
 __all__ = ["serve"]
 
 
@@ -24,6 +26,4 @@ def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ())
     Raises:
         OSError: the port is taken.
     """
-    from .server import serve as begin
-
     begin(port, started, files)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import units
+from ..scenario import Scenario
 from ..topology.family import usual_routing
-
-if TYPE_CHECKING:
-    from ..scenario import Scenario
 
 _LINK_LENGTHS = tuple(f"{size} B" for size in (8, 16, 32, 64, 128, 256, 512, 1024))
 _RING_LENGTHS = {"lock": ("16 B",), "": ("16 B", "64 B", "256 B")}

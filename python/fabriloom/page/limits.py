@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..topology import Graph
+from ..topology import Graph
 
 BODY_BYTES = 4_000_000
 """Largest request: a scenario with the files that it names."""

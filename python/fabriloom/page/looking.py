@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from ..report.drawing_style import counted
 from ..report.large import is_large, parts_of
 from ..scenario import Scenario
 from ..scenario.preset_files import FILE_KEYS
+from ..topology import Graph
 from . import limits
 from .choices import Chosen, chosen
 from .controls import controls
 from .saving import toml_text
-
-if TYPE_CHECKING:
-    from ..topology import Graph
 
 
 def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:

@@ -16,7 +16,9 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from ..reading import UserError
 from . import limits
+from .jobs import JOBS
 
 
 def main() -> None:
@@ -35,7 +37,6 @@ def main() -> None:
     jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     stop = threading.Event()
     threading.Thread(target=_read, args=(sys.stdin.buffer, jobs, stop), daemon=True).start()
-    from .jobs import JOBS
 
     emit({"type": "ready"})
     while True:
@@ -75,14 +76,9 @@ def _without_folders(text: str, job: Mapping[str, Any]) -> str:
 
 def message_of(error: BaseException) -> str:
     """Return the message that the command would print."""
-    from ..routing import RoutingError
-    from ..scenario import ScenarioError
-    from ..technology import TechnologyError
-    from ..topology import GraphError
-
     if isinstance(error, limits.Refusal):
         return str(error)
-    if isinstance(error, ScenarioError | GraphError | RoutingError | TechnologyError):
+    if isinstance(error, UserError):
         return f"error: {error}"
     if isinstance(error, MemoryError):
         return f"This needs more memory than the page allows ({limits.MEMORY_BYTES >> 30} GiB)."

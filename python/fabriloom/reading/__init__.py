@@ -16,7 +16,7 @@ from fabriloom.reading.csvs import (
     unclear_number,
     without_separator_line,
 )
-from fabriloom.reading.errors import DescriptionError, Place, ReadError
+from fabriloom.reading.errors import DescriptionError, Place, ReadError, UserError
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import UTF_16, content, line_of, place_at, text_of
 
@@ -27,6 +27,7 @@ __all__ = [
     "DescriptionError",
     "Place",
     "ReadError",
+    "UserError",
     "cell_place",
     "check_header",
     "content",

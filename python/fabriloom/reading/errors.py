@@ -6,7 +6,11 @@ Place = tuple[str, int, int, int, str]
 """File, line, column, length (line and column from 1, in characters) and the text of the line."""
 
 
-class DescriptionError(ValueError):
+class UserError(ValueError):
+    """A mistake that the user can correct; the text is the whole message."""
+
+
+class DescriptionError(UserError):
     """Something that parameters or a file describe and that cannot be built; each room has its own."""
 
     def __init__(self, message: str, parameter: str | None = None, cell: str | None = None) -> None:

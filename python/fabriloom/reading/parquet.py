@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriloom import children
+from fabriloom.libraries import pl
 from fabriloom.reading.csvs import MOST_COLUMNS
 from fabriloom.reading.errors import ReadError
 from fabriloom.reading.parquet_child import REFUSED
@@ -38,8 +39,6 @@ def parquet(file: Path, size_bytes: int) -> DataFrame:
 
     Raises :class:`ReadError`.
     """
-    import polars as pl
-
     cpu_s = int(_CPU_S + size_bytes / 1e6 * _CPU_S_PER_MB)
     memory_bytes = _MEMORY_BYTES + _MEMORY_PER_BYTE * size_bytes
     job = {

@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Any
 
+from ..libraries import pl
+
 REFUSED = 3
 """Exit code when a message is on standard output, as JSON."""
 
@@ -45,8 +47,6 @@ def _limit(job: dict[str, Any]) -> None:
 
 
 def _frame(job: dict[str, Any]) -> Any:
-    import polars as pl
-
     with open(job["path"], "rb") as file:
         try:
             _check_size(pl, file, job)

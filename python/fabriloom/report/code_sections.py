@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..results import signals
+from ..results import Results, signals
 from . import sections
 from .page import Cell, Table, number
-
-if TYPE_CHECKING:
-    from ..results import Results
 
 MOST_ROWS = 200
 

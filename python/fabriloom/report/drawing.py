@@ -6,20 +6,17 @@ The SVG is self-contained and uses no ids, because one page may have several dra
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..topology import Graph
 from .drawing_boxes import box_of, draw_cable, draw_outside_terminals
 from .drawing_links import draw_switch_links
 from .drawing_plan import Plan, plan_of
 from .drawing_ports import has_ports
 from .drawing_rings import RingPlan, ring_boxes, ring_notes, ring_plan
 from .drawing_style import FONT, PAPER, Scale, counted, label, legend, number, scale_of
-
-if TYPE_CHECKING:
-    from ..topology import Graph
 
 Numbers = NDArray[np.float64]
 

@@ -6,13 +6,12 @@ R. Gansner, Y. Koren, S. North, 2004), starting from classical scaling. The resu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ..topology import Graph
+from ..topology import Graph
 
 Points = NDArray[Any]
 

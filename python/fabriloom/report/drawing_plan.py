@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology import Graph
 from .drawing_layout import Points, switch_positions
 from .drawing_style import Scale, scale_of, text_width
-
-if TYPE_CHECKING:
-    from ..topology import Graph
 
 MAX_PARALLEL = 8
 """If two switches have more strokes than this, each direction becomes one stroke with its count."""

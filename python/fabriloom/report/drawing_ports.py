@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..topology import Graph
 from .drawing_layout import Points
+from .drawing_plan import Plan
 from .drawing_style import PAPER, SOFT, label
-
-if TYPE_CHECKING:
-    from ..topology import Graph
-    from .drawing_plan import Plan
 
 _PORT_PX = 8.5
 _LEAST_PITCH_PX = 40.0

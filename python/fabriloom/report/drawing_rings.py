@@ -7,11 +7,12 @@ on it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology import Graph
+from ..topology.rings import Rings
 from .drawing_layout import Points, switch_positions
 from .drawing_style import (
     BOX,
@@ -29,10 +30,6 @@ from .drawing_style import (
     text_width,
     title,
 )
-
-if TYPE_CHECKING:
-    from ..topology import Graph
-    from ..topology.rings import Rings
 
 LINE_GAP_PX = 30.0
 """Distance between the lines of a Banyan."""

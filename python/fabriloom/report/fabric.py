@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..libraries import pl
+from ..topology.graph import Graph
+from . import large
+from .drawing import fabric_svg
+from .drawing_style import scale_of
 from .page import Drawing, Prose, number
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..topology.graph import Graph
 
 _MOST_TOLD = 20_000
 """With more links a drawing has only their utilisation: the tables have the rest."""
@@ -33,10 +33,6 @@ def fabric(
     """
     if graph is None or not len(utilisation):
         return []
-    import polars as pl
-
-    from . import large
-    from .drawing import fabric_svg
 
     if graph.links > large.MOST_LINKS:
         size = f"{number(graph.links)} links"
@@ -77,8 +73,6 @@ _OWN = {
 
 def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
     """Return the numbers of each link that a drawing shows, from the table of links."""
-    from .drawing_style import scale_of
-
     columns = []
     for name, (label, factor, kind) in _OWN.items():
         if name in table.columns:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..libraries import pl
 from .page import Cell, Table, number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
     """Return where packets were lost, and which links were down."""
     if "down_ns" not in table.columns:
         return []
-    import polars as pl
 
     causes = ("cut_packets", "discarded_packets", "timed_out_packets")
     lost = pl.sum_horizontal(causes)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from .page import Axis, Cell, Chart, Series, Table, number
 from .sections import moments
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Table]:

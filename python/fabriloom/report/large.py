@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..topology import Graph
 from .drawing_layout import Points, pivoted
 from .drawing_rings import ring_plan
-
-if TYPE_CHECKING:
-    from ..topology import Graph
 
 MOST_SWITCHES, MOST_STATIONS = 600, 2400
 """A drawing of strokes with more switches, or stations of rings, would be an unreadable file of megabytes."""

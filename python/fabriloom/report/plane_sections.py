@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..libraries import pl
 from .page import Cell, Table, number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def planes(table: pl.DataFrame) -> list[Table]:

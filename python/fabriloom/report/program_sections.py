@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
+from ..results import Results
 from ..results.ends import STUCK
 from ..results.figures import settings_text
+from ..results.programs import ProgramRun
 from .flow_sections import flows
 from .page import Axis, Cell, Chart, Prose, Series, Table, number
 from .sections import numeric, tail
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..results import Results
-    from ..results.programs import ProgramRun
 
 MOST_POINTS = 1500
 """Number of events drawn one by one; of more events, every n-th is drawn."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..results.html import with_micro_sign
+from ..topology.graph import Graph
 from . import sections
+from .drawing import fabric_svg
 from .page import Cell, Drawing, Heading, Page, Prose, Table, number, render
 from .tally import HEAD, counts, reasons, said, tally
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,6 @@ def _some(names: Sequence[str], most: int = 8) -> str:
 def _paper(paper: Reproduced) -> list[Any]:
     drawn: list[Any] = []
     if paper.graph is not None:
-        from .drawing import fabric_svg
-
         drawn = [Drawing("The network", fabric_svg(paper.graph))]
     about = f"{paper.authors}. {paper.system}"
     return [

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from ..results.figures import in_percent
-from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, losses, said, without, worst_first
+from ..results.requirements import (
+    GUARANTEED,
+    MISSED,
+    UNKNOWN,
+    Blocking,
+    Line,
+    counted,
+    losses,
+    said,
+    without,
+    worst_first,
+)
+from ..topology import Graph
+from .drawing import fabric_svg
 from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from .large import is_large
 from .page import Cell, Drawing, Table, Text
 from .page import number as typeset
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..results.requirements import Blocking, Line
-    from ..topology import Graph
 
 MOST_BARS = 60
 _ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 410, 280
@@ -52,7 +60,6 @@ def _where(blocking: Blocking, graph: Graph | None, others: str) -> list[Drawing
     """Return the network with the links on which a flow waits."""
     if graph is None or is_large(graph):
         return []
-    from .drawing import fabric_svg
 
     svg = fabric_svg(graph, blocking.links, blocking.about)
     note = "The flow with the smallest guaranteed margin: its links, by what can be in its way there."

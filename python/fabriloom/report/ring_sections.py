@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from .page import Cell, Table, number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def _share(value: float) -> Cell:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from ..results.ends import STUCK
 from ..results.figures import settings_text, value_text
 from ..results.html import with_micro_sign
 from . import axes
 from .page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 ACCEPTED = "accepted throughput (MB/s)"
 LATENCY = "mean latency (µs)"

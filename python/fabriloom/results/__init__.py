@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..later import names
+from ..libraries import pl
 from ..output import file
+from ..topology.graph import Graph
 from . import columns, confidence, faults, files, html, planes, tables
 from .completions import CompletionRows
 from .figures import figures
@@ -27,9 +29,6 @@ from .summary import summary as _summary
 from .tabled import Tabled
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from ..topology.graph import Graph
     from .histogram import Histogram
     from .programs import ProgramRun
 
@@ -167,8 +166,6 @@ class Results(Tabled):
     @cached_property
     def rings(self) -> pl.DataFrame:
         """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
-        import polars as pl
-
         if self.graph.rings is None:
             return columns.RINGS.frame_of([])
         own = [column.of(pl).alias(column.name) for column in columns.RINGS.columns]

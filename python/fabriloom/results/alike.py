@@ -6,15 +6,12 @@ The rule is in ``docs/background/statistics.md``.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology.graph import Graph
 from .figures import in_percent
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..libraries import pl
 from .statistics import PERCENTILES, ends_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Value = Callable[[Any], Any]
 """Computes the values of a column from its rows (see ``rows``), or the value of a key from its object."""
@@ -69,14 +67,10 @@ class Table:
 
     def frame(self, rows: Any) -> pl.DataFrame:
         """Return the data frame, each column computed from all rows at once; NaN becomes null."""
-        import polars as pl
-
         return pl.DataFrame([_series(column, column.of(rows)) for column in self.columns])
 
     def frame_of(self, each: Iterable[Any]) -> pl.DataFrame:
         """Return the data frame, each column computed row by row."""
-        import polars as pl
-
         things = list(each)
         return pl.DataFrame([_series(column, [column.of(one) for one in things]) for column in self.columns])
 
@@ -95,8 +89,6 @@ class Table:
 
 
 def _series(column: Column, values: Any) -> pl.Series:
-    import polars as pl
-
     kind = getattr(pl, column.type)
     if isinstance(values, pl.Series):
         return values.cast(kind).alias(column.name)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..codes import FAULT_KIND
+from ..topology.graph import Graph
 from . import tables
 from .confidence import percent
 from .figures import figures
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
 
 STUCK = ("deadlocked", "livelocked")
 """Ends after which the network delivers nothing more."""

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .. import output
+from ..libraries import pl
+from ..output import Files
 from .kinds import KINDS
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from ..output import Files
     from . import Results
 
 

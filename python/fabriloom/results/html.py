@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from .faults import around_text, lost_text
@@ -225,8 +226,6 @@ def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
 
 def repr_html(summary: dict[str, Any]) -> str:
     """Return a small table as escaped HTML, for ``_repr_html_``."""
-    from html import escape
-
     left = "style='text-align:left'"
     body = "".join(
         f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(with_micro_sign(value))}</td></tr>"

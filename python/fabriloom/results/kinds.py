@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..topology.graph import Graph
 from . import columns, tables
 from .column import Table
 from .limit import Limit, of_links, of_rings
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ..topology.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology.graph import Graph
 from . import tables
 from .alike import TOGETHER, alike, awaited, equals, named
 from .ends import STUCK
 from .faults import verdict as of_faults
 from .figures import figures, in_percent, measured
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
 
 FULL = 0.95
 """A wire or bus that is in use for this share of the time is full: with random traffic its queue grows."""

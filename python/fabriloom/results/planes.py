@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..topology.graph import Graph
 from .figures import in_percent
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
 
 
 def add(

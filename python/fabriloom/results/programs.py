@@ -6,21 +6,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..libraries import pl
+from ..programs import Programs
 from ..programs.kinds import ANY, READ, SEND
 from . import program_columns as words
 from . import statistics, steady
 from .rows import Rows
 from .tables import column, per, thinned_tail
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..programs import Programs
 
 MOST_SPANS = 1000
 """Most pairs of marks whose times are reported."""
@@ -262,16 +259,12 @@ class ProgramRun(Rows):
     @property
     def tag(self) -> pl.Series:
         """Return the tag of each message; null if it has none."""
-        import polars as pl
-
         tag = pl.Series(self.count("message_tag"))
         return tag.set(tag == ANY, None)
 
     @property
     def event(self) -> pl.Series:
         """Return the event of each message; null if it belongs to none."""
-        import polars as pl
-
         event = self.count("message_tag") - self.programs.events.first
         of_none = (event < 0) | (event >= len(self.programs.events.due_ps))
         return pl.Series(event).set(pl.Series(of_none), None)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..printable import escaped
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
+from ..scenario.schema import Scenario
 
 
 @dataclass(frozen=True)

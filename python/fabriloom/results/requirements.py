@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from ..libraries import pl
 from .ends import STUCK
 from .statistics import percentile
 from .study_columns import REQUIREMENT_SUMMARY
 from .tables import cells, column
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _LOSERS = 6
 """Most flows that are named as losing packets."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology.graph import Graph, Plane
 from . import faults, tables
 from .tables import per
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph, Plane
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

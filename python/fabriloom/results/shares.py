@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..traffic import Demand
+from ..traffic import Demand
 
 MOST_ROWS = 8
 """Most groups: the number of distinguishable colours."""

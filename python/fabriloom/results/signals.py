@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import number
+from ..libraries import pl
+from ..topology.graph import Graph, Ports
 from . import statistics, tables
 from .figures import figures, in_percent
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..topology.graph import Graph, Ports
 
 
 def _name(code: int) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import units
-
-if TYPE_CHECKING:
-    import polars as pl
+from ..libraries import pl
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,6 @@ def slots(marks: pl.DataFrame, program: Mapping[str, Any]) -> list[Slot]:
 
     ``marks``: one per entry and epoch, at the end of the entry; its number is that of the entry, from 1.
     """
-    import polars as pl
-
     length_ns = units.parse_time_ps(program.get("slot", "0 s")) / 1000
     found = []
     for place, entry in enumerate(program.get("schedule", [])):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..topology.graph import Graph
 from . import columns, confidence, ends, faults, planes, statistics, tables
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, verdict
@@ -16,7 +17,6 @@ from .provenance import Provenance
 from .rows import FaultRows, RingRows
 
 if TYPE_CHECKING:
-    from ..topology.graph import Graph
     from .programs import ProgramRun
 
 

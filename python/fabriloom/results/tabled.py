@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from . import files
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 class Tabled(ABC):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology.graph import Graph
 from .statistics import TAIL_STEPS, tail
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
 
 Floats = NDArray[np.float64]
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fabriloom import units
 from fabriloom.scenario.errors import Path
+from fabriloom.scenario.resolve import CODE_SETTINGS, has_codes
+from fabriloom.scenario.schema import Scenario
 from fabriloom.technology.presets import settings
-
-if TYPE_CHECKING:
-    from fabriloom.scenario.schema import Scenario
 
 
 def check_codes(scenario: Scenario) -> None:
     """Check that the technology has codes, that times are within the run, and that no setting is unused.
     Raises ScenarioError."""
-    from fabriloom.scenario.resolve import CODE_SETTINGS, has_codes
-
     if not has_codes(scenario):
         for name in CODE_SETTINGS:
             if name in scenario.raw.get("technology", {}):

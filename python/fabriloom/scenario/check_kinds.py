@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from fabriloom.scenario.errors import Path
+from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
 from fabriloom.scenario.sections.technology import CharacterLinks, RingPreset
-
-if TYPE_CHECKING:
-    from fabriloom.scenario.schema import Scenario
 
 _PRESET: Path = ("technology", "preset")
 

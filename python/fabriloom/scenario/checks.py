@@ -6,9 +6,12 @@ import stat
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, cast
 
+from fabriloom import units
 from fabriloom.scenario.check_codes import check_codes
 from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
+from fabriloom.scenario.resolve import FAULT_SETTINGS, checksum, files
+from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.routing import (
@@ -37,7 +40,6 @@ from fabriloom.scenario.sections.traffic import (
 )
 
 if TYPE_CHECKING:
-    from fabriloom.scenario.schema import Scenario
     from fabriloom.scenario.sections.fault import Fault
     from fabriloom.scenario.sections.ring_technology import RingLinks
 
@@ -253,8 +255,6 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
 def _faults(scenario: Scenario) -> None:
     """Check that each fault names one component and times in order within the run, and that settings of
     faults come with a fault."""
-    from fabriloom.scenario.resolve import FAULT_SETTINGS
-
     for name in () if scenario.fault else FAULT_SETTINGS:
         if name in scenario.raw.get("technology", {}):
             message = f"technology.{name} has no effect: nothing fails"
@@ -344,8 +344,6 @@ def _alike(file: FilePath) -> list[str]:
 
 def _files(scenario: Scenario) -> None:
     """Check that the files that a scenario names exist and have their checksums."""
-    from fabriloom.scenario.resolve import checksum, files
-
     for path in files(scenario):
         table: Any = scenario
         for step in path[:-1]:
@@ -364,8 +362,6 @@ def _files(scenario: Scenario) -> None:
 
 def _ordinary(scenario: Scenario, file: FilePath, written: str, path: Path) -> None:
     """Refuse anything but a regular file: a missing file, a folder, a pipe, a device."""
-    from fabriloom import units
-
     shown = written if len(written) <= 100 else written[:97] + "..."
     try:
         mode = file.stat().st_mode

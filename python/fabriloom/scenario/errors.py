@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from fabriloom.reading.errors import UserError
+
 _WIDEST = 160
 Path = tuple[str | int, ...]
 
@@ -38,7 +40,7 @@ class Place:
         return [f"{margin} |", f"{number} | {text}", f"{margin} | {pad}{carets}"]
 
 
-class ScenarioError(ValueError):
+class ScenarioError(UserError):
     """A scenario that cannot be used. ``str()`` is the whole message for the user.
 
     ``path``: the setting (``("traffic", "load")``). ``place``: the place in the file. ``hint``: what to do.

@@ -25,6 +25,7 @@ from fabriloom.scenario.sections.study import OTHERS
 from fabriloom.scenario.source import Override, SourceMap
 from fabriloom.scenario.studies import MOST_POINTS, check_study
 from fabriloom.topology import Graph, GraphError
+from fabriloom.topology.inline import table_of
 
 _MOST_ENTRIES = 20_000_000
 """Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
@@ -253,8 +254,6 @@ def put(
 
 
 def _table_of(graph: Graph) -> dict[str, Any]:
-    from fabriloom.topology.inline import table_of
-
     try:
         return table_of(graph)
     except GraphError as error:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabriloom import reading
 from fabriloom.scenario.errors import Path, Place, ScenarioError
-
-if TYPE_CHECKING:
-    from fabriloom.scenario.schema import Scenario
-
+from fabriloom.scenario.schema import Scenario
 
 _LINE = re.compile(
     r"(?:[^\n:]*: )?line (?P<line>\d{1,9})(?:, column (?P<column>\d{1,9}))?: (?P<rest>.*)", re.DOTALL

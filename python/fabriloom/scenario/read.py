@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from pathlib import Path as FilePath
 from typing import Any
 
-from fabriloom import reading, units
+from fabriloom import _native, reading, units
 from fabriloom.reading import ReadError
 from fabriloom.reading.jsons import DEEPEST, MOST_KEYS, check_depth, has_surrogate
 from fabriloom.scenario.errors import Place, ScenarioError
@@ -116,8 +116,6 @@ def mistake_in(text: str) -> tuple[int, int, int, str] | None:
     This check runs before the standard parser, whose messages are less clear and which takes gigabytes for a
     key of thousands of steps.
     """
-    from fabriloom import _native
-
     step = next(itertools.islice(_STEPS.finditer(text), MOST_KEYS, None), None)
     if step is not None:
         return text.count("\n", 0, step.start()) + 1, 1, 1, "too many keys"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fabriloom.interrupts import deferred
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
+from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.ports import Ports, has_ports
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
@@ -19,7 +20,6 @@ from fabriloom.technology.presets import settings
 from fabriloom.topology.family import usual_routing
 
 if TYPE_CHECKING:
-    from fabriloom.scenario.schema import Scenario
     from fabriloom.scenario.sections.interface import Interface
 
 

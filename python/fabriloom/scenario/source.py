@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from fabriloom import _native
 from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.errors import Path, Place
 from fabriloom.scenario.fields import OTHER_WORDS
@@ -88,8 +89,6 @@ class SourceMap:
 
     def _locate(self, path: Path, key: bool) -> tuple[int, int, int] | None:
         if self.kind == "toml":
-            from fabriloom import _native
-
             return _native.locate(self.text, list(path), key)  # type: ignore[attr-defined]
         if self.kind == "json":
             return _in_json(self.text, path, key)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.study import OTHERS, Between, Search
-
-if TYPE_CHECKING:
-    from fabriloom.scenario.schema import Scenario
 
 MOST_POINTS = 100_000
 Tried = Callable[[Any, dict[str, Any], dict[str, Any], tuple[str, ...], tuple[str | int, ...]], None]

@@ -8,14 +8,13 @@ import json
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..reading import UserError
+from ..scenario import Scenario, ScenarioError
 from .plan import Plan
 from .sealed import unsealed
 from .store import program
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
 
 MARK = "fabriloom-study.json"
 """Holds the names of the studies, so that a definition that is gone is noticed."""
@@ -24,7 +23,7 @@ FORMAT = 2
 DAMAGED = "missing, cut short or changed"
 
 
-class StudyError(Exception):
+class StudyError(UserError):
     """A study folder that cannot be used; the text gives the reason."""
 
 
@@ -53,8 +52,6 @@ def asked_of(folder: Path, name: str | None = None, again: bool = False) -> list
 
     Raises StudyError and ScenarioError.
     """
-    from ..scenario import Scenario
-
     found, names = [], definitions(folder)
     for one in names:
         if name is None or one == name:
@@ -93,8 +90,6 @@ def recalled(folder: Path, asked: Asked, again: bool) -> Asked:
 
 def content_of(plan: Plan, number: int) -> str:
     """Return the content hash of a point; empty if it cannot be made."""
-    from ..scenario import ScenarioError
-
     try:
         return plan.point(number).sha256
     except (ScenarioError, OSError):

@@ -23,6 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..scenario import Scenario
 from .asked import MARK, StudyError
 from .folder import store_at
 from .plan import Plan
@@ -304,8 +305,6 @@ def check(folder: str, expected: str) -> None:
 
 @lru_cache(maxsize=4)
 def _opened(folder: str, written: str, base: str, tried: str) -> tuple[Plan, Store]:
-    from ..scenario import Scenario
-
     return Plan(Scenario.from_dict(json.loads(written), base), json.loads(tried)), store_at(Path(folder))
 
 

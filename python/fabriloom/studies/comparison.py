@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compile import graph_of
 from ..results import Provenance
 from ..scenario import scenario_of
+from ..scenario.schema import Scenario
+from ..topology import Graph
 from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
 from .verdict import of_curve
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
-    from ..topology import Graph
 
 NAME = "scenario"
 """Column of the table of points that names the scenario."""

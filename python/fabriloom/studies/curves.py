@@ -6,23 +6,20 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compile import graph_of
+from ..libraries import pl
 from ..results import Provenance
 from ..results.figures import settings_text
 from ..results.tabled import Tabled
 from ..scenario import scenario_of
+from ..scenario.schema import Scenario
+from ..topology import Graph
 from . import bends
 from .points import Advance, Point, point_row, run_points
 from .store import Out, Store
 from .verdict import of_curve
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..scenario.schema import Scenario
-    from ..topology import Graph
 
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Offered loads of a curve if the scenario has no ``[sweep]`` and the caller gives none."""
@@ -53,8 +50,6 @@ class Curve(Tabled):
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per point, see ``results.columns.POINTS``."""
-        import polars as pl
-
         return pl.DataFrame(
             [point_row(point) for point in self.points], infer_schema_length=None, strict=False
         )

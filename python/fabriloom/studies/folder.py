@@ -8,9 +8,11 @@ import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..output import OutputError, Pieces, encoded, file, lock, remove, stamp, sweep
+from ..results import Provenance
+from ..scenario.schema import Scenario
 from .asked import (
     DAMAGED,
     FORMAT,
@@ -29,11 +31,9 @@ from .index import Index
 from .plan import Plan
 from .points import Point, point_row
 from .sealed import sealed
+from .search import checked
 from .segments import MOST, Segments
 from .store import POINTS, Store, program, valid
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
 
 SEGMENTS = "segments"
 
@@ -167,9 +167,6 @@ class Folder:
 
     def ask(self, scenario: Scenario) -> Asked:
         """Add a study to the folder; it replaces an earlier one of the same name."""
-        from ..results import Provenance
-        from .search import checked
-
         checked(scenario)
         title = Provenance.of(scenario).name
         name = re.sub(r"[^\w.+-]+", "-", title).strip("-.")[:60] or "study"

@@ -4,7 +4,7 @@ deadlock.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from ..compile import Compiled, compile
 from ..compile.silent import silent_settings
 from ..programs import Programs
 from ..results.figures import figures
+from ..scenario.schema import Scenario
 from ..topology import kind_of
 from . import demanded, effective_bisection
 from .kinds import KINDS, inspection_of
 from .zero_load import zero_load_latency
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
 
 
 def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:

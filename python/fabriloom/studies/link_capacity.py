@@ -17,7 +17,7 @@ from .. import _native
 from ..compile import Compiled, compile
 from ..results.figures import figures, in_percent
 from ..scenario import Scenario
-from ..scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
+from ..scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
 
 _PACKETS, _CHARS = (240, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
@@ -126,8 +126,6 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
 
 def _host_share(compiled: Compiled) -> float:
     """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol."""
-    from ..scenario.resolve import filled_protocol
-
     protocol, packet = filled_protocol(compiled.scenario), round(compiled.mean_packet_bytes)
 
     def of(name: str) -> float:

@@ -8,18 +8,16 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compile import compile
+from ..scenario.schema import Scenario
 from ..scenario.sections.study import Between, Search, ends, quantity
 from ..scenario.studies import MOST_POINTS
 from .comparison import NAME, variants
 from .curves import varied
 from .failures import failures
 from .seeds import SEED
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
 
 Settings = dict[str, Any]
 FAILURE = "failure"

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .. import simulate
+from ..results import Results
 from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
+from ..scenario.schema import Scenario
 from .pool import Pool
 from .store import Key, Store, program
-
-if TYPE_CHECKING:
-    from ..results import Results
-    from ..scenario.schema import Scenario
 
 MOST_LINKS = 1 << 13
 """Most links of a network whose utilisations a point keeps."""
@@ -134,8 +133,6 @@ def computed(
 
     Raises KeyboardInterrupt if Ctrl-C or the end of a batch job has cut the run short: that is no point.
     """
-    from .. import simulate
-
     results = simulate.run(scenario, progress=look)
     if results.end_reason == "interrupted":
         raise KeyboardInterrupt

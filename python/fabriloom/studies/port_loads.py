@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compile import Parts
 from ..compile.several import port_pairs
 from ..topology import Graph
-
-if TYPE_CHECKING:
-    from ..compile import Parts
 
 Ints = NDArray[np.int64]
 Loads = NDArray[np.float64]

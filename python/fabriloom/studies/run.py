@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+from ..reading import UserError
 from ..results.statistics import mean_of_runs
 from .asked import Asked
 from .folder import Folder
 from .plan import Plan
 from .points import Advance, Watch, computed, key
-from .pool import Pool
+from .pool import Pool, Stopped
 from .search import rounds
 from .store import Key, Store, program
 
@@ -82,26 +83,19 @@ Team = Callable[[Plan, Store, Watch], Workers]
 
 def one(plan: Plan, number: int, store: Store, look: Callable[[Any], None]) -> Done:
     """Run and store a point, unless it is in the store already."""
-    from ..routing import RoutingError
-    from ..scenario import ScenarioError
-    from ..technology import TechnologyError
-    from ..topology import GraphError
-
     try:
         scenario = plan.point(number)
         of = key(scenario)
         if store.get(of) is None:
             computed(plan.settings(number), scenario, store, look)
         return Done(number, of.content)
-    except (ScenarioError, GraphError, RoutingError, TechnologyError) as error:
+    except UserError as error:
         return Done(number, error=str(error))
     except MemoryError:
         return Done(number, error="there is not enough memory for this network")
     except OSError:
         raise
     except Exception as error:
-        from .pool import Stopped
-
         if isinstance(error, Stopped):
             raise
         return Done(number, error=f"{type(error).__name__}: {error}", fault=True)

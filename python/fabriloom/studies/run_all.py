@@ -11,24 +11,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from ..results.statistics import student_t95
 from ..results.tabled import Tabled
 from ..scenario import scenario_of
+from ..scenario.schema import Scenario
 from .asked import Asked, StudyError
+from .cluster import Cluster
 from .folder import Folder
+from .plan import Plan
 from .points import Advance, Watch
 from .run import Done, Outcome, Team, Threads, Workers, run
 from .search import Searched, judged
 from .seeds import SEED
 from .store import Store, program
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..scenario.schema import Scenario
-    from .plan import Plan
 
 __all__ = ["Study", "StudyError", "study"]
 
@@ -66,8 +64,6 @@ class Study(Tabled):
         """One row per point, over its seeds: number of runs, and for some columns the mean and, as ``_ci95``,
         the half-width of its 95 % confidence interval by Student's t.
         """
-        import polars as pl
-
         by = [path for path in self.varied if path != SEED]
         parts = [pl.len().alias("runs")]
         for name in MEANS:
@@ -150,8 +146,6 @@ def _searched(plan: Plan, rows: Mapping[int, Mapping[str, Any]], failed: list[Do
 
 def _table(plan: Plan, rows: Mapping[int, Mapping[str, Any]]) -> pl.DataFrame:
     """Return the table of points; building it by columns takes a tenth of the time."""
-    import polars as pl
-
     names = dict.fromkeys(name for cells in rows.values() for name in cells)
     settings = [plan.settings(number) for number in rows]
     columns = {path: _plain([one[path] for one in settings]) for path in plan.varied}
@@ -243,6 +237,5 @@ def team(jobs: int, on: str | None) -> Team:
     """Return the workers: threads or a cluster."""
     if on is None:
         return threads(jobs)
-    from .cluster import Cluster
 
     return Cluster(on, jobs).workers

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from ..libraries import pl
 from ..results import Provenance
 from ..results.figures import measured
 from ..results.tabled import Tabled
 from ..scenario import scenario_of
+from ..scenario.schema import Scenario
 from .curves import SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
 from .verdict import Judge, of_curve, waits_for_its_packets
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..scenario.schema import Scenario
 
 Definition = Literal["peak", "backlog"]
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..libraries import pl
 from ..results.column import Column
 from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS, TRIALS
 from ..results.ends import BAD
 from ..results.figures import figures
+from ..scenario.schema import Scenario
 from ..scenario.sections.study import Search
 from ..units import nearest
+from .plan import Plan, Settings
 from .sampler import Axis, axes_of, batch, first, needed, spread
 from .seeds import SEED
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..scenario.schema import Scenario
-    from .plan import Plan, Settings
 
 Rows = Sequence[Mapping[str, Any] | None]
 """The rows of all runs of a trial; None for a run that was refused."""
@@ -111,8 +108,6 @@ class Searched:
     @property
     def table(self) -> pl.DataFrame:
         """One row per trial: its settings and values, then the columns ``results.columns.TRIALS``."""
-        import polars as pl
-
         best = self.best
         rows = [{**one.settings, **one.values, **TRIALS.row_of((one, one is best))} for one in self.trials]
         frame = pl.DataFrame(rows, infer_schema_length=None, strict=False)

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import graph_of
+from ..libraries import pl
 from ..results import Provenance
 from ..results.statistics import mean_of_runs
 from ..results.study_columns import SEEDS
 from ..scenario import scenario_of
+from ..scenario.schema import Scenario
 from .curves import Curve, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..scenario.schema import Scenario
 
 SEED = "seed"
 MOST_SEEDS = 1000
@@ -50,8 +47,6 @@ class Repetition(Curve):
     @cached_property
     def means(self) -> pl.DataFrame:
         """One row per quantity of a run, see ``results.columns.SEEDS``."""
-        import polars as pl
-
         names = [name for name in self.table.columns if name not in _NOT_MEASURED and _HALF not in name]
         found = [one for one in map(self._of, names) if len(one.values)]
         return pl.DataFrame([SEEDS.row_of(one) for one in found], infer_schema_length=None)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..results.figures import figures, in_percent, measured
 from ..results.limit import WAITS, arrivals, held_by, seems_to_keep_up
+from ..scenario.schema import Scenario
 from . import inspection
 from .points import Point
-
-if TYPE_CHECKING:
-    from ..scenario.schema import Scenario
 
 IN_PROPORTION = 0.02
 """Relative shortfall of the throughput at which the load of closed-loop sources still counts as carried."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from fabriloom import units
+from fabriloom.reading.errors import UserError
 
 Crossbar = Literal["fast", "link-rate"]
 FlowControl = Literal["matched", "average", "ignored"]
@@ -36,7 +37,7 @@ MOST_QUEUES = 2**22
 """Queues per output that the engine makes before a run; each takes some 250 B."""
 
 
-class TechnologyError(ValueError):
+class TechnologyError(UserError):
     """An impossible technology. ``parameter``: the setting at fault; ``hint``: what to do."""
 
     def __init__(self, message: str, parameter: str | None = None, hint: str = "") -> None:

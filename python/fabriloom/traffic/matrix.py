@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fabriloom.libraries import pl
 from fabriloom.traffic import tables
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import Columns, Settings
@@ -90,8 +91,6 @@ def _of_itself(table: tables.Table, row: int, column: str | int, name: str) -> T
 
 
 def _floats(table: tables.Table, name: str, value: str) -> np.ndarray:
-    import polars as pl
-
     series = table.frame.get_column(name)
     text = series.str.strip_chars() if series.dtype == pl.String else series
     numbers = text.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom import units
+from fabriloom.libraries import pl
 from fabriloom.traffic.kinds import Ints, Links, in_units
 from fabriloom.traffic.tables import Table
 
@@ -68,8 +69,6 @@ def _numbers(table: Table, name: str, each: int, parse: Callable[[Any], int]) ->
 
 def _plain(series: Series, each: int) -> tuple[Ints, NDArray[np.bool_]]:
     """Return the numbers of a column of strings, and which of them are plain; others have any number."""
-    import polars as pl
-
     parts = pl.DataFrame({"text": series}).select(
         pl.col("text").str.extract(_PLAIN, group).alias(str(group)) for group in (1, 2, 3)
     )

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabriloom import reading, units
+from fabriloom.libraries import pl
 from fabriloom.reading import ReadError
+from fabriloom.reading.parquet import parquet
 from fabriloom.traffic.errors import Place, TrafficError
 from fabriloom.traffic.kinds import Ints
 from fabriloom.traffic.names import Terminals
@@ -81,8 +83,6 @@ class Table:
 
     def filled(self, names: tuple[str, ...]) -> Table:
         """Return the table with empty cells of these columns, which may be missing, as empty text."""
-        import polars as pl
-
         empty = [pl.lit("").alias(name) for name in names if name not in self.frame.columns]
         there = [pl.col(name).cast(pl.String).fill_null("") for name in names if name in self.frame.columns]
         return replace(self, frame=self.frame.with_columns(there + empty))
@@ -100,8 +100,6 @@ class Table:
 
     def convert(self, name: str, convert: Any) -> Ints:
         """Convert a column to whole numbers; ``convert`` is called once per distinct value."""
-        import polars as pl
-
         series = self.frame.get_column(name)
         if series.null_count():
             row = int(np.flatnonzero(series.is_null().to_numpy())[0])
@@ -131,12 +129,7 @@ def read(path: str, header: bool = True) -> Table:
         raise TrafficError(message, "pattern.path", "save the table as CSV or Parquet")
     try:
         content = reading.content(file, LARGEST_BYTES, "4 GiB", "split the table")
-        if kind == ".parquet":
-            from fabriloom.reading.parquet import parquet
-
-            frame = parquet(file, len(content))
-        else:
-            frame = _csv(file, content, header)
+        frame = parquet(file, len(content)) if kind == ".parquet" else _csv(file, content, header)
     except ReadError as error:
         raise _refused(file, error) from None
     frame = _usual_names(frame)
@@ -174,8 +167,6 @@ def _refused(file: Path, error: ReadError) -> TrafficError:
 
 def _blank(frame: DataFrame) -> np.ndarray:
     """Return, per row, whether it is blank."""
-    import polars as pl
-
     if not frame.width or not frame.height:
         return np.zeros(frame.height, bool)
     return frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
@@ -183,8 +174,6 @@ def _blank(frame: DataFrame) -> np.ndarray:
 
 def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
     """Read all cells as strings. Raises :class:`ReadError`."""
-    import polars as pl
-
     text = reading.text_of(content, str(file))
     decimals = reading.Decimals.of(text)
     sign = decimals.sign
@@ -222,8 +211,6 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
 
 def _with_points(frame: DataFrame, decimals: reading.Decimals, file: Path, text: str) -> DataFrame:
     """Return the table with decimal points instead of commas, as :class:`reading.Decimals` writes numbers."""
-    import polars as pl
-
     names, sign = [name for name in frame.columns if name not in _WORDS], decimals.sign
     if decimals.marks:
         _refuse_unclear(frame, names, decimals, file, text)

@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from ...published import Number, numbers
+from ...technology import protocol, ring_technology
 from ...topology import build
 from ...topology.rings import Rings
 from ...topology.sci_module import EXPANSION_BITS_PER_S, USER_BITS_PER_S
@@ -46,8 +47,6 @@ def _reported(number: Number, ours: float, note: str) -> dict[str, Any]:
 
 
 def _inputs() -> dict[str, float]:
-    from ...technology import protocol, ring_technology
-
     alpha, card = ring_technology("sci-lc1-alpha"), ring_technology("sci-lx-d310")
     short, long = hosts.STORES_BYTES
     outstanding = dict(zip(("first", "second", "third", "fourth"), (1, 2, 4, 8), strict=True))
@@ -146,8 +145,6 @@ def _built(kind: str, more: int = 0) -> Rings:
 
 def _bus_mbytes_per_s(answered: bool) -> float:
     """Return the payload rate of a bus of the switch, for requests, or for requests with their responses."""
-    from ...technology import ring_technology
-
     tech = ring_technology("sci-lc2")
     request_ps = tech.bus_transfer_ps(tech.request_header_bytes + hosts.TRANSACTION_BYTES)
     response_ps = tech.bus_transfer_ps(tech.response_header_bytes) if answered else 0
@@ -156,8 +153,6 @@ def _bus_mbytes_per_s(answered: bool) -> float:
 
 def _switch(printed: dict[str, Number]) -> list[dict[str, Any]]:
     """Compare the rates of a bus with requests only, and the port-to-port time of a header."""
-    from ...technology import ring_technology
-
     tech = ring_technology("sci-lc2")
     requests = _bus_mbytes_per_s(answered=False)
     header_ns = tech.receive_ps + tech.bus_transfer_ps(tech.request_header_bytes) + tech.transmit_ps

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
+from ...technology import ring_technology
 from ...topology.sci_module import USER_BITS_PER_S
 from ..lab import Effort, Findings, Lab, Scenario
 from ..rows import near, row, series
@@ -130,8 +131,6 @@ def _link_mbytes_per_s() -> float:
     The note prints the same number for one way and for both, so it counts neither responses nor echoes; the
     bus's number inside a module counts requests alone, too.
     """
-    from ...technology import ring_technology
-
     tech = ring_technology("sci-lc2")
     request = int(tech.request_bytes(hosts.TRANSACTION_BYTES)) + tech.send_idle_bytes
     return USER_BITS_PER_S / 8e6 * hosts.TRANSACTION_BYTES / request

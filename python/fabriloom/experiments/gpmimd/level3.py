@@ -6,6 +6,8 @@ from random import Random
 from typing import Any
 
 from ...published import Number, numbers
+from ...scenario import Scenario as Checked
+from ...simulate import run as simulate
 from ..lab import Effort, Findings, Lab, Measured, Scenario
 from ..rows import near, row, series
 from . import networks, settings
@@ -133,9 +135,6 @@ def _better(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:
 
 def _traced(effort: Effort) -> list[dict[str, Any]]:
     """Return figure 9b: the latency of the first messages of three sources."""
-    from ...scenario import Scenario as Checked
-    from ...simulate import run as simulate
-
     scenario = run(Effort(quick=True), SIZES_BYTES[0])
     kept = simulate(Checked.from_dict(scenario | {"output": scenario["output"] | {"messages": True}}))
     table = kept.messages

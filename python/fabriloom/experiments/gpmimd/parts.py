@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...published import Number, numbers
+from ...technology import protocol, technology
 from ...topology import build
 from ..lab import Effort, Findings, Lab, Scenario
 from ..rows import near, row
@@ -84,8 +85,6 @@ def _reported(printed: Number, ours: float | None, note: str) -> dict[str, Any]:
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    from ...technology import protocol, technology
-
     tech, virtual_link = technology(networks.PRESET), protocol(networks.PROTOCOL)
     ours = {
         "link-rate": tech.link_rate_bits_per_s / 1e6,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import numbers
+from ...technology import technology
 from ..lab import Effort, Findings, Lab, Scenario
 from ..rows import near, row
 from . import networks, settings
@@ -74,8 +75,6 @@ def _row(key: str, ours: float, parameter: str) -> dict[str, Any]:
 
 def _switch_us() -> float:
     """Return the time from head in to head out: header on the wire, decoding, path to the output."""
-    from ...technology import technology
-
     tech = technology(networks.PRESET, {"flow_control": "ignored"})
     header_ps = tech.header_chars * tech.character_ps()
     return (header_ps + tech.decode_latency_ps + tech.forward_latency_ps) / 1e6

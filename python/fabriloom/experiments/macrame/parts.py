@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...published import Number, numbers
+from ...technology import technology
 from ...topology import build
 from ...topology.graph import Graph
 from ..lab import Effort, Findings, Lab, Scenario
@@ -28,8 +29,6 @@ def findings(_lab: Lab) -> Findings:
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict]:
-    from ...technology import technology
-
     tech = technology(networks.PRESET)
     ours = {
         "link-rate": networks.LINK_MBITS_PER_S,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
+from ...technology import ring_technology
 from ...topology import build
 from ...topology.rings import Rings
 from ..lab import Effort, Findings, Lab, Scenario
@@ -26,8 +27,6 @@ def findings(_lab: Lab) -> Findings:
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    from ...technology import ring_technology
-
     tech = ring_technology(networks.PRESET)
     ours = {
         "link-rate": tech.link_rate_bits_per_s / 8e6,

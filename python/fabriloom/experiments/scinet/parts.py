@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...published import Number, numbers
+from ...technology import RingTechnology, ring_technology
 from ...topology import build
 from ...topology.rings import Rings
 from ..lab import Effort, Findings, Lab, Scenario
 from ..rows import near, row
 from . import networks
-
-if TYPE_CHECKING:
-    from ...technology import RingTechnology
 
 INPUT = "an input of the model"
 WORDS = "an expectation put into words, of no exact value"
@@ -33,8 +31,6 @@ def findings(_lab: Lab) -> Findings:
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    from ...technology import ring_technology
-
     tech = ring_technology(networks.PRESET)
     ours = {
         "bus-rate": tech.bus_rate_bits_per_s / 8e6,
@@ -135,8 +131,6 @@ def _sums(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
     """Report statements in words, with what the model gives."""
-    from ...technology import ring_technology
-
     tech = ring_technology(networks.PRESET)
     bypass = _pass_ns(tech)
     notes = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
+from ...technology import ring_technology
 from ..lab import Effort, Findings, Lab, Scenario
 from ..moments import between_us
 from ..rows import near, row, series
@@ -52,8 +53,6 @@ def reads(size_bytes: int) -> Scenario:
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    from ...technology import ring_technology
-
     return hosts.inputs(
         printed,
         {
