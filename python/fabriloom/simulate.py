@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from . import _native
 from .bounds import Promise, of_few_flows, promises_of
 from .compile import Compiled, compile
-from .compile.programs import failed, place_of
 from .results import Results, shares
 from .results.completions import is_transient
 from .results.ends import STUCK
 from .results.kinds import KINDS
-from .results.programs import ProgramRun
 from .results.provenance import Provenance
 from .scenario import Scenario
 from .traffic import sends_evenly
+
+if TYPE_CHECKING:
+    from .results.programs import ProgramRun
 
 _EVENTS_AT_ONCE = 200_000
 """Events between two looks at progress and Ctrl-C: some tens of milliseconds."""
@@ -157,6 +158,8 @@ def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
     if compiled.programs is None:
         return None
+    from .compile.programs import place_of
+    from .results.programs import ProgramRun
 
     where = partial(place_of, compiled.scenario, compiled.programs)
     return ProgramRun(native, compiled.graph, compiled.tick_ps / 1000, compiled.programs, where)
@@ -227,6 +230,8 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
     except KeyboardInterrupt:
         ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
     except _native.RunError as error:
+        from .compile.programs import failed
+
         raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
     return {**simulation.result(), **ended}
 

@@ -11,11 +11,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import topology, traffic
-from ..programs import Programs
 from ..scenario import Scenario, scenario_of
 from ..technology import RingTechnology, Technology
 from ..technology.model import Ps
@@ -24,15 +24,16 @@ from ..traffic import TrafficError
 from .columns import Arrays, Tenths, ports, unused
 from .deadlock import Deadlock, deadlock_of
 from .distributions import check_distributions
-from .faults import fault_columns
 from .kinds import KINDS, Parts
 from .links import LinkParts
 from .newest import Newest
-from .programs import mean_packet_bytes, packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
 from .rounding import roundings
 from .several import check_graph, check_pairs, parallel, port_pairs
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
+
+if TYPE_CHECKING:
+    from ..programs import Programs
 
 FEW_FLOWS = 512
 """Most flows whose bounds are computed with every run: this takes no noticeable time."""
@@ -113,6 +114,8 @@ class Compiled:
         """Return what each terminal sends to each terminal and distribution, scaled to 1 for the busiest."""
         if self.programs is None:
             return traffic.demand(self.arrays)
+        from .programs import packet_demand
+
         return packet_demand(self.programs, self.arrays)
 
     @cached_property
@@ -125,6 +128,8 @@ class Compiled:
     def mean_packet_bytes(self) -> float:
         """Return the mean payload of a packet in bytes."""
         if self.programs is not None:
+            from .programs import mean_packet_bytes
+
             return mean_packet_bytes(self.programs, self.arrays)
         return traffic.mean_length(self.arrays)[0]
 
@@ -201,6 +206,8 @@ def _programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
     """Return the programs of a scenario, or None if its terminals are sources. Raises ScenarioError."""
     if scenario.program is None:
         return None
+    from .programs import programs_of
+
     return programs_of(scenario, graph)
 
 
@@ -230,6 +237,8 @@ def _joined(
     several = ports(parts.graph, scenario.port_choice)
     columns = {**unused(), **counts, **several, **parts.columns(beside, tick), **terminals}
     if scenario.fault:
+        from .faults import fault_columns
+
         columns |= fault_columns(scenario, parts, tick)
     columns |= {} if codes is None else codes.columns(tick)
     return columns | parts.switch_columns(scenario, columns, tick)
@@ -238,6 +247,8 @@ def _joined(
 def _durations(scenario: Scenario, found: Programs | None, sources: Arrays) -> list[Durations]:
     """Return the durations of the terminals, which run programs or are sources."""
     if found is not None:
+        from .programs import program_durations
+
         return program_durations(scenario, found)
     waits_ps, arrivals = _waits_ps(sources), scenario.traffic.arrivals
     own = [Durations.of("a wait of the list", ("traffic", "pattern"), waits_ps, MOST_WAIT_TICKS)]
@@ -249,6 +260,8 @@ def _durations(scenario: Scenario, found: Programs | None, sources: Arrays) -> l
 def _terminals(scenario: Scenario, parts: Parts, found: Programs | None, sources: Arrays, tick: Ps) -> Arrays:
     """Return the columns of the terminals, which run programs or are sources."""
     if found is not None:
+        from .programs import program_columns
+
         return program_columns(scenario, parts, found, tick)
     terminals = {name: column for name, column in sources.items() if name not in _NOT_OF_ENGINE}
     return {**terminals, "list_wait_ticks": (_waits_ps(sources) // tick).astype(np.uint64)}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .. import routing
 from ..codes import TRANSACTION, number
-from ..programs import Programs
 from ..routing import RoutingError
 from ..routing.distribution import Distribution
 from ..routing.own_ports import own_ports
@@ -25,6 +24,9 @@ from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, termina
 from .deadlock import Pairs, ports_of
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
+
+if TYPE_CHECKING:
+    from ..programs import Programs
 
 _TRANSACTIONS = {
     "nwrite": TRANSACTION.WRITE,
