@@ -181,6 +181,7 @@ def lanes(seed: int) -> Table:
     """The network of :func:`links` in flits, its links divided."""
     dice = Random(f"lanes {seed}")
     written = links(seed)
+    written.pop("interface", None)  # chips are of SpaceWire
     technology: Table = {
         "preset": "generic",
         "lanes": dice.choice([1, 2, 2, 3, 4]),
