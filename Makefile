@@ -118,6 +118,7 @@ bench: setup $(VENV)/dev.stamp
 	for script in run presets rings programs startup; do \
 		$(PY) benches/$$script.py $(if $(AGAINST),--against $(AGAINST)) || exit 1; \
 	done
+	$(PY) benches/features.py
 	$(PY) benches/studies.py
 	$(PY) benches/bounds.py
 

@@ -19,7 +19,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,34 +132,46 @@ def asked(description: str | None) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def said(python: str, script: str | Path, *arguments: str, prefix: tuple[str, ...] = ()) -> tuple[Any, str]:
-    """What a script prints as JSON in a fresh interpreter, whose build it then measures, and its errors."""
+def said(python: str, script: str | Path, *arguments: str, prefix: tuple[str, ...] = ()) -> tuple[str, str]:
+    """What a script prints in a fresh interpreter, whose build it then measures, and its errors."""
     # The order of sets, and threads of numpy that wait in a loop, would change the count of instructions.
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
     command = [*prefix, python, str(script), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
-    return json.loads(done.stdout), done.stderr
+    return done.stdout, done.stderr
 
 
-def counted(python: str, file: str, hops: int) -> tuple[int, int]:
-    """Instructions of a process that runs arrays up to a number of packet-hops, and how many these were."""
-    seen, errors = said(python, HERE / "counted.py", file, str(hops), prefix=VALGRIND)
-    count = re.search(r"I\s+refs:\s+([\d,]+)", errors)
-    if count is None:
+def told(python: str, script: str | Path, *arguments: str) -> Any:
+    """What a script prints as JSON."""
+    return json.loads(said(python, script, *arguments)[0])
+
+
+def counted(python: str, runs: list[tuple[str, int]]) -> list[tuple[int, int]]:
+    """Instructions of processes that run arrays of files up to so many packet-hops, and how many it were."""
+    arguments = [str(one) for run in runs for one in run]
+    lines, errors = said(python, HERE / "counted.py", *arguments, prefix=VALGRIND)
+    found = re.findall(r"==(\d+)==.*I\s+refs:\s+([\d,]+)", errors)
+    count = {int(process): int(refs.replace(",", "")) for process, refs in found}
+    try:
+        return [(count[process], hops) for process, hops in map(json.loads, lines.splitlines())]
+    except KeyError:
         sys.exit(f"valgrind counted nothing:\n{errors}")
-    return int(count[1].replace(",", "")), seen
+
+
+def per_hop(ends: list[tuple[int, int]]) -> float:
+    """Machine instructions per packet-hop between two ends of a run, so that the start is not in them."""
+    (before, first), (after, last) = ends
+    return (after - before) / (last - first)
 
 
 def instructions(python: str, bench: Bench, case: Any) -> float:
-    """Machine instructions per packet-hop over a stretch of a run, so that the start is not in them."""
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+    """Machine instructions per packet-hop over a stretch of a run."""
+    with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "arrays")
         said(python, bench.script, "--case", json.dumps(case), "--arrays", file)
-        ends = pool.map(lambda hops: counted(python, file, hops), bench.span(case))
-        (before, first), (after, last) = ends
-    return (after - before) / (last - first)
+        return per_hop(counted(python, [(file, hops) for hops in bench.span(case)]))
 
 
 def compared(bench: Bench, case: Any, arguments: argparse.Namespace) -> Row:
@@ -174,7 +185,7 @@ def compared(bench: Bench, case: Any, arguments: argparse.Namespace) -> Row:
     if arguments.against:
         pairs = [
             [
-                said(python, bench.script, *speed)[0]["hops_per_s"]
+                told(python, bench.script, *speed)["hops_per_s"]
                 for python in (arguments.against, sys.executable)
             ]
             for _ in range(PAIRS)
@@ -194,7 +205,7 @@ def measured(bench: Bench, arguments: argparse.Namespace) -> tuple[list[Row], st
     """All cases, each as in the round in which it was fastest, and their table, printed as it grows."""
 
     def measure(case: Any) -> Row:
-        row = {**said(sys.executable, bench.script, "--case", json.dumps(case))[0], "case": case}
+        row = {**told(sys.executable, bench.script, "--case", json.dumps(case)), "case": case}
         print(joined(bench.cells(row)), flush=True)
         return row
 
