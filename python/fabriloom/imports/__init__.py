@@ -2,14 +2,13 @@
 
 >>> from fabriloom import imports
 >>> sorted(imports.KINDS)
-['anynet', 'hpcc', 'ibnetdiscover']
+['anynet', 'hpcc', 'ibnetdiscover', 'packets']
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..reading import ReadError
 from ..units import nearest
@@ -19,18 +18,19 @@ from .hpcc import hpcc
 from .infiniband import ibnetdiscover
 from .packets import Packets, packets
 
-KINDS: dict[str, Callable[[Sequence[Path]], Imported]] = {
+KINDS: dict[str, Callable[[Sequence[Path]], Imported | Packets]] = {
     "ibnetdiscover": ibnetdiscover,
     "anynet": anynet,
     "hpcc": hpcc,
+    "packets": packets,
 }
-"""The reader of each kind of fabric; lists of packets have :func:`packets`."""
+"""The reader of each kind; what it returns has a ``summary``, ``remarks`` and the ``files`` of a scenario."""
 
 __all__ = ["KINDS", "Imported", "Packets", "ReadError", "packets", "read"]
 
 
-def read(kind: str, *files: str | Path) -> Imported:
-    """Read a fabric.
+def read(kind: str, *files: str | Path) -> Imported | Packets:
+    """Read a fabric, or a list of packets.
 
     Args:
         kind: one of ``KINDS``.
@@ -39,11 +39,10 @@ def read(kind: str, *files: str | Path) -> Imported:
     Raises:
         ReadError: the kind or a file cannot be used; ``place`` is its line.
     """
-    reader: Any = KINDS.get(kind)
-    if reader is None:
-        near = nearest(kind, [*KINDS, "packets"])
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(KINDS)}, and packets"
+    if kind not in KINDS:
+        near, (*others, last) = nearest(kind, list(KINDS)), KINDS
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(others)}, and {last}"
         raise ReadError(f'fabrics of the kind "{kind[:40]}" are not read', hint)
     if not files:
         raise ReadError("no file is named", f"name the files of {kind}")
-    return reader([Path(file) for file in files])
+    return KINDS[kind]([Path(file) for file in files])

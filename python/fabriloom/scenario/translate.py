@@ -179,6 +179,9 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
             return f'a load is a fraction of what a link carries, such as 0.5; write rate = "{_short(value)}"'
         if "%" in value:
             return "write a fraction, such as 0.5 for 50 %"
+        if re.search(r"\d\s*[A-Za-z]", value) and not re.search(r"\de[+-]?\d", value):
+            of_load = "a load is a fraction of what a link carries, such as 0.5"
+            return of_load if path[-1:] == ("load",) else "write a number without a unit"
         return "write it without quotes" if re.search(r"\d", value) else "write digits, without quotes"
     if kind == "int_type" and isinstance(value, float):
         return "write it without a fraction"

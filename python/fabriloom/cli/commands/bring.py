@@ -33,7 +33,7 @@ def bring(
     """
     with call.output() as folder:
         try:
-            found = imports.packets(files) if kind == "packets" else imports.read(kind, *files)
+            found = imports.read(kind, *files)
         except imports.ReadError as error:
             if error.place is None:
                 raise Mistake(f"{error.message}\n  {error.hint}") from None
