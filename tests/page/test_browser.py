@@ -296,7 +296,8 @@ def test_on_a_narrow_page_the_replay_stands_above_the_settings(tab: Tab, wide: i
 
 def test_what_is_seen_is_saved_as_a_picture_and_as_a_film(tab: Tab) -> None:
     tab.js(
-        "laboratory.player.saved = async (blob, ending) => { globalThis.saved ="
+        "globalThis.usual = laboratory.player.saved;"
+        " laboratory.player.saved = async (blob, ending) => { globalThis.saved ="
         " [ending, blob.type, blob.size, [...new Uint8Array(await blob.slice(0, 4).arrayBuffer())]]; }"
     )
     tab.js("laboratory.player.pause(); globalThis.saved = null")
@@ -314,6 +315,7 @@ def test_what_is_seen_is_saved_as_a_picture_and_as_a_film(tab: Tab) -> None:
     assert (ending, kind, begin) == ("webm", "video/webm", [0x1A, 0x45, 0xDF, 0xA3])
     assert size > 1000
     assert tab.text("#save-film") == "Save film"
+    tab.js("laboratory.player.saved = usual")  # other tests have the same page
 
 
 def test_keys_play_and_jump(tab: Tab) -> None:

@@ -17,7 +17,7 @@ EFFECTS = {
     "Saturation curve": f"{DONE} && document.querySelectorAll('#points tbody tr').length === 11",
     "Second fabric beside it": f"{QUIET} && document.querySelectorAll('.side').length === 2",
     "Copy a link to this": "location.hash.startsWith('#state=')",
-    "Save scenario": "saved.some(one => one.endsWith('.toml'))",
+    "Save scenario": "pressed.some(one => one.endsWith('.toml'))",
     "Enlarge the drawing": f"{ZOOM}.view.width < {ZOOM}.whole.width",
     "Make the drawing smaller": f"{ZOOM}.view.width === {ZOOM}.whole.width",
     "The whole drawing": f"{ZOOM}.view.width === {ZOOM}.whole.width",
@@ -26,9 +26,9 @@ EFFECTS = {
     "One step back": "laboratory.player.now < laboratory.player.until",
     "Jump to the next packet that is blocked": f"{VIEW}.blocked.size > 0",
     "Follow the packet that took longest": "laboratory.player.followed >= 0",
-    "Save what is seen as a PNG file": "saved.some(one => one.endsWith('.png'))",
+    "Save what is seen as a PNG file": "pressed.some(one => one.endsWith('.png'))",
     FILM: "laboratory.player.rolling",
-    FILE: "saved.some(one => one.endsWith('.html'))",
+    FILE: "pressed.some(one => one.endsWith('.html'))",
 }
 """What is true after each button, by its label or text."""
 UNDO = {
@@ -52,8 +52,8 @@ LABEL = "(one.ariaLabel || one.innerText).trim()"
 def test_every_button_does_what_it_says(tab: Tab) -> None:
     """A button that is not in the table fails: it has to be tried as well."""
     tab.js(
-        "globalThis.saved = [];"
-        " HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };"
+        "globalThis.pressed = [];"
+        " HTMLAnchorElement.prototype.click = function () { pressed.push(this.download); };"
         " laboratory.player.pause(); laboratory.player.show(laboratory.player.from)"
     )
     seen = "[...document.querySelectorAll('button')].filter(one => one.checkVisibility())"
