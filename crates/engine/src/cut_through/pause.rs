@@ -54,22 +54,28 @@ impl Network {
         }
     }
 
-    /// Returns when the sender of a lane may start its next packet, as far as is known; 0 if it may.
+    /// Returns when the sender of a lane may start its next packet, as far as is known; 0 if it may. Catches up with
+    /// what has happened in the input buffer up to the tick of which the sender knows now.
     pub(super) fn goes_on_at(&mut self, lane: u32) -> Time {
         let delay = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
         let known = self.now - delay;
-        self.catch_up(lane, known);
-        let mut level = self.stores[lane as usize].level;
+        let changes = self.changes(lane);
+        let (past, later) = changes.split_at(changes.partition_point(|&(time, _)| time <= known));
+        let store = &mut self.stores[lane as usize];
+        past.iter().for_each(|&(_, change)| store.level.change(change));
+        while store.coming.front().is_some_and(|&(time, _)| time <= known) {
+            store.coming.pop_front();
+        }
+        let mut level = store.level;
+        self.count_departed(lane, known);
         if !level.pauses {
             return 0;
         }
-        for (time, change) in self.changes(lane) {
+        let goes_on = later.iter().find(|&&(_, change)| {
             level.change(change);
-            if !level.pauses {
-                return time + delay;
-            }
-        }
-        UNKNOWN
+            !level.pauses
+        });
+        goes_on.map_or(UNKNOWN, |&(time, _)| time + delay)
     }
 
     /// Whether the sender of a lane will go on after all that is known to leave.
@@ -94,20 +100,6 @@ impl Network {
             same
         });
         all
-    }
-
-    /// Handles what happens in an input buffer up to a tick.
-    fn catch_up(&mut self, lane: u32, tick: Time) {
-        let changes = self.changes(lane);
-        let store = &mut self.stores[lane as usize];
-        changes
-            .iter()
-            .take_while(|(time, _)| *time <= tick)
-            .for_each(|&(_, change)| store.level.change(change));
-        while store.coming.front().is_some_and(|&(time, _)| time <= tick) {
-            store.coming.pop_front();
-        }
-        self.count_departed(lane, tick);
     }
 
     /// Returns the most that an input buffer of a link has held before a tick.

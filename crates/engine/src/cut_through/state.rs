@@ -186,7 +186,7 @@ impl Network {
                 busy_ticks: characters * u64::from(self.kinds[link.kind as usize].character),
                 stalled_ticks: 0,
                 wait_ticks: link.wait_ticks,
-                most_stored: if self.stores.is_empty() { 0 } else { self.most_stored(number, time) },
+                most_stored: self.most_stored(number, time),
             }
         })
     }
