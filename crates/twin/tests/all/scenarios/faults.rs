@@ -21,23 +21,13 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
         for link in links(&f, draw) {
             if free_from[link as usize] <= down {
                 free_from[link as usize] = up;
-                faults.push((down, link, ended, up));
+                faults.push((down, link, ended, up, ()));
             }
         }
     }
-    faults.sort_unstable();
     // They were drawn in another order, so they might overlap.
-    let mut free_from = vec![0; f.links()];
-    for (down, link, ended, up) in faults {
-        if free_from[link as usize] <= down {
-            free_from[link as usize] = up;
-            f.fault_down_ticks.push(down);
-            f.fault_link.push(link);
-            f.fault_ended_ticks.push(ended);
-            f.fault_up_ticks.push(up);
-            f.fault_kind.push(if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 });
-        }
-    }
+    let kind = |()| if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 };
+    add(&mut f, faults, kind);
     check(&f).expect("the generator makes legal faults");
     f
 }
@@ -61,20 +51,9 @@ pub fn with_quiet_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
         let down = if draw.chance(50) { 0 } else { u64::from(draw.between(0, span)) };
         let lasts = draw.pick(&[2, 20, 300, u64::from(span / 10 + 2), u64::from(span / 3 + 2)]);
         let up = if kind == fault_kind::LINK && draw.chance(40) { NEVER } else { down + lasts };
-        faults.push((down, link, up, kind));
+        faults.push((down, link, down + 1, up, kind));
     }
-    faults.sort_unstable();
-    let mut free_from = vec![0; f.links()];
-    for (down, link, up, kind) in faults {
-        if free_from[link as usize] <= down {
-            free_from[link as usize] = up;
-            f.fault_down_ticks.push(down);
-            f.fault_link.push(link);
-            f.fault_ended_ticks.push(down + 1);
-            f.fault_up_ticks.push(up);
-            f.fault_kind.push(kind);
-        }
-    }
+    add(&mut f, faults, |kind| kind);
     check(&f).expect("the generator makes legal faults");
     f
 }
@@ -94,20 +73,11 @@ pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
         let ring = |&other: &usize| f.station_ring[other] == f.station_ring[link];
         let failing: Vec<usize> =
             if whole_rings { (0..f.links()).filter(ring).collect() } else { vec![link] };
-        faults.extend(failing.into_iter().map(|link| (down, link as u32, (down + lasts).min(NEVER))));
+        faults.extend(
+            failing.into_iter().map(|link| (down, link as u32, down + 1, (down + lasts).min(NEVER), ())),
+        );
     }
-    faults.sort_unstable();
-    let mut free_from = vec![0; f.links()];
-    for (down, link, up) in faults {
-        if free_from[link as usize] <= down {
-            free_from[link as usize] = up;
-            f.fault_down_ticks.push(down);
-            f.fault_link.push(link);
-            f.fault_ended_ticks.push(down + 1);
-            f.fault_up_ticks.push(up);
-            f.fault_kind.push(fault_kind::LINK);
-        }
-    }
+    add(&mut f, faults, |()| fault_kind::LINK);
     stops(&mut f, draw, span);
     f.ring_echo_timeout_ticks = draw.pick(&[1, 30, 300, 2000]);
     if draw.chance(70) {
@@ -120,6 +90,23 @@ pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     }
     check(&f).expect("the generator makes legal faults");
     f
+}
+
+/// Adds faults in the order of their ticks (down, link, ended, up, and what says their kind), without those that begin
+/// before the end of another one of their link.
+fn add<T: Ord>(f: &mut Fabric, mut faults: Vec<(u64, u32, u64, u64, T)>, mut kind: impl FnMut(T) -> u8) {
+    faults.sort_unstable();
+    let mut free_from = vec![0; f.links()];
+    for (down, link, ended, up, what) in faults {
+        if free_from[link as usize] <= down {
+            free_from[link as usize] = up;
+            f.fault_down_ticks.push(down);
+            f.fault_link.push(link);
+            f.fault_ended_ticks.push(ended);
+            f.fault_up_ticks.push(up);
+            f.fault_kind.push(kind(what));
+        }
+    }
 }
 
 /// Makes a terminal stuck, or buses stop, in some networks of rings.
