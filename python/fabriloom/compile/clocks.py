@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -47,20 +48,19 @@ class Clocks:
 
 def clocks_of(scenario: Scenario, graph: Graph, tech: Technology) -> Clocks:
     """Return the clocks of a graph. Raises ScenarioError for links that have no cycle."""
-    given = graph.attributes.get(CYCLE, np.full(graph.links, np.nan))
-    values, of_link = np.unique(np.nan_to_num(given, nan=0.0), return_inverse=True)
-    if values.tolist() in ([], [0.0]):
+    given = graph.attributes.get(CYCLE)
+    if given is None:
         return Clocks([tech], np.zeros(graph.links, np.int64), np.zeros(graph.switches, np.int64))
     if not tech.in_flits:
         message = f"{scenario.technology.preset} has no cycle, so the file can give a switch none"
         raise scenario.error(message, ("topology",), "give its cables a rate, or choose generic")
-    usual = {"lanes": tech.lanes, "input_buffer_chars": tech.input_buffer_chars}
+    values, of_link = np.unique(given, return_inverse=True)
     kinds, numbers = [tech], []
     for value in values.tolist():
-        numbers.append(len(kinds) if value else 0)
-        if value:
+        numbers.append(0 if math.isnan(value) else len(kinds))
+        if not math.isnan(value):
             cycle_ps = Fraction(value).limit_denominator(_FINEST)
-            kinds.append(replace(_at(scenario, cycle_ps), **usual))
+            kinds.append(replace(_at(scenario, cycle_ps), lanes=tech.lanes))
     of_link = np.asarray(numbers, np.int64)[of_link.ravel()]
     of_switch = np.zeros(graph.switches, np.int64)
     source = np.asarray(graph.link_source)

@@ -26,6 +26,8 @@ def buffers_of(scenario: Scenario, graph: Graph, tech: Technology) -> Ints:
             hint = f"give it whole flits of {per_char} B"
             raise scenario.error(f"{message}, no whole number of flits", ("topology",), hint)
         found[rows] = values[rows].astype(np.int64) // per_char
+    if not given.keys() & graph.attributes.keys():
+        return found
     for chars in np.unique(found).tolist():
         try:
             replace(tech, input_buffer_chars=chars)

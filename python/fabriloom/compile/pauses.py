@@ -33,14 +33,14 @@ def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list
         return []
     late = arrays["link_arrival_ticks"].astype(np.int64) + arrays["link_credit_ticks"]
     needed = 2 * longest + -(-late // arrays["link_character_ticks"])
-    missing = needed + arrays["link_pause_above"] - arrays["link_input_buffer"]
-    missing[arrays["link_target"] >= arrays["switches"]] = 0
-    worst = int(np.argmax(missing))
-    if missing[worst] <= 0:
+    has = arrays["link_input_buffer"].astype(np.int64) - arrays["link_pause_above"]
+    into_switch = arrays["link_target"] < arrays["switches"]
+    worst = int(np.argmax((needed - has) * into_switch))
+    if not (needed > has)[worst] or not into_switch[worst]:
         return []
     return [
         f"the buffer behind {names[worst]} may need {needed[worst]:,} flits above pause_above_flits and has "
-        f"{needed[worst] - missing[worst]:,}: there a real switch can lose packets; make input_buffer_flits "
+        f"{has[worst]:,}: there a real switch can lose packets; make input_buffer_flits "
         "larger, or pause earlier"
     ]
 
