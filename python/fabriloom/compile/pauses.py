@@ -19,7 +19,8 @@ _MESSAGE = (
 def check_network(is_by_packet: bool) -> None:
     """Raise TechnologyError if senders are paused where packets cannot be computed as one."""
     if not is_by_packet:
-        hint = "leave that out, or write pause_above_flits = 0: packets then wait for credit"
+        hint = "leave that out; or write pause_above_flits = 0 and pause_until_flits = 0: packets then wait "
+        hint += "for credit"
         raise TechnologyError(_MESSAGE, "pause_above_flits", hint)
 
 

@@ -227,7 +227,8 @@ class Technology:
             self._check_pause()
         elif self.pause_until_chars:
             message = "pause_until_flits has no meaning while packets wait for credit"
-            raise TechnologyError(message, "pause_until_flits", "write pause_above_flits, too")
+            hint = "give pause_above_flits, too, or write pause_until_flits = 0"
+            raise TechnologyError(message, "pause_until_flits", hint)
         if self.input_queues == "per-output" and self.switching == "wormhole":
             message = "input queues per output need whole packets of credit: with wormhole switching, what "
             message += "comes in for one output could wait for places that packets for others keep"
