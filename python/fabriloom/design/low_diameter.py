@@ -9,6 +9,7 @@ from typing import Any
 
 from ..topology import GraphError
 from ..topology.finite_field import prime_power
+from ..topology.slim_fly import neighbours
 from .shapes import MOST_LINKS_PER_EDGE, Family, Shape, Wanted, switched
 
 _MOST_ORDER = 64
@@ -34,12 +35,11 @@ def _slim_fly(wanted: Wanted) -> Iterator[Shape]:
     for q in _orders(wanted, 3):
         if q % 4 == 2:
             continue
-        switches, degree = 2 * q * q, (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
-        for per in _at_each(wanted, switches, degree):
+        switches, out = 2 * q * q, neighbours(q)
+        for per in _at_each(wanted, switches, out):
             parameters = {"order": q, "terminals_per_switch": per}
-            cut = [(per, degree)]
-            terminals, cables = switches * per, q * q * degree
-            yield switched("slim_fly", parameters, terminals, switches, per + degree, cables, cut)
+            terminals, cables = switches * per, q * q * out
+            yield switched("slim_fly", parameters, terminals, switches, per + out, cables, [(per, out)])
 
 
 def _polarfly(wanted: Wanted) -> Iterator[Shape]:

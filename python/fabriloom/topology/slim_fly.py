@@ -20,6 +20,15 @@ MOST = 724
 """The largest order: 2 q^2 switches."""
 
 
+_REST = {0: 0, 1: 1, 3: -1}
+"""d of q = 4 w + d, by the rest of q."""
+
+
+def neighbours(order: int) -> int:
+    """Return the neighbours of each switch."""
+    return (3 * order - _REST[order % 4]) // 2
+
+
 @family("slim_fly", "A graph of diameter two with nearly as many switches as its ports allow.")
 def slim_fly(
     order: Annotated[
@@ -38,18 +47,17 @@ def slim_fly(
     q = whole(order, "order", 3, MOST, "the number of elements of the field")
     if q % 4 == 2:
         raise GraphError(f"order is {q}; it must be 4w - 1, 4w or 4w + 1", "order")
-    rest = {0: 0, 1: 1, 3: -1}[q % 4]
-    degree = (3 * q - rest) // 2
-    per = -(-degree // 2) if terminals_per_switch is None else terminals_per_switch
+    cables = neighbours(q)
+    per = -(-cables // 2) if terminals_per_switch is None else terminals_per_switch
     whole(per, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
     switches = 2 * q * q
-    check_size(switches * per, switches * per + q * q * degree, "order")
+    check_size(switches * per, switches * per + q * q * cables, "order")
     return assemble(
         "slim_fly",
         [f"s({half},{group},{number})" for half in (0, 1) for group in range(q) for number in range(q)],
         np.repeat(np.arange(switches), per),
         lambda switch, number: f"t{switch[1:]}.{number}",
-        _edges(FiniteField(q), rest),
+        _edges(FiniteField(q), _REST[q % 4]),
         1,
         {"parameters": {"order": q, "terminals_per_switch": per}, "terminals_per_switch": per},
         groups_on_circle(2 * q, q),
