@@ -62,13 +62,18 @@ def parse(text: str, parameter: str) -> Delay:
 
 
 def settings(
-    latency: str, clock_millihz: int | None, parts: Mapping[str, str | None], character_bits: int
+    latency: str,
+    clock_millihz: int | None,
+    parts: Mapping[str, str | None],
+    character_bits: int,
+    crosses_in_period: bool,
 ) -> dict[str, object]:
     """Return the delays of a technology whose routers have this latency.
 
     ``parts``: the parts of its own clock in which the router chooses an output, which the header of the next
     packet waits for (``router_switching``), and in which it receives a character of a SpaceWire link
-    (``router_receive``). Raises TechnologyError.
+    (``router_receive``). ``crosses_in_period``: a character crosses to its port in the last period of the
+    switching. Raises TechnologyError.
     """
     whole = _whole(latency, "router_latency", character_bits, clock_millihz)
     left = whole.sys
@@ -82,8 +87,13 @@ def settings(
         taken[name] = part.sys
         left -= part.sys
     period_ps = _period_ps(clock_millihz)
+    crossing_ps = round(period_ps) if crosses_in_period else 0
+    if crosses_in_period and taken["router_switching"] < 1:
+        message = "with crossbar = clock a character crosses in the last period of the switching"
+        raise TechnologyError(message, "router_switching", 'write it such as "4 sys", with a router_clock')
     return {
-        "decode_latency_ps": round(taken["router_switching"] * period_ps),
+        "crossing_ps": crossing_ps,
+        "decode_latency_ps": round(taken["router_switching"] * period_ps) - crossing_ps,
         "forward_latency_ps": round(left * period_ps + whole.ps),
         "receive_bits": whole.rx * BITS,
         "receive_ps": round(taken["router_receive"] * period_ps),

@@ -10,7 +10,7 @@ from typing import Literal
 from fabriloom import units
 from fabriloom.reading.errors import UserError
 
-Crossbar = Literal["fast", "link-rate"]
+Crossbar = Literal["fast", "link-rate", "clock"]
 FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random", "oldest-first"]
 GroupChoice = Literal["first", "least-recent", "random"]
@@ -133,6 +133,8 @@ class Technology:
     """Receive delay of such routers besides, in ps; external ports have neither."""
     transmit_bits: Fraction = Fraction(0)
     """Transmit delay in bit times of the outgoing link, for such routers."""
+    crossing_ps: int = 0
+    """Period of its clock in which a character crosses to its port, in ps; 0: another crossbar."""
     credit_limit_chars: int | None = None
     """Most characters granted and not received, for any buffer size; None: no limit."""
     grain_ps: Ps = 1000
@@ -334,9 +336,7 @@ class Technology:
         return round(delay_ps / part_ps) * part_ps
 
     def arrival_ps(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> Ps:
-        """Return the time from the start of a character on the wire until it can be used at the target, in
-        ps.
-        """
+        """Return the time from a character's start on the wire until it can be used at the target, in ps."""
         return self.character_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.receiver_latency_ps
 
     def credit_ps(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> Ps:
@@ -351,7 +351,7 @@ class Technology:
 
     def transmitter_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a character in the output of a switch before its first bit is sent, in ps."""
-        return exact_ps(self._bits_ps(self.transmit_bits, rate_bits_per_s))
+        return exact_ps(self._bits_ps(self.transmit_bits, rate_bits_per_s)) + self.crossing_ps
 
     def code_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a time-code or an interrupt on the wire, in ps."""
@@ -395,6 +395,8 @@ class Technology:
 
         Flow-control characters do not pass the crossbar, so link rate means the rate of bare characters.
         """
+        if self.crossbar == "clock":
+            return self.crossing_ps
         return 0 if self.crossbar == "fast" else exact_ps(self._bits_ps(Fraction(self.data_bits), None))
 
     @property

@@ -281,11 +281,15 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     if latency:
         from fabriloom.technology import clocks
 
-        values |= clocks.settings(latency, clock, clocked, values["data_bits"])
+        at_clock = values["crossbar"] == "clock"
+        values |= clocks.settings(latency, clock, clocked, values["data_bits"], at_clock)
     elif clock or any(clocked.values()):
         name = "router_clock" if clock else next(name for name, part in clocked.items() if part)
         message = f"{name} has no effect without router_latency"
         raise TechnologyError(message, name, 'write router_latency = "5 rx + 8 sys + 23 tx", or remove it')
+    elif values["crossbar"] == "clock":
+        message = "crossbar = clock counts periods of a router's clock, and there is none"
+        raise TechnologyError(message, "crossbar", "give the router_latency of a data sheet, with its clock")
     for name in ("credit_quantum", "input_buffer", "output_buffer", "header", "via_header"):
         values[f"{name}_chars"] = values.pop(f"{name}_bytes") // size
     limit = values.pop("credit_limit_bytes", None)
@@ -323,6 +327,9 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
     for name, value in (("cycle", cycle_ps), ("flit", flit_bits), ("link_cycles", values["link_cycles"])):
         if value < 1:
             raise TechnologyError(f"{name} must be above zero", name, "give it a positive value")
+    if values["crossbar"] == "clock":
+        message, hint = "crossbar = clock is of routers of characters", "link-rate is one flit per cycle"
+        raise TechnologyError(message, "crossbar", hint)
     cycle_ps = exact_ps(Fraction(cycle_ps))
     forward = values["forward_cycles"]
     return Technology(

@@ -48,7 +48,7 @@ class AnyTechnology(Section):
     crossbar: Crossbar | None = Field(
         default=None,
         description="fast: characters cross a switch as soon as the output buffer has room; link-rate: at "
-        "most one per character time",
+        "most one per character time; clock: one per period of router_clock",
     )
     arbiter: Arbiter | None = Field(
         default=None, description="Which of the packets that wait for the same group of links is served first"
