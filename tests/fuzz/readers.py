@@ -29,6 +29,7 @@ from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_infiniband import LFTS, SUBNET
 from imports.test_others import ANYNET, HPCC
+from imports.test_simulators import CLUSTER, FAT, FLOWS, MATRIX, PLATFORM, TORUS, TREE
 
 from .mutations import changed_fields, changed_json, damaged
 
@@ -84,14 +85,20 @@ def _goal(path: Path) -> object:
 _SUBNET, _LFTS, _ANYNET, _HPCC = (text.encode() for text in (SUBNET, LFTS, ANYNET, HPCC))
 
 
-def _fabric(kind: str) -> Callable[[Path], object]:
-    return lambda path: read_fabric(kind, path)
+_PLATFORMS = [PLATFORM, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
 
 
-def _tables(path: Path) -> object:
-    subnet = path.with_name("subnet.out")
-    subnet.write_text(SUBNET)
-    return read_fabric("ibnetdiscover", subnet, path)
+def _fabric(kind: str, beside: str = "") -> Callable[[Path], object]:
+    """Read the file as this kind, with a right one beside it."""
+
+    def read(path: Path) -> object:
+        if not beside:
+            return read_fabric(kind, path)
+        other = path.with_name("beside.txt")
+        other.write_text(beside)
+        return read_fabric(kind, other, path)
+
+    return read
 
 
 def _preset(path: Path) -> object:
@@ -271,9 +278,13 @@ READERS: dict[str, Reader] = {
     "samples.json": Reader(".json", [_SAMPLES], _samples, (FitError,), "json"),
     "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
     "ibnetdiscover.out": Reader(".out", [_SUBNET], _fabric("ibnetdiscover"), (ReadError,)),
-    "lfts.out": Reader(".out", [_LFTS], _tables, (ReadError,)),
+    "lfts.out": Reader(".out", [_LFTS], _fabric("ibnetdiscover", SUBNET), (ReadError,)),
     "anynet.txt": Reader(".txt", [_ANYNET], _fabric("anynet"), (ReadError,)),
     "hpcc.txt": Reader(".txt", [_HPCC], _fabric("hpcc"), (ReadError,)),
+    "flow.txt": Reader(".txt", [FLOWS.encode()], _fabric("hpcc", HPCC), (ReadError,)),
+    "tree.topo": Reader(".topo", [TREE.encode()], _fabric("htsim"), (ReadError,)),
+    "matrix.cm": Reader(".cm", [MATRIX.encode()], _fabric("htsim", TREE), (ReadError,)),
+    "platform.xml": Reader(".xml", [text.encode() for text in _PLATFORMS], _fabric("simgrid"), (ReadError,)),
     "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
 }
 """By their names; all but the tables in Parquet, whose reader is a process of its own."""

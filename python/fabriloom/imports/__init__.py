@@ -2,7 +2,7 @@
 
 >>> from fabriloom import imports
 >>> sorted(imports.KINDS)
-['anynet', 'hpcc', 'ibnetdiscover', 'packets']
+['anynet', 'hpcc', 'htsim', 'ibnetdiscover', 'packets', 'simgrid']
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from ..units import nearest
 from .anynet import anynet
 from .common import Imported
 from .hpcc import hpcc
+from .htsim import htsim
 from .infiniband import ibnetdiscover
 from .packets import Packets, packets
+from .simgrid import simgrid
 
 KINDS: dict[str, Callable[[Sequence[Path]], Imported | Packets]] = {
     "ibnetdiscover": ibnetdiscover,
     "anynet": anynet,
     "hpcc": hpcc,
+    "htsim": htsim,
+    "simgrid": simgrid,
     "packets": packets,
 }
 """The reader of each kind; what it returns has a ``summary``, ``remarks`` and the ``files`` of a scenario."""

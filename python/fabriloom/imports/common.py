@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +14,19 @@ from typing import NoReturn
 
 import numpy as np
 
-from .. import reading
+from .. import reading, units
 from ..reading import ReadError
 from ..topology import Graph, GraphError, edge_list, measure
-from ..topology.raw import RawGraph, RawLink, RawVertex, components
+from ..topology.raw import LONGEST_DELAY_PS, RawGraph, RawLink, RawVertex, components
 
 _MOST_BYTES = 1 << 30
+_ETHERNET = {
+    "ethernet-100m": 1e8,
+    "ethernet-1g": 1e9,
+    "ethernet-10g": 1e10,
+    "ethernet-100g": 1e11,
+    "ethernet-400g": 4e11,
+}
 Route = tuple[str, str, Sequence[str]]
 """Switch, terminal or switch, and the names of the links, in order of preference."""
 
@@ -51,6 +59,25 @@ class Lines:
         raise self.error(line, message, hint, part)
 
 
+FRAME_BYTES = 1000
+"""Most bytes of a packet into which a flow is cut, as the HPCC simulator has it."""
+
+
+CUT = f"their bytes are cut into equal packets of at most {FRAME_BYTES} B, offered at the rate of the link"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Bytes that one terminal sends to another: in equal packets, at the rate of its link, from a time on."""
+
+    name: str
+    source: str
+    target: str
+    bytes: int
+    bits_per_s: float
+    start_ps: int
+
+
 @dataclass
 class Imported:
     """A fabric: its graph, its routes if there are any, and the rest of a scenario for it."""
@@ -61,15 +88,18 @@ class Imported:
     sections: str = ""
     """Sections of a scenario besides topology and routing, as TOML."""
     remarks: tuple[str, ...] = ()
+    flows: tuple[Flow, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
         """Return what was read, as names and values."""
         counted = measure.counts(self.graph)
+        more = [("flows", f"{len(self.flows):,}")] if self.flows else []
         return [
             ("switches", f"{counted.switches:,}"),
             ("terminals", f"{counted.terminals:,}"),
             ("cables", f"{counted.cables:,}"),
             ("routes", f"{len(self.routes):,}"),
+            *more,
         ]
 
     def files(self, name: str) -> dict[str, str]:
@@ -80,7 +110,30 @@ class Imported:
         if self.routes:
             found["routes.csv"] = _csv(self.routes)
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
+        if self.flows:
+            found["flows.csv"] = _flows(self.flows)
+            text += f"\n{self._traffic()}"
         return {"scenario.toml": f"{text}\n{self.sections}", **found}
+
+    def _traffic(self) -> str:
+        last = max(flow.start_ps for flow in self.flows) / 1e6
+        return (
+            '[traffic]\npattern = { kind = "flows", path = "flows.csv" }\n'
+            f'\n[run]\nwarmup = "0 ns"\nduration = "{last + 1e6:.15g} us"  # or until all have arrived\n'
+        )
+
+
+def _flows(flows: Sequence[Flow]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("name", "source", "target", "length", "period", "start", "phase", "count"))
+    for flow in flows:
+        count = -(-flow.bytes // FRAME_BYTES)
+        length = -(-flow.bytes // count)
+        period = f"{max(1, round(length * 8e12 / flow.bits_per_s))} ps"
+        start = f"{flow.start_ps} ps"
+        writer.writerow((flow.name, flow.source, flow.target, f"{length} B", period, start, "0 ns", count))
+    return out.getvalue()
 
 
 def _csv(routes: Sequence[Route]) -> str:
@@ -117,7 +170,26 @@ class Fabric:
         self.raw.cables += 1
         cable = (self.raw.cables,)
         for (a, b), name, own in zip(((one, other), (other, one)), names, numbers, strict=True):
-            self.raw.links.append(RawLink(a, b, name, cable, f"line {line}", dict(own)))
+            self._add(RawLink(a, b, name, cable, f"line {line}", dict(own)), line)
+
+    def link(self, source: str, target: str, line: int, numbers: dict[str, float]) -> None:
+        """Add a link of one direction."""
+        self._add(RawLink(source, target, f"{source}>{target}", None, f"line {line}", dict(numbers)), line)
+
+    def _add(self, link: RawLink, line: int) -> None:
+        if link.numbers.get("delay_ps", 0.0) > LONGEST_DELAY_PS:
+            most = units.format_time_ps(LONGEST_DELAY_PS)
+            self.lines.fail(line, f"the delay of a cable is from 0 ps to {most}", "shorten it")
+        self.raw.links.append(link)
+
+    def switches(self) -> str:
+        """Return the technology of a simulator whose switches store packets and take no other time."""
+        fastest = max((link.numbers.get("rate_bits_per_s", 0.0) for link in self.raw.links), default=0.0)
+        preset = min(_ETHERNET, key=lambda name: abs(math.log(_ETHERNET[name] / max(1.0, fastest))))
+        return (
+            f'[technology]\npreset = "{preset}"\nswitching = "store-and-forward"\n'
+            "router_cycles = 1\nforward_cycles = 0              # as in that simulator\n"
+        )
 
     def graph(self) -> Graph:
         """Return the graph. Raises ReadError at a line."""

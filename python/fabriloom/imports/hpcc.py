@@ -1,7 +1,8 @@
-"""Topologies of the HPCC simulator for ns-3: counts, the numbers of the switches, and a line per link.
+"""Topologies and flows of the HPCC simulator for ns-3.
 
-``src dst rate delay error``: a rate such as 100Gbps, a delay such as 0.001ms, and the share of packets that
-the link loses. All nodes that are no switches are terminals.
+A topology: counts, the numbers of the switches, and lines ``src dst rate delay error``: a rate such as
+100Gbps, a delay such as 0.001ms, and the share of packets that the link loses. All nodes that are no switches
+are terminals. Flows: their count, and lines ``src dst class port bytes start``, in seconds.
 """
 
 from __future__ import annotations
@@ -12,37 +13,81 @@ from pathlib import Path
 
 from .. import units
 from ..reading import ReadError
-from .common import Fabric, Imported, Lines
+from .common import CUT, Fabric, Flow, Imported, Lines
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([kKMGT]?)bps")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:e-?\d+)?)(ps|ns|us|ms|s)")
+_SECONDS = re.compile(r"\d{1,6}(?:\.\d{1,12})?")
 _HINT = "links are lines such as: 0 2 100Gbps 0.001ms 0"
 
 
+_FLOW_HINT = "flows are lines such as: 0 1 3 100 65536 2.0"
+
+
 def hpcc(files: Sequence[Path]) -> Imported:
-    """Read a topology."""
-    if len(files) != 1:
-        raise ReadError(f"{len(files)} files; a topology is one", "name the topology; flows are not read")
-    lines = Lines(files[0])
-    rows = [(number, whole.split()) for number, whole in lines if whole.split()]
-    if not rows:
-        raise ReadError("the file is empty", "name a topology")
+    """Read a topology, and flows if there is a file of them."""
+    if len(files) > 2:
+        raise ReadError(f"{len(files)} files; a topology is one", "name the topology and its flows")
+    texts = [_rows(file) for file in files]
+    texts.sort(key=lambda text: len(text[1][0][1]), reverse=True)  # a topology begins with three counts
+    (lines, rows), *others = texts
     number, head = rows[0]
     nodes, switches, links = (_whole(lines, number, word, 1 << 20) for word in _of(lines, number, head, 3))
     number, words = rows[1] if switches and len(rows) > 1 else (number, [])
     body = rows[2:] if switches else rows[1:]
-    ids = [_whole(lines, number, word, nodes - 1) for word in _of(lines, number, words, switches)]
-    if len(body) != links:
-        lines.fail(
-            rows[0][0], f"{links} links are announced, {len(body)} follow", "is the file cut short?", head[2]
-        )
+    ids = {_whole(lines, number, word, nodes - 1) for word in _of(lines, number, words, switches)}
+    _announced(lines, rows[0], links, len(body), "links", 2)
     fabric = Fabric(lines)
     for node in range(nodes):
-        fabric.add(f"s{node}" if node in set(ids) else f"h{node}", node not in set(ids), number)
-    lossy = _links(lines, fabric, body, nodes, set(ids))
-    remark = f"{lines.path}: links that lose packets are read as links that lose none"
-    sections = '[technology]\npreset = "infiniband-4x-edr"\n\n[traffic]\npattern = "uniform"\nload = 0.3\n'
-    return Imported("hpcc", fabric.graph(), [], sections, (remark,) if lossy else ())
+        fabric.add(f"s{node}" if node in ids else f"h{node}", node not in ids, number)
+    lossy = _links(lines, fabric, body, nodes, ids)
+    remarks = [f"{lines.path}: links that lose packets are read as links that lose none"] if lossy else []
+    sections, flows = fabric.switches(), tuple[Flow, ...]()
+    for other in others:
+        flows = _flows(*other, fabric)
+        remarks.append(f"{other[0].path}: classes, ports and congestion control of flows are left out; {CUT}")
+    sections += "" if flows else '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
+    return Imported("hpcc", fabric.graph(), [], sections, tuple(remarks), flows)
+
+
+def _rows(file: Path) -> tuple[Lines, list[tuple[int, list[str]]]]:
+    lines = Lines(file)
+    rows = [(number, whole.split()) for number, whole in lines if whole.split()]
+    if not rows:
+        raise ReadError(f"{file}: the file is empty", "name a topology")
+    return lines, rows
+
+
+def _announced(
+    lines: Lines, head: tuple[int, list[str]], count: int, found: int, what: str, place: int
+) -> None:
+    if found != count:
+        message = f"{count} {what} are announced, {found} follow"
+        lines.fail(head[0], message, "is the file cut short?", head[1][place])
+
+
+def _flows(lines: Lines, rows: list[tuple[int, list[str]]], fabric: Fabric) -> tuple[Flow, ...]:
+    number, head = rows[0]
+    count = _whole(lines, number, _of(lines, number, head, 1)[0], 1 << 24)
+    _announced(lines, rows[0], count, len(rows) - 1, "flows", 0)
+    rates = {link.source: link.numbers["rate_bits_per_s"] for link in fabric.raw.links}
+    found: list[Flow] = []
+    for number, row in rows[1:]:
+        words = _of(lines, number, row, 6)
+        ends = [f"h{_whole(lines, number, word, 1 << 20)}" for word in words[:2]]
+        for end, word in zip(ends, words, strict=False):
+            if end not in fabric.line_of:
+                lines.fail(number, f"node {word} is no host", "flows go from host to host", word)
+        if ends[0] == ends[1]:
+            lines.fail(number, f"node {words[0]} sends to itself", "name two hosts")
+        size = _whole(lines, number, words[4], 10**12)
+        if not size:
+            lines.fail(number, "a flow has at least a byte", "remove it, or give its bytes", words[4])
+        if not _SECONDS.fullmatch(words[5]):
+            lines.fail(number, f'"{words[5][:40]}" is no start in seconds', _FLOW_HINT, words[5])
+        start_ps = round(float(words[5]) * 1e12)
+        found.append(Flow(f"{number - rows[0][0]}", ends[0], ends[1], size, rates[ends[0]], start_ps))
+    return tuple(found)
 
 
 def _links(

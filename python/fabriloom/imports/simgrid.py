@@ -1,0 +1,317 @@
+"""Platforms of SimGrid: hosts, routers, the links between two of them, and clusters.
+
+A platform names the links of a route, not their ends. A route of one link therefore is a cable; a longer
+one is left out, since its links have ends only if shorter routes name them. Clusters are a switch, a
+backbone, a torus or a fat tree. Zones inside each other are one network; ``#`` joins the parts of names that
+clusters make.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from xml.parsers import expat
+
+from .. import units
+from ..reading import ReadError
+from ..topology import GraphError, build
+from .common import Fabric, Imported, Lines
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)([kKMGT]?)(Bps|bps)")
+_TIME = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(ps|ns|us|ms|s)?")
+_SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_KNOWN = (
+    "platform",
+    "zone",
+    "AS",
+    "host",
+    "router",
+    "link",
+    "route",
+    "link_ctn",
+    "cluster",
+    "zoneRoute",
+    "ASroute",
+)
+_ROUTES = ("route", "zoneRoute", "ASroute")
+_MOST_HOSTS = 1 << 17
+
+
+@dataclass
+class _Route:
+    line: int
+    ends: tuple[str, str]
+    links: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Platform:
+    """What a file has, in its order."""
+
+    lines: Lines
+    hosts: dict[str, tuple[bool, int]] = field(default_factory=dict)
+    """Whether it is a host, or a router; and its line."""
+    links: dict[str, tuple[dict[str, float], int]] = field(default_factory=dict)
+    routes: list[_Route] = field(default_factory=list)
+    clusters: list[tuple[dict[str, str], int]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+
+def simgrid(files: Sequence[Path]) -> Imported:
+    """Read a platform."""
+    if len(files) != 1:
+        raise ReadError(f"{len(files)} files; a platform is one", "name one file")
+    lines = Lines(files[0])
+    platform = _parsed(lines)
+    fabric = Fabric(lines)
+    for name, (host, line) in platform.hosts.items():
+        fabric.add(name, host, line)
+    for given, line in platform.clusters:
+        _cluster(lines, fabric, given, line)
+    _cables(platform, fabric)
+    if not fabric.line_of:
+        raise ReadError(f"{lines.path}: no hosts", "name a platform with hosts and routes, or with a cluster")
+    remarks = [f"{lines.path}: left out: {what} ({count})" for what, count in platform.left_out.items()]
+    remarks.append(f"{lines.path}: links are shared by packets here, and not as a flow that has no packets")
+    sections = fabric.switches() + '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
+    return Imported("simgrid", fabric.graph(), [], sections, tuple(remarks))
+
+
+def _parsed(lines: Lines) -> _Platform:
+    platform = _Platform(lines)
+    parser = expat.ParserCreate()
+
+    def start(tag: str, given: dict[str, str]) -> None:
+        _element(platform, tag, given, parser.CurrentLineNumber)
+
+    def doctype(_name: str, _system: str | None, _public: str | None, subset: bool) -> None:
+        if subset:
+            lines.fail(
+                parser.CurrentLineNumber, "declarations inside a document type are not read", "remove them"
+            )
+
+    parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(lines.text.encode(), True)
+    except expat.ExpatError as error:
+        at = min(error.lineno, lines.text.count("\n") + 1)
+        message = f"not XML, or cut short: {expat.ErrorString(error.code)}"
+        raise lines.error(at, message, "name a platform of SimGrid") from None
+    return platform
+
+
+def _element(platform: _Platform, tag: str, given: dict[str, str], line: int) -> None:
+    lines = platform.lines
+    if tag in ("host", "router"):
+        name = _given(lines, line, tag, given, "id")
+        platform.hosts.setdefault(name, (tag == "host", line))
+    elif tag == "link":
+        name = _given(lines, line, tag, given, "id")
+        platform.links[name] = (_numbers(lines, line, tag, given, "bandwidth", "latency"), line)
+    elif tag in _ROUTES:
+        ends = ("src", "dst") if tag == "route" else ("gw_src", "gw_dst")
+        one, other = (_given(lines, line, tag, given, end) for end in ends)
+        platform.routes.append(_Route(line, (one, other)))
+    elif tag == "link_ctn":
+        if not platform.routes:
+            lines.fail(line, "link_ctn stands outside of a route", "write it within <route>")
+        platform.routes[-1].links.append(_given(lines, line, tag, given, "id"))
+    elif tag == "cluster":
+        platform.clusters.append((given, line))
+    elif tag not in _KNOWN:
+        platform.left_out[f"<{tag[:40]}>"] += 1
+
+
+def _given(lines: Lines, line: int, tag: str, given: dict[str, str], key: str) -> str:
+    if not given.get(key):
+        lines.fail(line, f"<{tag}> without {key}", f'write {key}="…"')
+    return given[key]
+
+
+def _numbers(
+    lines: Lines, line: int, tag: str, given: dict[str, str], bandwidth: str, latency: str
+) -> dict[str, float]:
+    """Return rate and delay of a link as ``RawLink`` has them."""
+    rate = _RATE.fullmatch(_given(lines, line, tag, given, bandwidth))
+    time = _TIME.fullmatch(_given(lines, line, tag, given, latency))
+    if rate is None:
+        lines.fail(
+            line,
+            f'"{given[bandwidth][:40]}" is no rate',
+            "write one such as 125MBps or 1Gbps",
+            given[bandwidth],
+        )
+    if time is None:
+        lines.fail(line, f'"{given[latency][:40]}" is no time', "write one such as 50us", given[latency])
+    bits = float(rate[1]) * _SCALE[rate[2]] * (8 if rate[3] == "Bps" else 1)
+    try:
+        delay_ps = units.parse_time_ps(f"{time[1]} {time[2] or 's'}")
+    except units.UnitError as error:
+        raise lines.error(line, error.message, error.hint, given[latency]) from None
+    return {"rate_bits_per_s": float(round(bits)), "delay_ps": float(delay_ps)}
+
+
+def _cables(platform: _Platform, fabric: Fabric) -> None:
+    """Add a cable for each route of a single link."""
+    taken: dict[str, _Route] = {}
+    for route in platform.routes:
+        one, other = route.ends
+        if one == other:
+            continue
+        for name in route.links:
+            if name.removesuffix("_UP").removesuffix("_DOWN") not in platform.links:
+                platform.lines.fail(route.line, f'there is no link "{name[:40]}"', "add it", name)
+        if len(route.links) != 1:
+            platform.left_out["routes of several links"] += 1
+            continue
+        for end in route.ends:
+            if end not in fabric.line_of:
+                platform.lines.fail(route.line, f'there is no host or router "{end[:40]}"', "add it", end)
+        name = route.links[0].removesuffix("_UP").removesuffix("_DOWN")
+        if name in taken:
+            if {*taken[name].ends} == {one, other}:
+                continue
+            message = (
+                f'link "{name[:40]}" joins {" and ".join(taken[name].ends)} already (line {taken[name].line})'
+            )
+            platform.lines.fail(route.line, message, "a medium that several share is no cable", name)
+        taken[name] = route
+        own, _ = platform.links[name]
+        fabric.cable(one, other, route.line, (f"{one}>{other}:{name}", f"{other}>{one}:{name}"), (own, own))
+
+
+def _cluster(lines: Lines, fabric: Fabric, given: dict[str, str], line: int) -> None:
+    name = _given(lines, line, "cluster", given, "id")
+    hosts = _hosts(lines, line, given)
+    own = _numbers(lines, line, "cluster", given, "bw", "lat")
+    shape = given.get("topology", "FLAT").upper()
+    parameters = _parameters(lines, line, given)
+    for host in hosts:
+        fabric.add(host, True, line)
+    if shape == "FLAT":
+        _flat(lines, fabric, name, hosts, own, given, line)
+    elif shape == "TORUS":
+        _torus(lines, fabric, name, hosts, own, parameters, line)
+    elif shape == "FAT_TREE":
+        _fat_tree(lines, fabric, name, hosts, own, parameters, line)
+    else:
+        lines.fail(
+            line, f"clusters of the topology {shape[:20]} are not read", "FLAT, TORUS and FAT_TREE are", shape
+        )
+
+
+def _hosts(lines: Lines, line: int, given: dict[str, str]) -> list[str]:
+    found: list[int] = []
+    for part in _given(lines, line, "cluster", given, "radical").split(","):
+        ends = part.split("-")
+        if len(ends) > 2 or not all(end.isascii() and end.isdecimal() and len(end) < 8 for end in ends):
+            lines.fail(line, f'"{part[:40]}" is no range', 'write radical="0-15"', part)
+        numbers = range(int(ends[0]), int(ends[-1]) + 1)
+        if len(found) + len(numbers) > _MOST_HOSTS:
+            lines.fail(line, f"more than {_MOST_HOSTS:,} hosts", "take a smaller cluster", part)
+        found += numbers
+    return [f"{given.get('prefix', '')}{number}{given.get('suffix', '')}" for number in found]
+
+
+def _parameters(lines: Lines, line: int, given: dict[str, str]) -> list[list[int]]:
+    text = given.get("topo_parameters", "")
+    words = [part.split(",") for part in text.split(";")] if text else []
+    if not all(word.strip().isdecimal() and len(word) < 8 for part in words for word in part):
+        lines.fail(line, f'"{text[:60]}" are no parameters', 'write numbers such as "2;4,4;1,2;1,2"', text)
+    return [[int(word) for word in part] for part in words]
+
+
+def _flat(
+    lines: Lines,
+    fabric: Fabric,
+    name: str,
+    hosts: list[str],
+    own: dict[str, float],
+    given: dict[str, str],
+    line: int,
+) -> None:
+    """Join the hosts to a switch; a backbone is a link from one that takes in to one that gives out."""
+    router = given.get("router_id") or f"{given.get('prefix', '')}{name}_router{given.get('suffix', '')}"
+    fabric.add(router, False, line)
+    if "bb_bw" not in given:
+        for host in hosts:
+            fabric.cable(host, router, line, (f"{host}>{router}", f"{router}>{host}"), (own, own))
+        return
+    backbone = _numbers(lines, line, "cluster", given, "bb_bw", "bb_lat")
+    out = f"{name}#out"
+    fabric.add(out, False, line)
+    for host in hosts:
+        fabric.link(host, router, line, own)
+        fabric.link(out, host, line, own)
+    fabric.link(router, out, line, backbone)
+
+
+def _torus(
+    lines: Lines,
+    fabric: Fabric,
+    name: str,
+    hosts: list[str],
+    own: dict[str, float],
+    parameters: list[list[int]],
+    line: int,
+) -> None:
+    """Give each host a switch, in a torus of which the first dimension runs fastest."""
+    if len(parameters) != 1 or prod(parameters[0]) != len(hosts):
+        lines.fail(line, f"a torus of {len(hosts)} hosts has other parameters", 'write such as "3,2,2"')
+    sides = parameters[0]
+    at_host = {**own, "delay_ps": 0.0}
+    for number, host in enumerate(hosts):
+        switch = f"{name}#{number}"
+        fabric.add(switch, False, line)
+        fabric.cable(host, switch, line, (f"{host}>{switch}", f"{switch}>{host}"), (at_host, at_host))
+    for number, (dimension, side) in itertools.product(range(len(hosts)), enumerate(sides)):
+        weight = prod(sides[:dimension])
+        place = number // weight % side
+        one, other = f"{name}#{number}", f"{name}#{number + ((place + 1) % side - place) * weight}"
+        if side > 1:
+            names = (f"{one}>{other}:{dimension}", f"{other}>{one}:{dimension}'")
+            fabric.cable(one, other, line, names, (own, own))
+
+
+def _fat_tree(
+    lines: Lines,
+    fabric: Fabric,
+    name: str,
+    hosts: list[str],
+    own: dict[str, float],
+    parameters: list[list[int]],
+    line: int,
+) -> None:
+    """Build levels; children, parents and parallel cables of each level, from below."""
+    if len(parameters) != 4 or any(len(part) != parameters[0][0] for part in parameters[1:]):
+        lines.fail(
+            line, "a fat tree has levels, children, parents and cables", 'write such as "2;4,4;1,2;1,2"'
+        )
+    _, children, parents, cables = parameters
+    if prod(children) != len(hosts) or not all(cables):
+        lines.fail(
+            line,
+            f"{len(hosts)} hosts; these children make {prod(children)}",
+            "change radical or topo_parameters",
+        )
+    try:
+        tree = build("xgft", children=children, parents=parents)
+    except GraphError as error:
+        raise lines.error(line, str(error), "change topo_parameters") from None
+    names = [f"{name}#{switch[2:-1].replace(',', '#')}" for switch in tree.switch_names]
+    for switch in names:
+        fabric.add(switch, False, line)
+    level = tree.layout["levels"]
+    vertices = [*names, *hosts]
+    for one, other in zip(tree.link_source[::2].tolist(), tree.link_target[::2].tolist(), strict=True):
+        above = int(level[other]) if other < len(names) else 0
+        for number in range(cables[above]):
+            tail = f"#{number}" if number else ""
+            a, b = vertices[one], vertices[other]
+            fabric.cable(a, b, line, (f"{a}>{b}{tail}", f"{b}>{a}{tail}"), (own, own))

@@ -1,0 +1,174 @@
+"""Networks and flows of HPCC, htsim and SimGrid, run as scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fabriloom import imports, run
+from fabriloom.reading import ReadError
+from fabriloom.results import Results
+from fabriloom.scenario import load
+
+from .test_others import HPCC
+
+FLOWS = "3\n0 4 3 100 65536 2\n\n1 4 3 100 1000 2.000001\n4 0 3 100 2500 1.5\n"
+TREE = """\
+Nodes 16
+Tiers 3
+Podsize 4
+# leaf switches
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 2
+Radix_Up 4
+Downlink_Latency_ns 500
+Tier 1
+Downlink_speed_Gbps 100
+Bundle 2
+Radix_Down 4
+Radix_Up 1
+Downlink_Latency_ns 600
+Tier 2
+Downlink_speed_Gbps 200
+Radix_Down 4
+Downlink_Latency_ns 1000
+"""
+MATRIX = """\
+Nodes 16
+Connections 3
+0->13 id 1 start 0 size 1000
+1->13 id 2 start 1000000 size 65536
+
+5->2 start 0 size 10 prio 3
+"""
+PLATFORM = """\
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="all" routing="Floyd">
+<host id="a" speed="1Gf"/><host id="b" speed="1Gf"><prop id="x" value="1"/></host>
+<router id="r"/>
+<link id="la" bandwidth="125MBps" latency="50us"/><link id="lb" bandwidth="100Mbps" latency="0.001"/>
+<route src="a" dst="r"><link_ctn id="la"/></route>
+<route src="r" dst="b"><link_ctn id="lb"/></route>
+<route src="a" dst="b"><link_ctn id="la"/><link_ctn id="lb"/></route>
+</zone></platform>
+"""
+CLUSTER = '<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-11" speed="1Gf" \
+bw="125MBps" lat="5us"{}/></platform>'
+TORUS = ' topology="TORUS" topo_parameters="3,2,2"'
+FAT = ' topology="FAT_TREE" topo_parameters="2;4,3;1,2;1,2"'
+
+
+def read(folder: Path, kind: str, *texts: str) -> imports.Imported:
+    files = [folder / f"{number}.txt" for number in range(len(texts))]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    found = imports.read(kind, *files)
+    assert isinstance(found, imports.Imported)
+    return found
+
+
+def ran(found: imports.Imported, folder: Path) -> Results:
+    for name, text in found.files("net").items():
+        (folder / name).write_text(text)
+    return run(load(folder / "scenario.toml"))
+
+
+def test_flows_of_hpcc_run(tmp_path: Path) -> None:
+    found = read(tmp_path, "hpcc", FLOWS, HPCC)
+    assert ("flows", "3") in found.summary()
+    done = ran(found, tmp_path).completions
+    assert done is not None
+    rows = {row["flow"]: row for row in done.iter_rows(named=True)}
+    assert rows["1"]["created"] == 66
+    assert rows["1"]["delivered"] == 66
+    assert rows["3"]["first_created_ns"] == 2_000_001_000
+    # 2500 B of a host at 25 Gbit/s: three frames of 834 + 38 B on its cable, then over links of 400 and 100.
+    # Each switch stores a frame (without its preamble and gap it would be less); cables take 1 + 0.5 + 1 us.
+    wire = 872 * 8
+    expected = 3 * wire / 25 + wire / 400 + wire / 100 + 2500
+    assert rows["4"]["completion_ns"] == pytest.approx(expected, abs=5)
+
+
+def test_a_tree_of_htsim(tmp_path: Path) -> None:
+    found = read(tmp_path, "htsim", TREE, MATRIX)
+    names = found.graph.switch_names
+    assert [sum(name.startswith(kind) for name in names) for kind in ("tor", "agg", "core")] == [8, 8, 2]
+    links = found.graph.link_names
+    assert sum(name.startswith("tor3>") for name in links) == 6
+    assert {name for name in links if name.startswith("agg5>core")} == {"agg5>core1"}
+    rate = dict(zip(links, found.graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+    assert (rate["tor0>agg0#1"], rate["core0>agg0"]) == (1e11, 2e11)
+    done = ran(found, tmp_path).completions
+    assert done is not None
+    assert done["delivered"].sum() == 1 + 66 + 1
+    # One frame of 1038 B over four links of 100 and two of 200 Gbit/s, and the cables of all six.
+    (first,) = (row for row in done.iter_rows(named=True) if row["flow"] == "1")
+    expected = 1038 * 8 * (4 / 100 + 2 / 200) + 2 * (500 + 600 + 1000)
+    assert first["completion_ns"] == pytest.approx(expected, abs=5)
+
+
+def test_a_platform_of_simgrid(tmp_path: Path) -> None:
+    found = read(tmp_path, "simgrid", PLATFORM)
+    assert found.graph.link_names == ["a>r:la", "r>a:la", "r>b:lb", "b>r:lb"]
+    assert found.graph.attributes["rate_bits_per_s"].tolist() == [1e9, 1e9, 1e8, 1e8]
+    assert found.graph.attributes["delay_ps"].tolist() == [5e7, 5e7, 1e9, 1e9]
+    assert [remark.split("left out: ")[-1] for remark in found.remarks[:2]] == [
+        "<prop> (1)",
+        "routes of several links (1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "switches", "cables"),
+    [
+        ("", 1, 12),
+        (' bb_bw="1GBps" bb_lat="1us"', 2, 25),
+        (TORUS, 12, 12 + 36),
+        (FAT, 5, 12 + 3 * 2 * 2),
+    ],
+)
+def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: Path) -> None:
+    found = read(tmp_path, "simgrid", CLUSTER.format(more))
+    assert found.summary()[:3] == [
+        ("switches", f"{switches}"),
+        ("terminals", "12"),
+        ("cables", f"{cables}"),
+    ]
+    for name, text in found.files("net").items():
+        (tmp_path / name).write_text(text)
+    assert load(tmp_path / "scenario.toml").name == "net"
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "message", "line"),
+    [
+        ("hpcc", (HPCC, FLOWS.replace("3\n", "4\n", 1)), "4 flows are announced, 3 follow", 1),
+        ("hpcc", (HPCC, FLOWS.replace("1 4", "2 4")), "node 2 is no host", 4),
+        ("hpcc", (HPCC, FLOWS.replace("65536", "0")), "at least a byte", 2),
+        ("hpcc", (HPCC, FLOWS.replace("1.5", "1s")), '"1s" is no start', 5),
+        ("hpcc", (HPCC.replace("500ns", "6ms"),), "the delay of a cable is from 0 ps to 5 ms", 5),
+        ("htsim", (MATRIX,), "0 topologies and 1 files of connections", None),
+        ("htsim", (TREE.replace("Radix_Up 4", "Radix_Up 3"),), "3 is no multiple of 2", 8),
+        ("htsim", (TREE.replace("Radix_Down 4\nDown", "Radix_Down 8\nDown"),), "the tier below makes it", 18),
+        ("htsim", (TREE.replace("Bundle", "Bundel"),), '"Bundel" is not expected here', 12),
+        ("htsim", (TREE, MATRIX.replace("13", "16")), "there is no node 16", 3),
+        ("htsim", (TREE, MATRIX.replace("start 0 size 10 ", "trigger 1 size 10 ")), "wait for a trigger", 6),
+        ("htsim", (TREE, MATRIX.replace("Connections 3", "Connections 4")), "4 connections are announced", 2),
+        ("simgrid", (PLATFORM.replace("125MBps", "125MB"),), '"125MB" is no rate', 6),
+        ("simgrid", (PLATFORM.replace('dst="r"', 'dst="q"'),), 'there is no host or router "q"', 7),
+        ("simgrid", (PLATFORM.replace('"lb"/></', '"la"/></', 1),), "joins a and r", 8),
+        ("simgrid", (PLATFORM[:200],), "not XML, or cut short", 4),
+        ("simgrid", (CLUSTER.format(TORUS.replace("3,2", "4,2")),), "a torus of 12 hosts", 1),
+        ("simgrid", (CLUSTER.format(' topology="DRAGONFLY"'),), "topology DRAGONFLY are not read", 1),
+        ("simgrid", ('<!DOCTYPE a [<!ENTITY b "c">]><a/>',), "inside a document type", 1),
+    ],
+)  # fmt: skip
+def test_wrong_files_are_pointed_at(
+    kind: str, texts: tuple[str, ...], message: str, line: int | None, tmp_path: Path
+) -> None:
+    with pytest.raises(ReadError) as caught:
+        read(tmp_path, kind, *texts)
+    assert message in caught.value.message
+    assert (caught.value.place and caught.value.place[1]) == line
