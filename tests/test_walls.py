@@ -284,7 +284,7 @@ def test_kinds_of_networks_are_asked_and_not_told_apart() -> None:
         sure = {id(node) for one in ast.walk(tree) if isinstance(one, ast.Assert) for node in ast.walk(one)}
         for node in ast.walk(tree):
             asks = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
-            names = ("LinkParts", "RingParts", "RingTechnology")
+            names = ("LinkNetwork", "RingNetwork", "LinkRoutes", "RingRoutes", "RingTechnology")
             if asks and id(node) not in sure and any(name in ast.unparse(node) for name in names):
                 switches.append(f"{file.name}:{node.lineno}")
     assert switches == []

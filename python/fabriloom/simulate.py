@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,7 +99,7 @@ def run(
     provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.kind].engine)
     program = _program_run(compiled, native)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
-    results.warnings += [*compiled.warnings, *compiled.parts.doubts(compiled.arrays, native)]
+    results.warnings += [*compiled.warnings, *compiled.routes.doubts(compiled.arrays, native)]
     _with_bounds(results, described)
     return results
 
@@ -110,12 +109,12 @@ def _described(compiled: Compiled) -> dict[str, Any]:
     arrays, target_names = compiled.arrays, compiled.target_names()
     start = arrays["flow_start"].astype(np.int64)
     source = np.repeat(np.arange(max(0, len(start) - 1)), np.diff(start))
-    copies = [len(one.receivers) for one in compiled.parts.distributions]
+    copies = [len(one.receivers) for one in compiled.routes.distributions]
     each = np.array([1] * len(compiled.graph.terminal_names) + copies, np.int64)[arrays["flow_target"]]
     ends, grain_ticks = arrays["flow_end_grains"], int(arrays["grain_ticks"])
     return {
         "transient": is_transient(arrays),
-        "carried_name": compiled.sources.get("flow_name", []),
+        "carried_name": compiled.sources.given.get("flow_name", []),
         "carried_source": [compiled.graph.terminal_names[one] for one in source],
         "carried_target": [target_names[one] for one in arrays["flow_target"].tolist()],
         "carried_bytes": arrays["flow_length"].tolist(),
@@ -130,7 +129,7 @@ def _with_bounds(results: Results, described: Compiled) -> None:
     """
     if not len(results.native["flow_source"]) and not len(results.native["watched_packets"]):
         return
-    unbounded = described.programs is not None or described.parts.unbounded or not described.has_few_flows
+    unbounded = described.programs is not None or described.network.unbounded or not described.has_few_flows
     if unbounded and not described.required_rows():
         return
 
@@ -156,13 +155,12 @@ def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
 
 
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
-    if compiled.programs is None:
+    sources = compiled.sources
+    if sources.programs is None:
         return None
-    from .compile.programs import place_of
     from .results.programs import ProgramRun
 
-    where = partial(place_of, compiled.scenario, compiled.programs)
-    return ProgramRun(native, compiled.graph, compiled.tick_ps / 1000, compiled.programs, where)
+    return ProgramRun(native, compiled.graph, compiled.tick_ps / 1000, sources.programs, sources.place_of)
 
 
 class _InterruptedError(Exception):
@@ -230,9 +228,7 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
     except KeyboardInterrupt:
         ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
     except _native.RunError as error:
-        from .compile.programs import failed
-
-        raise failed(compiled.scenario, compiled.parts, compiled.programs, error) from error
+        raise compiled.sources.failed(error) from error
     return {**simulation.result(), **ended}
 
 

@@ -8,7 +8,8 @@ import fabriloom.compile as compiler
 import numpy as np
 import pytest
 from fabriloom import _native, simulate
-from fabriloom.compile.ticks import tick_ps
+from fabriloom.compile import times
+from fabriloom.compile.times import tick_ps
 from fabriloom.programs.kinds import UNTIL, WAIT
 from fabriloom.scenario import Scenario, ScenarioError
 
@@ -109,7 +110,7 @@ def test_a_finer_tick_of_the_compiler_gives_these_arrays(monkeypatch: pytest.Mon
     """All but rates and lengths changes by the same factor: nothing else knows of the tick."""
     scenario = Scenario.from_dict({**SCENARIOS["waits by load"], "run": RUN})
     whole = compiler.compile(scenario)
-    monkeypatch.setattr(compiler, "tick_ps", lambda *given: tick_ps(*given) // PARTS)
+    monkeypatch.setattr(times, "tick_ps", lambda *given: tick_ps(*given) // PARTS)
     tenth, cut = compiler.compile(scenario), split(whole.arrays)
     assert tenth.tick_ps * PARTS == whole.tick_ps
     for name, column in tenth.arrays.items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Results, Scenario, routing, run, topology
-from fabriloom.compile import LinkParts, compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.topology import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,8 +85,8 @@ def test_tables_come_after_the_delay_and_go_after_the_repair() -> None:
     # The cable runs again 19.2 us after its repair.
     assert moments == pytest.approx([1300, 3319.2], abs=0.01)
     assert compiled.arrays["table_number"].tolist() == [1, 0]
-    assert isinstance(compiled.parts, LinkParts)
-    assert len(compiled.arrays["table_route"]) == compiled.parts.table.route.size
+    assert isinstance(compiled.routes, LinkRoutes)
+    assert len(compiled.arrays["table_route"]) == compiled.routes.table.route.size
 
 
 def test_only_what_comes_before_new_tables_is_lost() -> None:

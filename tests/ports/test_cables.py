@@ -108,13 +108,13 @@ def test_engine_and_twin_agree(choice: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_what_check_counts_with_is_what_links_carry(choice: str, tmp_path: Path) -> None:
-    from fabriloom.compile import LinkParts, compile
+    from fabriloom.compile import LinkRoutes, compile
     from fabriloom.studies.link_loads import loads
 
     compiled = compile(scenario(tmp_path, choice=choice, load=0.2).with_settings({"run.duration": "20 ms"}))
-    assert isinstance(compiled.parts, LinkParts)
+    assert isinstance(compiled.routes, LinkRoutes)
     demand = compiled.demand()
-    expected = loads(compiled.parts, choice, demand.pairs, demand.even)
+    expected = loads(compiled.routes, choice, demand.pairs, demand.even)
     packets = fabriloom.run(compiled).links["packets"].to_numpy()
     assert np.array_equal(packets > 0, expected > 0)
     if choice in ("destination", "nominal", "round-robin"):

@@ -9,7 +9,7 @@ import fabriloom
 import numpy as np
 import pytest
 from fabriloom import Scenario, bound, load
-from fabriloom.compile import LinkParts, compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.compile.several import parallel, port_pairs
 from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
@@ -166,11 +166,11 @@ def test_what_is_said_before_a_run_goes_by_classes() -> None:
     busiest = [plane["busiest_link"] for plane in found["planes"]]
     assert [name.split("/")[0] for name in busiest] == ["p0", "p1"]
     assert {"t.0", "t.1"} & {busiest[1].split(">")[0].split("/")[1], busiest[1].split(">")[1]}
-    parts = compile(scenario("round-robin", 3)).parts
-    assert isinstance(parts, LinkParts)
-    assert parallel(parts, "round-robin").tolist() == [1, 3, 3, 3]
-    assert parallel(parts, "nominal").tolist() == [1, 2, 2, 2]
-    pair, port, to = port_pairs(parts, "round-robin", np.array([0, 1]), np.array([1, 2]))
+    routes = compile(scenario("round-robin", 3)).routes
+    assert isinstance(routes, LinkRoutes)
+    assert parallel(routes, "round-robin").tolist() == [1, 3, 3, 3]
+    assert parallel(routes, "nominal").tolist() == [1, 2, 2, 2]
+    pair, port, to = port_pairs(routes, "round-robin", np.array([0, 1]), np.array([1, 2]))
     assert pair.tolist() == [0, 1, 1, 1]
     assert port.tolist() == [1, 3, 4, 5]
     assert to.tolist() == [4, 6, 7, 8]

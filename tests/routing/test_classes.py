@@ -8,7 +8,7 @@ import fabriloom
 import numpy as np
 import pytest
 from fabriloom import routing, topology
-from fabriloom.compile import LinkParts, compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare
 
@@ -64,23 +64,23 @@ def test_a_class_can_be_of_what_is_sent_to_a_terminal() -> None:
     pattern = {"pattern": {"kind": "flows", "flows": flows}}
     found = compare(scenario([*there, back], traffic=pattern), duration_ps=5 * 10**6)
     assert found.identical
-    parts = compile(scenario([*there, back], traffic=pattern)).parts
-    assert isinstance(parts, LinkParts)
-    assert (parts.classes.lanes, parts.classes.lanes_of) == ([[1], [0]], [0, 0, 1])
+    routes = compile(scenario([*there, back], traffic=pattern)).routes
+    assert isinstance(routes, LinkRoutes)
+    assert (routes.classes.lanes, routes.classes.lanes_of) == ([[1], [0]], [0, 0, 1])
 
 
 def test_each_class_has_lanes_of_its_own() -> None:
-    parts = compile(
+    routes = compile(
         scenario([{"from": [0], "lanes": [2]}, {"from": [1, 2], "lanes": [0, 3]}], technology={"lanes": 4})
-    ).parts
-    assert isinstance(parts, LinkParts)
-    assert parts.classes.lanes == [[2], [0, 3], [1]]
+    ).routes
+    assert isinstance(routes, LinkRoutes)
+    assert routes.classes.lanes == [[2], [0, 3], [1]]
     everyone = np.arange(6)
-    assert parts.classes.of(everyone, everyone[::-1]).tolist() == [0, 1, 1, 2, 2, 2]
-    assert parts.classes.lanes_of == [0, 1, 2]
-    table, one = parts.lane_table, parts.table
+    assert routes.classes.of(everyone, everyone[::-1]).tolist() == [0, 1, 1, 2, 2, 2]
+    assert routes.classes.lanes_of == [0, 1, 2]
+    table, one = routes.lane_table, routes.table
     assert table.classes == 3 * one.classes
-    for place, own in enumerate(parts.classes.lanes):
+    for place, own in enumerate(routes.classes.lanes):
         for switch in range(3):
             for terminal in range(6):
                 entry = int(table.route[switch, place * one.classes + int(one.terminal_class[terminal])])
@@ -103,9 +103,9 @@ def test_every_class_is_examined_for_deadlock(choice: str) -> None:
             "traffic_class": [{"from": [0, 2, 4], "lanes": [1, 3]}],
         },
     }
-    parts = compile(Scenario.from_dict(written)).parts
-    assert isinstance(parts, LinkParts)
-    found = parts.lane_cycle
+    routes = compile(Scenario.from_dict(written)).routes
+    assert isinstance(routes, LinkRoutes)
+    found = routes.lane_cycle
     if choice == "dateline":
         assert found is None
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 import fabriloom
 import pytest
 from fabriloom import routing, topology
-from fabriloom.compile import LinkParts, compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.routing import RoutingError
 from fabriloom.routing.distribution import distributed_links, distribution, distribution_cycle
 from fabriloom.studies.inspection import inspect
@@ -83,11 +83,11 @@ def scenario() -> fabriloom.Scenario:
 
 def test_loads_count_one_packet_on_shared_links(scenario: fabriloom.Scenario) -> None:
     compiled = compile(scenario)
-    assert isinstance(compiled.parts, LinkParts)
+    assert isinstance(compiled.routes, LinkRoutes)
     spread = compiled.demand().spread
     assert spread is not None
     assert len(spread.source) == 1
-    links = distributed_links(compiled.graph, compiled.parts.distributions[0], int(spread.source[0]))
+    links = distributed_links(compiled.graph, compiled.routes.distributions[0], int(spread.source[0]))
     assert len(links) == 1 + 1 + 4
     # 50 packets of 64 B for four, 100 of 1000 B and 250 of 2000 B in 100 ms.
     demanded = inspect(scenario)["demanded"]

@@ -212,7 +212,7 @@ def test_what_is_proved_never_hangs_at_overload(seed: int, tmp_path: Path) -> No
             pytest.skip("more lanes are needed than were drawn")
         raise
     parts = route_choices.proofs(compiled)
-    assert (parts is None) == (compiled.parts.cycle is not None)
+    assert (parts is None) == (compiled.routes.cycle is not None)
     results = run(load(file))
     if parts is not None:
         assert results.summary["end"]["reason"] != "deadlocked"

@@ -112,7 +112,7 @@ def test_the_smallest_change_of_a_routing_that_can_deadlock(tmp_path: Path) -> N
     assert "Lanes for minimal paths" in route_choices.lanes_said(found)
     for one in free:
         compiled = compile(load(tmp_path / "net.toml").with_settings(one["settings"]))
-        assert compiled.parts.cycle is None
+        assert compiled.routes.cycle is None
 
 
 def test_a_certificate_has_the_links_of_all_terminals_of_a_switch(tmp_path: Path) -> None:

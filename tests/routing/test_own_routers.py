@@ -17,7 +17,7 @@ ONBOARD = compile(load(SCENARIOS / "spacewire-onboard.toml"))
 
 def exported() -> str:
     """The tables of the routers on board."""
-    return routers.as_csv(routers.routers(ONBOARD.graph, ONBOARD.parts.table))
+    return routers.as_csv(routers.routers(ONBOARD.graph, ONBOARD.routes.table))
 
 
 def read(folder: Path, text: str, adaptive: bool = True) -> list[routers.Router]:
@@ -42,7 +42,7 @@ def test_a_run_with_the_exported_tables_is_the_same(tmp_path: Path) -> None:
         f"routing={{kind='table', path='{path}', adaptive={str(ONBOARD.scenario.routing.adaptive).lower()}}}"
     )
     again = compile(load(SCENARIOS / "spacewire-onboard.toml", [routing]))
-    graph, table, own = ONBOARD.graph, ONBOARD.parts.table, again.parts.table
+    graph, table, own = ONBOARD.graph, ONBOARD.routes.table, again.routes.table
     for switch in range(graph.switches):
         for terminal in range(graph.terminals):
             groups = [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fabriloom import Results, Scenario, run
 from fabriloom.bounds import bound
-from fabriloom.compile import LinkParts, compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.routing import routers
 from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
@@ -54,9 +54,9 @@ def test_no_delay_is_guaranteed_with_two_priorities() -> None:
 
 
 def test_exported_tables_have_the_priority() -> None:
-    parts = compile(scenario(["t(0,1).1"])).parts
-    assert isinstance(parts, LinkParts)
-    tables = routers.routers(parts.graph, parts.table, {5})
+    routes = compile(scenario(["t(0,1).1"])).routes
+    assert isinstance(routes, LinkRoutes)
+    tables = routers.routers(routes.graph, routes.table, {5})
     lines = routers.as_csv(tables).splitlines()
     assert lines[0].endswith(",priority")
     assert [line.rsplit(",", 1)[1] for line in lines[1:9]] == ["low"] * 5 + ["high"] + ["low"] * 2

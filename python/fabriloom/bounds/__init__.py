@@ -178,7 +178,7 @@ class Bounds:
 
     def _shared(self, row: int) -> list[Line]:
         """Return the parts of the bound of a row by the periods."""
-        names = self.compiled.sources["flow_name"]
+        names = self.compiled.sources.given["flow_name"]
         found = []
         for share in self.periods.shares[row]:
             count = "1 packet" if share.packets == 1 else f"{share.packets} packets"
@@ -299,7 +299,7 @@ def bound(
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
     """Return the bounds of all flows; a reason if there are more than ``FEW_FLOWS`` or no bounds."""
-    if compiled.programs is None and not compiled.parts.unbounded and not compiled.has_few_flows:
+    if compiled.programs is None and not compiled.network.unbounded and not compiled.has_few_flows:
         return f"there are more than {FEW_FLOWS} flows: fabriloom bound says what is guaranteed"
     try:
         return _bound(compiled)
@@ -330,8 +330,8 @@ def _bound(compiled: Compiled) -> Bounds:
 def _check(compiled: Compiled) -> None:
     """Raise ScenarioError for networks in which delays are unbounded."""
     refused = compiled.scenario.error
-    if compiled.parts.unbounded:
-        message = f"there is no bound for {compiled.parts.unbounded}"
+    if compiled.network.unbounded:
+        message = f"there is no bound for {compiled.network.unbounded}"
         raise refused(
             message, ("topology", "kind"), "run it with several seeds and look at the largest delay"
         )

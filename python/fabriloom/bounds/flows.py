@@ -82,7 +82,7 @@ def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: np.ndarray) -> list[Flow]:
-    around = compiled.parts.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
+    around = compiled.routes.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
     of = compiled.technology.payload_chars
     chars = np.array([of(size) for size in payload.tolist()], np.int64)
     columns = (column.tolist() for column in (source, target, payload, chars, around))
@@ -91,13 +91,13 @@ def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: 
 
 def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
     """Return the flows with their ports. Raises ScenarioError if packets of one flow take several."""
-    parts, choice = compiled.parts, compiled.scenario.port_choice
-    if parts.graph.several is None:
+    routes, choice = compiled.routes, compiled.scenario.port_choice
+    if routes.graph.several is None:
         return flows
     source, target = (
         np.array([getattr(flow, end) for flow in flows], np.int64) for end in ("source", "target")
     )
-    pair, port, to = port_pairs(parts, choice, source, target)
+    pair, port, to = port_pairs(routes, choice, source, target)
     if len(pair) > len(flows):
         default = ", which is the default," if compiled.scenario.ports is None else ""
         message = (
@@ -191,7 +191,7 @@ def doubted(network: Network) -> ScenarioError | None:
         )
         hint = "remove it to see what is guaranteed without"
         raise refused(message, ("routing", "distribution"), hint, key=True)
-    if compiled.parts.via:
+    if compiled.routes.via:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise refused(message, ("routing", "universal"), "leave it out")
     if tech.arbiter not in ("fifo", "round-robin"):

@@ -41,11 +41,11 @@ def promises(compiled: Compiled, found: Sequence[float | str]) -> list[Promise]:
     return [
         Promise(
             row,
-            str(compiled.sources["flow_name"][row]),
+            str(compiled.sources.given["flow_name"][row]),
             names[sources[row]],
             names[int(arrays["flow_target"][row])],
             int(arrays["flow_length"][row]),
-            int(compiled.sources["flow_requirement_ps"][row]) / 1000,
+            int(compiled.sources.given["flow_requirement_ps"][row]) / 1000,
             *_of(found[row], tick_ns),
         )
         for row in rows

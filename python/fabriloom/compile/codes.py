@@ -16,7 +16,7 @@ from ..technology.model import Ps, Rate
 from ..topology import Graph
 from .columns import Arrays, Times, fill, per_link, u32
 from .interfaces import Interfaces
-from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
+from .times import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
 MOST_CODES = 10_000_000
 """A run cannot have more codes than this."""

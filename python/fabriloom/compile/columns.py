@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from ..codes import number
 from ..scenario import Scenario
 from ..technology import RingTechnology, Technology, TechnologyError
 from ..technology.model import Ps, Rate
@@ -110,18 +109,6 @@ def terminal_links(graph: Graph) -> Arrays:
     return {
         "terminal_out_link": u32(graph.terminal_out_links),
         "terminal_in_link": u32(graph.terminal_in_links),
-    }
-
-
-def ports(graph: Graph, choice: str) -> Arrays:
-    """Return the columns of ports and planes; empty if each terminal has one port."""
-    if graph.several is None:
-        return {}
-    return {
-        "planes": len(graph.planes),
-        "terminal_ports": u32(graph.several.starts),
-        "terminal_choice": np.full(graph.terminals, number("port_choice", choice), np.uint8),
-        "port_plane": u32(graph.several.plane),
     }
 
 

@@ -14,7 +14,7 @@ from ..scenario import Scenario
 from ..technology.model import Ps
 from ..traffic.kinds import in_units
 from .columns import Arrays
-from .ticks import MOST_WAIT_TICKS, Durations
+from .times import MOST_WAIT_TICKS, Durations
 
 TIMES = ("send_time_ps", "receive_time_ps", "packet_time_ps", "send_gap_time_ps")
 _COLUMNS = ("cost_send_ticks", "cost_receive_ticks", "cost_packet_ticks", "cost_gap_ticks")

@@ -79,17 +79,17 @@ def _round(cycle: list[str]) -> str:
 
 def deadlock_of(compiled: Compiled) -> Deadlock:
     """Return the verdict over tables at the start and after each fault, what is sent, and programs."""
-    parts, sent = compiled.parts, pairs_of(compiled)
+    routes, sent = compiled.routes, pairs_of(compiled)
     scenario = compiled.scenario
-    replaced = parts.dead_in_turn(scenario, compiled.arrays)
-    any_at, any_cycle = parts.cycle_of(scenario, None, replaced)
+    replaced = routes.dead_in_turn(scenario, compiled.arrays)
+    any_at, any_cycle = routes.cycle_of(scenario, None, replaced)
     at, cycle = any_at, any_cycle
     if sent is not None and any_cycle:
-        at, cycle = parts.cycle_of(scenario, sent, replaced)
+        at, cycle = routes.cycle_of(scenario, sent, replaced)
     place = at if cycle else any_at
     when = ""
     if place:
-        alone = parts.cycle_of(scenario, sent if cycle else None, [replaced[place - 1]], alone=True)[1]
+        alone = routes.cycle_of(scenario, sent if cycle else None, [replaced[place - 1]], alone=True)[1]
         when = _moment(compiled.graph, replaced, place, bool(alone))
     return Deadlock(cycle, any_cycle, when, 1 + len(set(replaced)), _waiting(compiled))
 

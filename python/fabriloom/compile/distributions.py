@@ -101,20 +101,3 @@ def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: Ro
             raise scenario.error(message, path, "remove one of the two", key=True)
     if not graph.switches:
         raise scenario.error("without switches nothing is distributed", _HERE, "remove it", key=True)
-
-
-def check_distributions(scenario: Scenario) -> None:
-    """Refuse features that distributions do not support, and distributions that nothing is sent to."""
-    if not getattr(scenario.routing, "distribution", None):
-        return
-    for what, path, is_there in [
-        ("faults", ("fault",), bool(scenario.fault)),
-        ("programs", ("program",), scenario.program is not None),
-    ]:
-        if is_there:
-            message = f"packet distribution is not defined beside {what}"
-            raise scenario.error(message, path, "remove one of the two", key=True)
-    if scenario.traffic.pattern.kind != "flows":
-        message = "nothing is sent to a distribution: only flows name one as their target"
-        hint = 'write pattern = { kind = "flows", flows = [...] }'
-        raise scenario.error(message, _HERE, hint, key=True)

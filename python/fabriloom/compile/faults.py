@@ -17,7 +17,7 @@ from ..technology import RingTechnology, Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from .columns import Arrays, rate_of, u32
-from .kinds import Parts
+from .networks import Network
 
 NEVER_TICKS = 1 << 62
 """The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""
@@ -25,9 +25,9 @@ MOST_FAILURES = 100_000
 """A scenario cannot have more random failures than this."""
 
 
-def fault_columns(scenario: Scenario, parts: Parts, tick_ps: Ps) -> Arrays:
+def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     """Return the outages of links. Raises ScenarioError for a fault whose target does not exist."""
-    graph, technology = parts.graph, parts.technology
+    graph, technology = network.graph, network.technology
     grain_ticks = technology.grain_ps // tick_ps
 
     def moment(time_ps: int) -> int:
@@ -35,20 +35,20 @@ def fault_columns(scenario: Scenario, parts: Parts, tick_ps: Ps) -> Arrays:
 
     failures, stuck, errors, wrong = [], [], [], []
     for place, fault in enumerate(scenario.fault):
-        for links, at_ps, repaired_ps in _failures(scenario, parts, place):
+        for links, at_ps, repaired_ps in _failures(scenario, network, place):
             at, repaired = moment(at_ps), None if repaired_ps is None else moment(repaired_ps)
             if fault.stops:
                 stuck.append((links, at, repaired))
-            elif fault.bit_error_rate is not None and parts.sends_when_asked:
+            elif fault.bit_error_rate is not None and network.sends_when_asked:
                 kind = "replay" if fault.replay else "loss"
                 wrong.append(_wrong(graph, cast("Technology", technology), tick_ps, at_ps, links[0], kind))
-            elif fault.bit_error_rate is not None and not parts.bit_errors_disconnect:
+            elif fault.bit_error_rate is not None and not network.bit_errors_disconnect:
                 errors.append((links, at))
             else:
-                failures.append((parts.down_with(links), at, repaired))
+                failures.append((network.down_with(links), at, repaired))
     rules = _rules(technology, tick_ps)
     found = outages(graph, failures, rules, stuck, errors, wrong, apart=graph.rings is not None)
-    return _columns(found) | parts.fault_columns(scenario, tick_ps)
+    return _columns(found) | network.fault_columns(scenario, tick_ps)
 
 
 def _wrong(graph: Graph, technology: Technology, tick_ps: Ps, at_ps: int, link: int, kind: str) -> Outage:
@@ -58,11 +58,13 @@ def _wrong(graph: Graph, technology: Technology, tick_ps: Ps, at_ps: int, link: 
     return Outage(max(0, tick - occupied + 1), link, tick + 1, tick + 2, kind)
 
 
-def _failures(scenario: Scenario, parts: Parts, place: int) -> Iterator[tuple[list[int], int, int | None]]:
+def _failures(
+    scenario: Scenario, network: Network, place: int
+) -> Iterator[tuple[list[int], int, int | None]]:
     """Yield, for one ``[[fault]]``, the links that fail together, the time, and the time of repair."""
-    fault, graph, technology = scenario.fault[place], parts.graph, parts.technology
+    fault, graph, technology = scenario.fault[place], network.graph, network.technology
     kind, sends = fault.what[0], set(graph.terminal_out_links.tolist())
-    apart = fault.bit_error_rate is not None and parts.sends_when_asked
+    apart = fault.bit_error_rate is not None and network.sends_when_asked
     try:
         things = each_of(graph, kind, getattr(fault, kind), into=fault.stuck or fault.bus is not None)
     except FaultError as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,13 +16,12 @@ from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..technology.model import Ps
-from ..topology import Graph
 from ..traffic import TrafficError
 from . import costs
 from .columns import Arrays
-from .kinds import Parts
+from .networks import Routes
 from .several import no_way
-from .ticks import MOST_WAIT_TICKS, Durations
+from .times import MOST_WAIT_TICKS, Durations
 
 _WINDOWS = (
     "messages_at_once",
@@ -37,15 +37,123 @@ _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
 
-def programs_of(scenario: Scenario, graph: Graph) -> Programs:
-    """Return the programs of a scenario that has them. Raises ScenarioError."""
-    protocol = protocol_of(scenario)
-    try:
-        found = programs.build(graph, _settings(scenario, protocol), protocol, seed=scenario.seed)
-        longer_than(found, scenario.run.duration_ps)
-    except TrafficError as error:
-        raise scenario.located(error, "program") from error
-    return found
+class Messages:
+    """Terminals that run programs, whose messages a protocol cuts into packets."""
+
+    given: ClassVar[Arrays] = {}
+    """No columns of sources."""
+    programs: Programs
+
+    def __init__(self, scenario: Scenario, routes: Routes) -> None:
+        self.scenario, self.routes = scenario, routes
+        self.protocol = protocol_of(scenario)
+        try:
+            settings = _settings(scenario, self.protocol)
+            self.programs = programs.build(routes.graph, settings, self.protocol, seed=scenario.seed)
+            longer_than(self.programs, scenario.run.duration_ps)
+        except TrafficError as error:
+            raise scenario.located(error, "program") from error
+        routes.check_programs(scenario, self.programs)
+
+    @cached_property
+    def durations(self) -> list[Durations]:
+        """All durations of a protocol and of programs."""
+        protocol, found = self.protocol, self.programs
+        times = [
+            Durations.of(
+                f"protocol.{name}_time", ("protocol", f"{name}_time"), protocol[f"{name}_time_ps"], most
+            )
+            for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
+            for name in names
+        ]
+        resend_ps = protocol["resend_after_ps"]
+        times.append(
+            Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
+        )
+        times += costs.durations(self.scenario, found)
+        due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
+        waits = found.amount[found.timed]
+        if not found.places:
+            return [*times, due, Durations.of("a wait of the program", ("program",), waits, MOST_WAIT_TICKS)]
+        rows = np.flatnonzero(found.timed)
+        _, first = np.unique(waits, return_index=True)
+        places: Sequence[str] = found.places
+        own = [
+            Durations.of(f'"{found.text(row)}"', _path(places[int(row)]), found.amount[row], MOST_WAIT_TICKS)
+            for row in rows[first].tolist()
+        ]
+        return [*times, due, *own]
+
+    def columns(self, tick_ps: Ps) -> Arrays:
+        """Return the columns of programs and the scalars of their protocol."""
+        scenario, routes, protocol, found = self.scenario, self.routes, self.protocol, self.programs
+        _check_packets(scenario, routes.technology, protocol)
+        routes.check_protocol(scenario, protocol)
+        times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
+        return {
+            **costs.columns(scenario, found, tick_ps),
+            **traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"]),
+            **found.columns(tick_ps),
+            **{f"message_{name}": protocol[name] for name in _WINDOWS},
+            **times,
+            "message_packet_bytes": protocol["packet_bytes"],
+            "message_small_packet_bytes": protocol["small_packet_bytes"],
+            "message_small_below_bytes": protocol["small_below_bytes"],
+            "message_acknowledge": number("acknowledge", protocol["acknowledge"]),
+            "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
+            "message_programmed": int(protocol["programmed"]),
+            "message_port_per_packet": int(scenario.spreads_messages and routes.graph.several is not None),
+            "message_ahead_bytes": protocol["ahead_bytes"],
+            "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
+            "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
+            "message_bit_error_rate": float(protocol["bit_error_rate"]),
+            **_resends(protocol, tick_ps),
+        }
+
+    def place_of(self, row: int) -> str:
+        """Return the scenario's line with an operation; empty for ready-made programs."""
+        found = self.programs
+        if not found.places or not found.places[row]:
+            return ""
+        place = self.scenario.source.place(_path(found.places[row]))
+        return f"line {place.line}" if place and place.line else ""
+
+    def failed(self, error: RuntimeError) -> Exception:
+        """Return an engine error as the scenario's error, or unchanged if it is no mistake of the user.
+
+        ``error.args``: the message, the kind, and two numbers (terminals, or an operation).
+        """
+        found, (text, kind) = self.programs, error.args[:2]
+        one, other = int(error.args[2]), int(error.args[3])
+        if kind == "no-plane":
+            return no_way(self.scenario, self.routes, one, other)
+        if kind != "no-peer":
+            return RuntimeError(text)
+        row = int(found.start[one]) + other
+        message = f'terminal "{found.terminal_names[one]}", "{found.text(row)}": '
+        message += "the message received last leads to no other terminal"
+        path = _path(found.places[row]) if found.places and found.places[row] else ("program",)
+        return self.scenario.error(message, path, "see what it receives before")
+
+    def demand(self, arrays: Arrays) -> traffic.Demand:
+        """Return how many packets each pair of terminals exchanges, as far as targets are known."""
+        source, target, size, count = self.programs.demand()
+        small = size < arrays["message_small_below_bytes"]
+        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+        packets = -(-size // packet) * count
+        busiest = np.bincount(source, weights=packets).max(initial=0.0)
+        packets = packets / busiest if busiest else packets
+        return traffic.Demand(source, target, packets, np.zeros(len(self.programs.terminal_names)))
+
+    def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
+        """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
+        _, _, size, count = self.programs.demand()
+        mean_bytes = float(arrays["message_packet_bytes"])
+        if len(size):
+            small = size < arrays["message_small_below_bytes"]
+            packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+            mean_bytes = float((size * count).sum() / (-(-size // packet) * count).sum())
+        return mean_bytes, self.routes.technology.payload_chars(round(mean_bytes))
 
 
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
@@ -85,65 +193,15 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
     return found
 
 
-def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
-    """Return all durations of a protocol and of programs."""
-    protocol = protocol_of(scenario)
-    times = [
-        Durations.of(f"protocol.{name}_time", ("protocol", f"{name}_time"), protocol[f"{name}_time_ps"], most)
-        for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
-        for name in names
-    ]
-    resend_ps = protocol["resend_after_ps"]
-    times.append(
-        Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
-    )
-    times += costs.durations(scenario, found)
-    due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
-    waits = found.amount[found.timed]
-    if not found.places:
-        return [*times, due, Durations.of("a wait of the program", ("program",), waits, MOST_WAIT_TICKS)]
-    rows = np.flatnonzero(found.timed)
-    _, first = np.unique(waits, return_index=True)
-    places: Sequence[str] = found.places
-    own = [
-        Durations.of(f'"{found.text(row)}"', _path(places[int(row)]), found.amount[row], MOST_WAIT_TICKS)
-        for row in rows[first].tolist()
-    ]
-    return [*times, due, *own]
-
-
-def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: Ps) -> Arrays:
-    """Return the columns of programs and the scalars of their protocol."""
-    protocol, tech = protocol_of(scenario), parts.technology
-    _check_packets(scenario, tech, protocol)
-    parts.check_protocol(scenario, protocol)
-    times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
-    return {
-        **costs.columns(scenario, found, tick_ps),
-        **traffic.silent(parts.graph, tech, protocol["packet_bytes"]),
-        **found.columns(tick_ps),
-        **{f"message_{name}": protocol[name] for name in _WINDOWS},
-        **times,
-        "message_packet_bytes": protocol["packet_bytes"],
-        "message_small_packet_bytes": protocol["small_packet_bytes"],
-        "message_small_below_bytes": protocol["small_below_bytes"],
-        "message_acknowledge": number("acknowledge", protocol["acknowledge"]),
-        "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
-        "message_programmed": int(protocol["programmed"]),
-        "message_port_per_packet": int(scenario.spreads_messages and parts.graph.several is not None),
-        "message_ahead_bytes": protocol["ahead_bytes"],
-        "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
-        "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
-        "message_bit_error_rate": float(protocol["bit_error_rate"]),
-        **_resends(protocol, tick_ps),
-    }
-
-
 def _resends(protocol: dict[str, Any], tick_ps: Ps) -> Arrays:
     after = protocol["resend_after_ps"]
     names = ("resend_limit", "resend_backoff")
     counts = {f"message_{name}": protocol[name] if after else 0 for name in names}
     return {"message_resend_ticks": after // tick_ps, **counts}
+
+
+def _path(parameter: str) -> tuple[str | int, ...]:
+    return ("program", *(int(step) if step.isdecimal() else step for step in parameter.split(".")))
 
 
 def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
@@ -155,54 +213,3 @@ def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protoc
             sizes = ", ".join(f"{one} B" for one in legal)
             message = f"there is no packet with {size} B of payload"
             raise scenario.error(message, ("protocol", name), f"the payload of these packets is {sizes}")
-
-
-def place_of(scenario: Scenario, found: Programs, row: int) -> str:
-    """Return the scenario's line with an operation; empty for ready-made programs."""
-    if not found.places or not found.places[row]:
-        return ""
-    place = scenario.source.place(_path(found.places[row]))
-    return f"line {place.line}" if place and place.line else ""
-
-
-def _path(parameter: str) -> tuple[str | int, ...]:
-    return ("program", *(int(step) if step.isdecimal() else step for step in parameter.split(".")))
-
-
-def failed(scenario: Scenario, parts: Parts, found: Programs | None, error: RuntimeError) -> Exception:
-    """Return an engine error as the scenario's error; return it unchanged if it is not a mistake of the user.
-
-    ``error.args``: the message, the kind, and two numbers (terminals, or an operation).
-    """
-    text, kind = error.args[:2]
-    one, other = int(error.args[2]), int(error.args[3])
-    if kind == "no-plane" and found is not None:
-        return no_way(scenario, parts, one, other)
-    if kind != "no-peer" or found is None:
-        return RuntimeError(text)
-    row = int(found.start[one]) + other
-    message = f'terminal "{found.terminal_names[one]}", "{found.text(row)}": '
-    message += "the message received last leads to no other terminal"
-    path = _path(found.places[row]) if found.places and found.places[row] else ("program",)
-    return scenario.error(message, path, "see what it receives before")
-
-
-def packet_demand(found: Programs, arrays: Arrays) -> traffic.Demand:
-    """Return how many packets each pair of terminals exchanges, as far as targets are known."""
-    source, target, size, count = found.demand()
-    small = size < arrays["message_small_below_bytes"]
-    packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-    packets = -(-size // packet) * count
-    busiest = np.bincount(source, weights=packets).max(initial=0.0)
-    packets = packets / busiest if busiest else packets
-    return traffic.Demand(source, target, packets, np.zeros(len(found.terminal_names)))
-
-
-def mean_packet_bytes(found: Programs, arrays: Arrays) -> float:
-    """Return the mean payload of the packets of messages, in bytes."""
-    _, _, size, count = found.demand()
-    if not len(size):
-        return float(arrays["message_packet_bytes"])
-    small = size < arrays["message_small_below_bytes"]
-    packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-    return float((size * count).sum() / (-(-size // packet) * count).sum())

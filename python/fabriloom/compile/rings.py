@@ -22,7 +22,7 @@ from ..topology import Graph
 from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .deadlock import Pairs, ports_of
-from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
+from .times import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
 
 if TYPE_CHECKING:
@@ -36,17 +36,14 @@ _TRANSACTIONS = {
 }
 
 
-class RingParts:
-    """The compiled parts of a network of rings, with the methods of LinkParts; errors point into the file."""
+class RingNetwork:
+    """A network of rings with its technology, with the methods of LinkNetwork; errors point into the file."""
 
     hears_back = False
     unbounded = "networks of rings: nothing limits how often a packet is sent again"
     by_port_tables = "packets of rings cross by tables of ports, and there is no other routing to compare"
     bit_errors_disconnect = False
     sends_when_asked = False
-    via = False
-    distributions: ClassVar[list[Distribution]] = []
-    addresses = NO_ADDRESSES
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
@@ -63,44 +60,13 @@ class RingParts:
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
         """Traffic classes, which have ports of their own."""
         check_rates(scenario, graph, self.technology)
-        parameters = scenario.parameters("routing")
-        own = parameters.get("path")
-        try:
-            self.planes = _planes(graph, parameters)
-            self.port_route = routing.ports_together(graph, [route for _, route in self.planes])
-        except RoutingError as error:
-            raise scenario.located(error, "topology" if own is None else "routing") from error
+        self._routes: RingRoutes | None = None
 
-    @cached_property
-    def cycle(self) -> list[int] | None:
-        """Return the links of a cycle of transmit queues that can wait for each other, or None."""
-        return self._cycle(None)
-
-    def _cycle(self, pairs: Pairs | None) -> list[int] | None:
-        for plane, (graph, route) in zip(self.graph.planes, self.planes, strict=True):
-            here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
-            if found := ring_dependency_cycle(graph, route, here):
-                return [link + plane.first_link for link in found]
-        return None
-
-    def cycle_names(self) -> list[str]:
-        """Return the names of the links of :attr:`cycle`."""
-        return [self.graph.link_names[link] for link in self.cycle or []]
-
-    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
-        """Return nothing: rings have one table."""
-        return []
-
-    def cycle_of(
-        self,
-        scenario: Scenario,
-        pairs: Pairs | None,
-        replaced: list[frozenset[int]],
-        alone: bool = False,
-    ) -> tuple[int, list[str]]:
-        """Return 0 and the names of a cycle's links: rings have one table."""
-        found = self.cycle if pairs is None else self._cycle(pairs)
-        return 0, [self.graph.link_names[link] for link in found or []]
+    def routes(self, scenario: Scenario) -> RingRoutes:
+        """Return the routes, made once. Raises ScenarioError."""
+        if self._routes is None:
+            self._routes = RingRoutes(scenario, self)
+        return self._routes
 
     @cached_property
     def times_ps(self) -> Times:
@@ -146,28 +112,7 @@ class RingParts:
             **self._stations(tech, tick),
             **self._buses(tech, tick),
             **self._terminals(tech, tick),
-            **class_columns(self.classes, self.graph, 0),
         }
-
-    def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
-        """Accept every program: any program can run on rings."""
-
-    def warnings(self, arrays: Arrays) -> list[str]:
-        """Return no warnings about the network."""
-        return []
-
-    def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
-        """Return no warnings about the results of a run."""
-        return []
-
-    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
-        """Raise ScenarioError if a flow has a requirement."""
-        if sources and (sources["flow_requirement_ps"] > 0).any():
-            message = (
-                "requirements are of networks of links: nothing limits how often a ring sends a packet again"
-            )
-            hint = "remove them; the table of flows has the longest"
-            raise scenario.error(message, ("traffic", "pattern"), hint)
 
     def codes(self, scenario: Scenario) -> None:
         """Return None: rings have no time-codes, and the scenario's checks refuse them."""
@@ -190,23 +135,6 @@ class RingParts:
             "ring_close_after": tech.close_after,
             "ring_closed_ticks": -(-tech.closed_for_ps // tick),
         }
-
-    def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
-        """Raise ScenarioError if a protocol or a program sends lost messages again."""
-        if protocol["resend_after_ps"]:
-            message = "packets are sent again by their protocol in networks of links only"
-            hint = (
-                "in networks of rings write check_time, and technology.timeout: what times out is sent again"
-            )
-            raise scenario.error(message, ("protocol", "resend_after"), hint)
-        if getattr(scenario.program, "retry_after_ps", None) is not None:
-            message = "commands are sent again in networks of links only"
-            hint = "in networks of rings write protocol.check_time, and technology.timeout"
-            raise scenario.error(message, ("program", "retry_after"), hint)
-
-    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
-        """Return no columns: the switches of rings have none of those that switches of links have."""
-        return {}
 
     def _stations(self, tech: RingTechnology, tick: Ps) -> Arrays:
         count, rings = self.rings.stations, self.rings
@@ -232,14 +160,10 @@ class RingParts:
 
     def _buses(self, tech: RingTechnology, tick: Ps) -> Arrays:
         switches, rings = self.graph.switches, self.rings
-        port_route, port_exit = self.port_route.columns()
         return {
             "port_start": u32(rings.port_start),
             "port_station": u32(rings.port_station),
             "port_yields": rings.yields.astype(np.uint8) if rings.yields.any() else np.zeros(0, np.uint8),
-            "ring_turns": self.port_route.turns,
-            "port_route": port_route,
-            "port_exit": port_exit,
             "bus_count": u32(rings.bus_count),
             "ring_separate_buses": int(rings.separate_buses),
             "bus_setup_ticks": fill(switches, tech.bus_setup_ps // tick),
@@ -257,6 +181,104 @@ class RingParts:
             "terminal_transactions": fill(count, tech.transactions),
             "terminal_transaction": np.full(count, _TRANSACTIONS[tech.transaction], np.uint8),
         }
+
+
+class RingRoutes:
+    """The routes of a network of rings, with the methods of LinkRoutes; errors point into the file."""
+
+    via = False
+    distributions: ClassVar[list[Distribution]] = []
+    addresses = NO_ADDRESSES
+
+    def __init__(self, scenario: Scenario, network: RingNetwork) -> None:
+        self.network, self.graph, self.technology = network, network.graph, network.technology
+        self.classes = network.classes
+        parameters = scenario.parameters("routing")
+        own = parameters.get("path")
+        try:
+            self.planes = _planes(self.graph, parameters)
+            self.port_route = routing.ports_together(self.graph, [route for _, route in self.planes])
+        except RoutingError as error:
+            raise scenario.located(error, "topology" if own is None else "routing") from error
+
+    @cached_property
+    def cycle(self) -> list[int] | None:
+        """Return the links of a cycle of transmit queues that can wait for each other, or None."""
+        return self._cycle(None)
+
+    def _cycle(self, pairs: Pairs | None) -> list[int] | None:
+        for plane, (graph, route) in zip(self.graph.planes, self.planes, strict=True):
+            here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
+            if found := ring_dependency_cycle(graph, route, here):
+                return [link + plane.first_link for link in found]
+        return None
+
+    def cycle_names(self) -> list[str]:
+        """Return the names of the links of :attr:`cycle`."""
+        return [self.graph.link_names[link] for link in self.cycle or []]
+
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
+        """Return nothing: rings have one table."""
+        return []
+
+    def cycle_of(
+        self,
+        scenario: Scenario,
+        pairs: Pairs | None,
+        replaced: list[frozenset[int]],
+        alone: bool = False,
+    ) -> tuple[int, list[str]]:
+        """Return 0 and the names of a cycle's links: rings have one table."""
+        found = self.cycle if pairs is None else self._cycle(pairs)
+        return 0, [self.graph.link_names[link] for link in found or []]
+
+    @cached_property
+    def columns(self) -> Arrays:
+        """The engine's columns of routes."""
+        port_route, port_exit = self.port_route.columns()
+        return {
+            "ring_turns": self.port_route.turns,
+            "port_route": port_route,
+            "port_exit": port_exit,
+            **class_columns(self.classes, self.graph, 0),
+        }
+
+    def columns_after(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
+        """Return no columns: rings have one table."""
+        return {}
+
+    def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
+        """Accept every program: any program can run on rings."""
+
+    def warnings(self, arrays: Arrays) -> list[str]:
+        """Return no warnings about the network."""
+        return []
+
+    def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
+        """Return no warnings about the results of a run."""
+        return []
+
+    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
+        """Raise ScenarioError if a flow has a requirement."""
+        if sources and (sources["flow_requirement_ps"] > 0).any():
+            message = (
+                "requirements are of networks of links: nothing limits how often a ring sends a packet again"
+            )
+            hint = "remove them; the table of flows has the longest"
+            raise scenario.error(message, ("traffic", "pattern"), hint)
+
+    def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
+        """Raise ScenarioError if a protocol or a program sends lost messages again."""
+        if protocol["resend_after_ps"]:
+            message = "packets are sent again by their protocol in networks of links only"
+            hint = (
+                "in networks of rings write check_time, and technology.timeout: what times out is sent again"
+            )
+            raise scenario.error(message, ("protocol", "resend_after"), hint)
+        if getattr(scenario.program, "retry_after_ps", None) is not None:
+            message = "commands are sent again in networks of links only"
+            hint = "in networks of rings write protocol.check_time, and technology.timeout"
+            raise scenario.error(message, ("program", "retry_after"), hint)
 
 
 def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, PortRoute]]:

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..scenario import Scenario, ScenarioError
 from ..topology import MOST_PORTS, Graph
 from ..traffic import Demand
-from .kinds import Parts
 from .traffic_classes import check_used
+
+if TYPE_CHECKING:
+    from .networks import Routes
 
 Ints = NDArray[np.int64]
 
 _PAIRS_AT_ONCE = 1 << 22
-
-
-def check_graph(scenario: Scenario, graph: Graph) -> None:
-    """Raise ScenarioError if single ports are chosen from, or if a setting needs single ports."""
-    if graph.several is None:
-        if scenario.ports is not None:
-            message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
-            hint = "give a terminal of the file several cables, or remove the section"
-            raise scenario.error(message, ("ports",), hint, key=True)
-        return
-    if scenario.routing.kind == "table" and len({id(plane.graph) for plane in graph.planes}) > 1:
-        message = "a table of your own is for one network, and the terminals of this one join several"
-        raise scenario.error(message, ("routing", "kind"), "leave it out, or describe a plane by itself")
 
 
 def in_planes(graph: Graph) -> NDArray[np.bool_]:
@@ -37,9 +28,9 @@ def in_planes(graph: Graph) -> NDArray[np.bool_]:
     return found
 
 
-def reached(parts: Parts, source: np.ndarray, target: np.ndarray) -> NDArray[np.bool_]:
+def reached(routes: Routes, source: np.ndarray, target: np.ndarray) -> NDArray[np.bool_]:
     """Return, per pair of terminals, whether a port of their traffic class leads from one to the other."""
-    graph = parts.graph
+    graph = routes.graph
     if graph.several is None:
         return np.ones(len(source), bool)
     inside = in_planes(graph)
@@ -47,25 +38,25 @@ def reached(parts: Parts, source: np.ndarray, target: np.ndarray) -> NDArray[np.
     step = max(1, _PAIRS_AT_ONCE // max(MOST_PORTS, len(graph.planes)))
     for first in range(0, len(source), step):
         some = slice(first, first + step)
-        if parts.classes.places is None:
+        if routes.classes.places is None:
             found[some] = (inside[source[some]] & inside[target[some]]).any(axis=1)
         else:
-            found[some] = _ways(parts, source[some], target[some])[1].any(axis=1)
+            found[some] = _ways(routes, source[some], target[some])[1].any(axis=1)
     return found
 
 
-def parallel(parts: Parts, choice: str) -> Ints:
+def parallel(routes: Routes, choice: str) -> Ints:
     """Return by how many ports each terminal sends at the same time, without ports in reserve."""
-    graph = parts.graph
-    if parts.classes.places is not None:
-        return np.maximum(parts.classes.ports_used(first=choice == "nominal"), 1)
+    graph = routes.graph
+    if routes.classes.places is not None:
+        return np.maximum(routes.classes.ports_used(first=choice == "nominal"), 1)
     if graph.several is None or choice == "nominal":
         return np.ones(graph.terminals, np.int64)
     return np.diff(graph.several.starts)
 
 
 def port_pairs(
-    parts: Parts, choice: str, source: Ints, target: Ints, runs: NDArray[np.bool_] | None = None
+    routes: Routes, choice: str, source: Ints, target: Ints, runs: NDArray[np.bool_] | None = None
 ) -> tuple[Ints, Ints, Ints]:
     """Return the ports by which packets of pairs of terminals go: pair numbers, ports, and the target's
     ports.
@@ -74,7 +65,7 @@ def port_pairs(
     that leads to the target; a pair without such a port has none. ``runs`` says, per port, whether its link
     works: packets avoid the others if they can. See ``docs/background/ports.md``.
     """
-    own, leads, ends = _ways(parts, source, target)
+    own, leads, ends = _ways(routes, source, target)
     if runs is not None:
         running = leads & runs[own]
         leads = np.where(np.any(running, axis=1, keepdims=True), running, leads)
@@ -86,16 +77,16 @@ def port_pairs(
     return pair, own[pair, at], ends[pair, at]
 
 
-def _ways(parts: Parts, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bool_], Ints]:
+def _ways(routes: Routes, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bool_], Ints]:
     """Return, per pair of terminals, the ports of its traffic class in order, whether each leads to the
     target, and the target's port."""
-    graph, places = parts.graph, parts.classes.places
+    graph, places = routes.graph, routes.classes.places
     assert graph.several is not None
     leads, ends = _leads(graph, source, target)
     first = graph.several.starts[source][:, None]
     if places is None:
         return np.minimum(first + np.arange(leads.shape[1]), graph.ports - 1), leads, ends
-    place = places[source, parts.classes.of(source, target), : leads.shape[1]].astype(np.int64)
+    place = places[source, routes.classes.of(source, target), : leads.shape[1]].astype(np.int64)
     own = np.maximum(place, 0)
     led = np.take_along_axis(leads, own, axis=1) & (place >= 0)
     return first + own, led, np.take_along_axis(ends, own, axis=1)
@@ -129,45 +120,45 @@ def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_],
     return leads, ends
 
 
-def check_pairs(scenario: Scenario, parts: Parts, demand: Demand) -> None:
+def check_pairs(scenario: Scenario, routes: Routes, demand: Demand) -> None:
     """Raise ScenarioError for packets to terminals to which no port leads, and for traffic classes without
     packets."""
-    graph = parts.graph
+    graph = routes.graph
     if scenario.program is None:
-        check_used(scenario, parts.classes, demand)
+        check_used(scenario, routes.classes, demand)
     if graph.several is None:
         return
-    if _all_reach_all(parts):
+    if _all_reach_all(routes):
         return
     source, target = (np.asarray(ends, np.int64) for ends in (demand.source, demand.target))
-    lost = np.flatnonzero(~reached(parts, source, target))
+    lost = np.flatnonzero(~reached(routes, source, target))
     found = [(int(source[at]), int(target[at])) for at in lost[:1]]
     everyone = np.arange(graph.terminals)
     for sender in np.flatnonzero(demand.even).tolist() if not found else ():
-        apart = np.flatnonzero(~reached(parts, np.full(graph.terminals, sender), everyone))
+        apart = np.flatnonzero(~reached(routes, np.full(graph.terminals, sender), everyone))
         found += [(sender, int(other)) for other in apart[apart != sender][:1]]
         if found:
             break
     if found:
-        raise no_way(scenario, parts, *found[0])
+        raise no_way(scenario, routes, *found[0])
 
 
-def _all_reach_all(parts: Parts) -> bool:
+def _all_reach_all(routes: Routes) -> bool:
     """Return whether every terminal has, for every traffic class, a port in a plane with all terminals."""
-    graph, places = parts.graph, parts.classes.places
+    graph, places = routes.graph, routes.classes.places
     whole: NDArray[np.bool_] = np.all(in_planes(graph), axis=0)
     if places is None or graph.several is None:
         return bool(whole.any())
     own = graph.several.starts[:-1, None, None] + np.maximum(places, 0)
     leads: NDArray[np.bool_] = np.any(whole[graph.several.plane[own]] & (places >= 0), axis=2)
-    return bool(leads[:, -1].all() and (leads[:, :-1] | ~parts.classes.senders.T).all())
+    return bool(leads[:, -1].all() and (leads[:, :-1] | ~routes.classes.senders.T).all())
 
 
-def no_way(scenario: Scenario, parts: Parts, one: int, other: int) -> ScenarioError:
+def no_way(scenario: Scenario, routes: Routes, one: int, other: int) -> ScenarioError:
     """Return the error of a terminal that sends to a terminal to which no port leads."""
-    names = f'"{parts.graph.terminal_names[one]}" sends to "{parts.graph.terminal_names[other]}"'
-    if in_planes(parts.graph)[[one, other]].all(axis=0).any():
-        number = int(parts.classes.of(np.array([one]), np.array([other]))[0])
+    names = f'"{routes.graph.terminal_names[one]}" sends to "{routes.graph.terminal_names[other]}"'
+    if in_planes(routes.graph)[[one, other]].all(axis=0).any():
+        number = int(routes.classes.of(np.array([one]), np.array([other]))[0])
         message = f"{names}, and no port of this traffic class leads there"
         path = ("routing", "traffic_class", number, "ports")
         return scenario.error(message, path, "add a port that leads there, or give the class other targets")

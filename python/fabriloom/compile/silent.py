@@ -64,7 +64,7 @@ def _is_silent(compiled: Compiled, path: tuple[str, ...]) -> bool:
         changed = compile(other)
     except ScenarioError:
         return False
-    return _equal(compiled.arrays, changed.arrays) and _equal(compiled.sources, changed.sources)
+    return _equal(compiled.arrays, changed.arrays) and _equal(compiled.sources.given, changed.sources.given)
 
 
 def _without(scenario: Scenario, path: tuple[str, ...]) -> Scenario:

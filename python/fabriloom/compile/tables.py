@@ -15,7 +15,7 @@ from ..scenario.sections.routing import AfterFault
 from ..technology.model import Ps
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
-from .links import LinkParts
+from .link_routes import LinkRoutes
 from .own_sizes import narrowed
 
 Ints = NDArray[np.int64]
@@ -28,15 +28,15 @@ MOST_ENTRIES = 1 << 26
 """Limit of the entries of all tables together: 256 MB."""
 
 
-def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps: Ps) -> Arrays:
+def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_ps: Ps) -> Arrays:
     """Return the columns of the replacing tables, and of all groups. Raises ScenarioError."""
     after = getattr(scenario.routing, "after_fault", None)
     if after is None or not scenario.fault:
         return {}
-    if after.path is not None and len({id(plane.graph) for plane in parts.graph.planes}) > 1:
+    if after.path is not None and len({id(plane.graph) for plane in routes.graph.planes}) > 1:
         message = "a table of your own is for one network, and the terminals of this one join several"
         raise scenario.error(message, ("routing", "after_fault", "path"), "choose another kind")
-    moments = _moments(scenario, after, parts, columns, tick_ps)
+    moments = _moments(scenario, after, routes, columns, tick_ps)
     if len(moments) > MOST_REPLACED:
         message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
         hint = "let less fail, or run.duration be shorter"
@@ -46,41 +46,41 @@ def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps
     numbers = {frozenset[int](): 0}
     for dead in needed:
         numbers.setdefault(dead, len(numbers))
-    entries = len(numbers) * parts.graph.switches * parts.table.classes
+    entries = len(numbers) * routes.graph.switches * routes.table.classes
     if entries > MOST_ENTRIES:
         message = f"{len(numbers):,} tables have {entries:,} entries, more than {MOST_ENTRIES:,}"
         raise scenario.error(message, ("routing", "after_fault"), "let less fail")
-    merged = _Merged(parts.lane_table)
-    routes = [merged.add(_table(scenario, parts, after, dead)) for dead in list(numbers)[1:]]
+    merged = _Merged(routes.lane_table)
+    replacing = [merged.add(_table(scenario, routes, after, dead)) for dead in list(numbers)[1:]]
     return {
         **merged.columns(),
-        "switch_choice": parts.choices(merged.table()),
+        "switch_choice": routes.choices(merged.table()),
         "table_ticks": np.array([tick for tick, _ in moments], np.uint64),
         "table_number": u32([numbers[dead] for dead in needed]),
-        "table_route": u32(np.concatenate(routes)) if routes else u32([]),
+        "table_route": u32(np.concatenate(replacing)) if replacing else u32([]),
     }
 
 
-def dead_in_turn(scenario: Scenario, parts: LinkParts, columns: Arrays) -> list[frozenset[int]]:
+def dead_in_turn(scenario: Scenario, routes: LinkRoutes, columns: Arrays) -> list[frozenset[int]]:
     """Return the links between switches that are dead when tables are replaced, in the order of the
     replacements; if the same ones come again and again, each twice.
     """
     after = getattr(scenario.routing, "after_fault", None)
     if after is None:
         return []
-    found = [dead for _, dead in _moments(scenario, after, parts, columns, int(columns["tick_ps"]))]
+    found = [dead for _, dead in _moments(scenario, after, routes, columns, int(columns["tick_ps"]))]
     each = list(dict.fromkeys(found))
     return found if len(found) <= 2 * len(each) else each + each
 
 
 def _moments(
-    scenario: Scenario, after: AfterFault, parts: LinkParts, columns: Arrays, tick_ps: Ps
+    scenario: Scenario, after: AfterFault, routes: LinkRoutes, columns: Arrays, tick_ps: Ps
 ) -> list[tuple[int, frozenset[int]]]:
     """Return when tables are replaced, and the links between switches that are dead at that time."""
     delay, last = -(-after.delay_ps // tick_ps), scenario.run.duration_ps // tick_ps
     turns: list[tuple[int, int, bool]] = []
     rows = zip(*(columns[name].tolist() for name in _OUTAGES), strict=True)
-    of_switches = set(parts.graph.switch_links.tolist())
+    of_switches = set(routes.graph.switch_links.tolist())
     for link, down, up, kind in rows:
         if link in of_switches and kind == FAULT_KIND.LINK:
             turns.append((down, link, True))
@@ -103,44 +103,44 @@ def _known_as(after: AfterFault, dead: frozenset[int]) -> frozenset[int]:
     return dead if after.path is None or not dead else _ANY
 
 
-def tables_after(scenario: Scenario, parts: LinkParts, dead: frozenset[int]) -> list[RouteTable]:
+def tables_after(scenario: Scenario, routes: LinkRoutes, dead: frozenset[int]) -> list[RouteTable]:
     """Return the tables of all planes without dead links, not divided by lanes. Raises ScenarioError."""
     if not dead:
-        return [table for _, table in parts.planes]
+        return [table for _, table in routes.planes]
     after: AfterFault = scenario.routing.after_fault  # type: ignore[union-attr]
     known_as = _known_as(after, dead)
-    _table(scenario, parts, after, known_as)
-    return parts.after_planes[known_as]
+    _table(scenario, routes, after, known_as)
+    return routes.after_planes[known_as]
 
 
-def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozenset[int]) -> RouteTable:
+def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: frozenset[int]) -> RouteTable:
     """Return the table by lanes without dead links, or the user's table."""
-    if dead in parts.after:
-        return parts.after[dead]
-    lanes, parameters = parts.technology.lanes, _parameters(scenario)
-    is_dead = np.zeros(parts.graph.links, bool)
+    if dead in routes.after:
+        return routes.after[dead]
+    lanes, parameters = routes.technology.lanes, _parameters(scenario)
+    is_dead = np.zeros(routes.graph.links, bool)
     is_dead[[link for link in dead if link >= 0]] = True
     tables, own = [], []
     try:
-        for plane, (graph, table) in zip(parts.graph.planes, parts.planes, strict=True):
+        for plane, (graph, table) in zip(routes.graph.planes, routes.planes, strict=True):
             gone = is_dead[plane.links]
             if after.path is not None:
                 path = str(scenario.base_dir / after.path)
                 found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
             else:
                 found = (
-                    routing.around(graph, gone, after.kind, lanes=parts.layers, **parameters)
+                    routing.around(graph, gone, after.kind, lanes=routes.layers, **parameters)
                     if gone.any()
                     else table
                 )
             own.append(found)
-            tables.append(routing.divide(graph, found, lanes, parts.lane_choice))
-        parts.after_planes[dead] = own
-        together = routing.together(parts.graph, tables, lanes)
-        parts.after[dead] = narrowed(together, parts.graph, parts.link_lanes, lanes)
+            tables.append(routing.divide(graph, found, lanes, routes.lane_choice))
+        routes.after_planes[dead] = own
+        together = routing.together(routes.graph, tables, lanes)
+        routes.after[dead] = narrowed(together, routes.graph, routes.network.link_lanes, lanes)
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
-    return parts.after[dead]
+    return routes.after[dead]
 
 
 def _parameters(scenario: Scenario) -> dict[str, Any]:

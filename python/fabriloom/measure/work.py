@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 
 from .. import simulate
 from ..compile import Compiled, compile
-from ..compile.programs import place_of, protocol_of
 from ..output import Pieces
 from ..results import Results
 from ..results.programs import ProgramRun
@@ -226,10 +224,11 @@ def _check_end(compiled: Compiled) -> None:
 
 def _one(compiled: Compiled, machine: _Machine, tell: Callable[[int], None]) -> tuple[Results | None, bool]:
     """Measure one point. Returns its results, and whether it was interrupted."""
-    settings, programs = machine.settings, compiled.programs
-    assert programs is not None
+    settings, sources = machine.settings, compiled.sources
+    assert sources.programs is not None
+    programs = sources.programs
     how = {"warm_ups": settings.warm_ups, "repeats": settings.rounds, "patience_s": settings.patience_s}
-    what = plan(programs, protocol_of(compiled.scenario), **how)
+    what = plan(programs, sources.protocol, **how)
     names = [programs.terminal_names[int(terminal)] for terminal in what.terminals]
     began = time.perf_counter()
     rounds, wrong = launch.run(machine.command(len(names)), what, settings, names, tell)
@@ -248,12 +247,11 @@ def _results(
     took = [records.duration_ns(parts) for parts in rounds.parts]
     parts = rounds.parts[int(np.argsort(took, kind="stable")[(len(took) - 1) // 2])]
     records.check_clocks(parts, rounds.machines)
-    programs = compiled.programs
-    assert programs is not None
-    native = records.native(parts, what, programs)
+    sources = compiled.sources
+    assert sources.programs is not None
+    native = records.native(parts, what, sources.programs)
     provenance = Provenance.of(compiled.scenario, f"mpi-{machine.runner}")
-    where = partial(place_of, compiled.scenario, programs)
-    run = ProgramRun(native, compiled.graph, 1.0, programs, where, measured=True)
+    run = ProgramRun(native, compiled.graph, 1.0, sources.programs, sources.place_of, measured=True)
     told = _told(machine, rounds, parts, took)
     results = Results(native, compiled.graph, 1000, provenance, wall_s, run, told)
     results.warnings += _doubts(told, int(native["message_latency_min_ticks"]))

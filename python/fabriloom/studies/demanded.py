@@ -75,7 +75,7 @@ def _offered_mbytes_per_s(compiled: Compiled, demand: Demand) -> float:
     listed = float((demand.packets * demand.payload.bytes).sum())
     spread = demand.spread
     if spread and spread.payload is not None:
-        copies = np.array([len(found.receivers) for found in compiled.parts.distributions])
+        copies = np.array([len(found.receivers) for found in compiled.routes.distributions])
         listed += float((spread.packets * copies[spread.target] * spread.payload.bytes).sum())
     even = float(demand.even.sum()) * demand.even_payload[0]
     return (listed + even) * _per_s(compiled, demand) / 1e6

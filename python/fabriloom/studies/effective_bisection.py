@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import LinkParts
+from ..compile import LinkRoutes
 from ..results.figures import in_percent
 from ..routing import NONE, RouteTable
 from ..topology import Graph
@@ -23,18 +23,18 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 
-def counted(parts: LinkParts, pairings: int, seed: int) -> dict[str, Any] | None:
+def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | None:
     """Return the mean share of a link that a flow gets, over random pairings of the terminals.
 
     None if it cannot be counted: with random intermediates, or links of different rates.
     """
-    if parts.via or "rate_bits_per_s" in parts.graph.attributes:
+    if routes.via or "rate_bits_per_s" in routes.graph.attributes:
         return None
-    if parts.graph.terminals < 2:
+    if routes.graph.terminals < 2:
         return None
     means, least = np.empty(pairings), np.empty(pairings)
     for number in range(pairings):
-        share = shares(parts.graph, parts.table, exchanging(parts.graph.terminals, seed + number))
+        share = shares(routes.graph, routes.table, exchanging(routes.graph.terminals, seed + number))
         means[number], least[number] = share.mean(), share.min()
     return {
         "pairings": pairings,
@@ -80,11 +80,11 @@ def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
 
 
 def _joined(flow: Ints, part: Reals, ends: Ints, switches: int) -> tuple[Ints, Reals, Ints]:
-    """Join the parts of a flow that meet at a switch."""
+    """Join the routes of a flow that meet at a switch."""
     key, place = np.unique(flow * switches + ends, return_inverse=True)
-    parts = np.zeros(len(key))
-    np.add.at(parts, place, part)
-    return key // switches, parts, key % switches
+    routes = np.zeros(len(key))
+    np.add.at(routes, place, part)
+    return key // switches, routes, key % switches
 
 
 def line(told: dict[str, Any]) -> tuple[str, str]:

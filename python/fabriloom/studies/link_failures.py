@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import Compiled, LinkParts
+from ..compile import Compiled, LinkRoutes
 from ..compile.several import port_pairs
 from ..routing import NONE
 from .left import Left, left
@@ -23,15 +23,15 @@ Ints = NDArray[np.int64]
 class LinkWays:
     """The paths of all packets of a network, for many failures."""
 
-    def __init__(self, compiled: Compiled, parts: LinkParts) -> None:
-        if parts.via:
+    def __init__(self, compiled: Compiled, routes: LinkRoutes) -> None:
+        if routes.via:
             message = "failures are not looked at with universal routing"
             raise compiled.scenario.error(
                 message, ("routing", "universal"), "leave out --fault, or universal"
             )
-        self.compiled, self.parts, self.graph = compiled, parts, compiled.graph
+        self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        table, switches = self.parts.table, self.graph.switches
+        table, switches = self.routes.table, self.graph.switches
         self.classes = table.classes
         entry = np.asarray(table.route, np.int64).reshape(switches, self.classes)
         rows = np.flatnonzero(entry.ravel() != NONE)
@@ -97,7 +97,7 @@ class LinkWays:
         if self.graph.several is None:
             source, target = self.pairs
             return np.arange(len(source)), source, target, np.ones(len(source))
-        pair, port, to = port_pairs(self.parts, self.compiled.scenario.port_choice, *self.pairs, runs=~out)
+        pair, port, to = port_pairs(self.routes, self.compiled.scenario.port_choice, *self.pairs, runs=~out)
         count = np.bincount(pair, minlength=self.demand.size)
         return pair, port, to, 1.0 / count[pair]
 
@@ -138,7 +138,7 @@ class LinkWays:
         runs = self._with_links(~(out | inward)) if kind == "switch" else np.ones(graph.terminals, bool)
         sent = np.zeros((graph.ports, graph.ports))
         np.add.at(sent, (port, to), np.where(out[port], 0.0, part * self.demand.ravel()[pair]))
-        bound = channel_load(self.parts, self.loads(shares, sent, dead), self.packet)
+        bound = channel_load(self.routes, self.loads(shares, sent, dead), self.packet)
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((self.demand * between).sum()) / float(sent.sum())
         joined = self._joined(out, arrives)
@@ -148,7 +148,7 @@ class LinkWays:
         """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
         if self.graph.several is None:
             return None
-        pair, port, to = port_pairs(self.parts, "round-robin", *self.pairs)
+        pair, port, to = port_pairs(self.routes, "round-robin", *self.pairs)
         there = ~out[port] & (arrives[self.entry[port], self.class_of[to]] > 0)
         found = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
         return found.reshape(self.demand.shape)

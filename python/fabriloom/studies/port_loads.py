@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import Parts
+from ..compile import Routes
 from ..compile.several import port_pairs
 from ..topology import Graph
 
@@ -18,13 +18,15 @@ Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 _PAIRS_AT_ONCE = 1 << 20
 
 
-def are_alike(parts: Parts, choice: str) -> bool:
+def are_alike(routes: Routes, choice: str) -> bool:
     """Return whether all planes are equal, and a rule of choice gives them equal shares of all packets."""
-    alike = len({id(plane) for plane, _ in parts.planes}) == 1 and len(parts.planes) > 1
-    return alike and parts.classes.places is None and choice not in ("destination", "nominal")
+    alike = len({id(plane) for plane, _ in routes.planes}) == 1 and len(routes.planes) > 1
+    return alike and routes.classes.places is None and choice not in ("destination", "nominal")
 
 
-def by_ports(parts: Parts, choice: str, pairs: Pairs, even: np.ndarray) -> Iterator[tuple[Ints, Ints, Loads]]:
+def by_ports(
+    routes: Routes, choice: str, pairs: Pairs, even: np.ndarray
+) -> Iterator[tuple[Ints, Ints, Loads]]:
     """Yield sending ports, receiving ports and packets: of pairs of terminals, and of those that each
     terminal sends evenly to all others, some at a time.
 
@@ -32,10 +34,10 @@ def by_ports(parts: Parts, choice: str, pairs: Pairs, even: np.ndarray) -> Itera
     first port. The other rules share packets among the ports that lead to the target: ``round-robin``
     evenly, the rules that depend on queues in proportion to the link rates, as they do when ports are full.
     """
-    weight = np.ones(parts.graph.ports) if choice == "round-robin" else _rates(parts)
-    for some in (pairs, *_even_pairs(parts.graph, even)):
+    weight = np.ones(routes.graph.ports) if choice == "round-robin" else _rates(routes)
+    for some in (pairs, *_even_pairs(routes.graph, even)):
         source, target, rate = (np.asarray(column) for column in some)
-        pair, port, to = port_pairs(parts, choice, source, target)
+        pair, port, to = port_pairs(routes, choice, source, target)
         whole = np.bincount(pair, weights=weight[port], minlength=len(source))
         yield port, to, rate[pair] * weight[port] / whole[pair]
 
@@ -62,11 +64,11 @@ def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
         yield source[apart], target[apart], even[source[apart]] / max(1, graph.terminals - 1)
 
 
-def _rates(parts: Parts) -> Loads:
+def _rates(routes: Routes) -> Loads:
     """Return the rate of the outgoing link of each port."""
-    usual = float(parts.technology.link_rate_bits_per_s)
-    rates = parts.graph.attributes.get("rate_bits_per_s")
+    usual = float(routes.technology.link_rate_bits_per_s)
+    rates = routes.graph.attributes.get("rate_bits_per_s")
     if rates is None:
-        return np.full(parts.graph.ports, usual)
-    own = np.asarray(rates, np.float64)[parts.graph.terminal_out_links]
+        return np.full(routes.graph.ports, usual)
+    own = np.asarray(rates, np.float64)[routes.graph.terminal_out_links]
     return np.where(np.isnan(own), usual, own)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import Compiled, RingParts
+from ..compile import Compiled, RingRoutes
 from ..compile.several import parallel, port_pairs
 from ..routing.rings import PortRoute, ring_segments, rings_of
 from ..topology import Graph
@@ -32,22 +32,27 @@ MOST_WAYS = 1 << 18
 class RingWays:
     """The rings that each transaction crosses, for many failures."""
 
-    def __init__(self, compiled: Compiled, parts: RingParts) -> None:
-        self.compiled, self.parts, self.graph, self.rings = compiled, parts, compiled.graph, parts.rings
+    def __init__(self, compiled: Compiled, routes: RingRoutes) -> None:
+        self.compiled, self.routes, self.graph, self.rings = (
+            compiled,
+            routes,
+            compiled.graph,
+            routes.network.rings,
+        )
         self.choice, self.length_bytes = compiled.scenario.port_choice, compiled.mean_packet_bytes
         if self.count > MOST_WAYS:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
         self.demand = compiled.demand().matrix()
-        answered = parts.technology.response_bytes(64) > 0
-        known = {id(graph): _crossed(graph, route, answered) for graph, route in parts.planes}
-        self.crossed = [known[id(graph)] for graph, _ in parts.planes]
+        answered = routes.technology.response_bytes(64) > 0
+        known = {id(graph): _crossed(graph, route, answered) for graph, route in routes.planes}
+        self.crossed = [known[id(graph)] for graph, _ in routes.planes]
         """Per plane: per table, source, target and ring, whether the request or the response crosses it."""
 
     @property
     def count(self) -> int:
         """Ways between ports of one plane, by each table."""
-        return sum(route.turns * graph.terminals**2 for graph, route in self.parts.planes)
+        return sum(route.turns * graph.terminals**2 for graph, route in self.routes.planes)
 
     def arrives(self, down: Ints) -> Reals:
         """Return, per pair of ports, the share of its transactions that cross none of these rings."""
@@ -80,7 +85,7 @@ class RingWays:
         if self.graph.several is None:
             return None
         source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
-        pair, port, to = port_pairs(self.parts, "round-robin", source, target)
+        pair, port, to = port_pairs(self.routes, "round-robin", source, target)
         there = runs[port] & (arrives[port, to] > 0)
         found: Bools = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
         return found.reshape(self.demand.shape)
@@ -91,20 +96,20 @@ class RingWays:
         ``runs`` says, per port, whether its ring does; ``arrives``: see :meth:`arrives`.
         """
         source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
-        pair, port, to = port_pairs(self.parts, self.choice, source, target, runs)
+        pair, port, to = port_pairs(self.routes, self.choice, source, target, runs)
         part = arrives[port, to] / np.bincount(pair, minlength=self.demand.size)[pair]
         between: Reals = np.zeros(self.demand.size)
         np.add.at(between, pair, part)
         sent = self.demand.ravel()[pair] * part
-        ports = int(parallel(self.parts, self.choice).max())
-        carried = of_ports(self.parts, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
-        return between.reshape(self.demand.shape), bound(self.parts, carried, self.length_bytes)
+        ports = int(parallel(self.routes, self.choice).max())
+        carried = of_ports(self.routes, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
+        return between.reshape(self.demand.shape), bound(self.routes, carried, self.length_bytes)
 
     def _bound(self, kept: Reals) -> dict[str, Any]:
         """Return the bound of the remaining network."""
         source, target = np.nonzero(kept)
         demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
-        return bound_of(self.parts, self.choice, demand, self.length_bytes)
+        return bound_of(self.routes, self.choice, demand, self.length_bytes)
 
 
 def _are(graph: Graph, role: str) -> Bools:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import Compiled, RingParts
+from ..compile import Compiled, RingRoutes
 from ..results.figures import figures, in_percent
 from ..technology import RingTechnology
 from ..technology.model import Ps
@@ -40,16 +40,16 @@ class RingInspection:
     """What is asked of a network of rings; LinkInspection answers the same."""
 
     def __init__(self, compiled: Compiled) -> None:
-        assert isinstance(compiled.parts, RingParts)
-        self.compiled, self.parts = compiled, compiled.parts
+        assert isinstance(compiled.routes, RingRoutes)
+        self.compiled, self.routes = compiled, compiled.routes
         self.choice = compiled.scenario.port_choice
 
     def network(self) -> dict[str, Any]:
-        """Return its parts and their loads, ready for JSON."""
-        parts, length_bytes = self.parts, self.compiled.mean_packet_bytes
-        found = carried(parts, self.choice, self.compiled.demand())
-        loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, parts.technology
-        counted = _counted(parts) | {
+        """Return its routes and their loads, ready for JSON."""
+        routes, length_bytes = self.routes, self.compiled.mean_packet_bytes
+        found = carried(routes, self.choice, self.compiled.demand())
+        loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, routes.technology
+        counted = _counted(routes) | {
             "mean_links_on_the_way": float(loads.requests.sum()) / sent,
             "mean_buses_on_the_way": float(loads.bus_requests.sum()) / sent,
         }
@@ -60,18 +60,18 @@ class RingInspection:
                 "mean_packet_bytes": length_bytes,
             },
             "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
-            "channel_load": bound(parts, found, length_bytes),
-            **_planes(parts, found, length_bytes),
+            "channel_load": bound(routes, found, length_bytes),
+            **_planes(routes, found, length_bytes),
         }
 
     def full_first(self) -> dict[str, Any]:
         """Return the link, bus or memory that is full first, for the proportions of the traffic."""
         demand = self.compiled.demand()
-        return bound_of(self.parts, self.choice, demand, self.compiled.mean_packet_bytes)
+        return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link, bus and memory that packets of each length require."""
-        parts = self.parts
+        routes = self.routes
         assert demand.payload is not None
         usual = demand.even_payload[0]
         found: dict[str, float] = {}
@@ -85,11 +85,12 @@ class RingInspection:
                 packets=demand.packets[some],
                 even=demand.even if usual == length else nothing,
             )
-            each = carried(parts, self.choice, part)
-            for what, times in busy_ps(parts, each, float(length)).items():
-                for name, time_ps in zip(names_of(parts.graph, what), times.tolist(), strict=True):
+            each = carried(routes, self.choice, part)
+            for what, times in busy_ps(routes, each, float(length)).items():
+                for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True):
                     found[name] = (
-                        found.get(name, 0.0) + time_ps * (demand.per_grain or 0.0) / parts.technology.grain_ps
+                        found.get(name, 0.0)
+                        + time_ps * (demand.per_grain or 0.0) / routes.technology.grain_ps
                     )
         return found
 
@@ -101,11 +102,11 @@ class RingInspection:
 
     def ways(self) -> RingWays:
         """Return the rings that transactions cross, for many failures. Raises ScenarioError."""
-        return RingWays(self.compiled, self.parts)
+        return RingWays(self.compiled, self.routes)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
         """Return pairs of at most this many senders and receivers, spread evenly over the network."""
-        rings, terminals = self.parts.rings, self.parts.graph.terminals
+        rings, terminals = self.routes.network.rings, self.routes.graph.terminals
         senders = spread_evenly(rings.terminals_of("sender", terminals), sources)
         receivers = spread_evenly(rings.terminals_of("receiver", terminals), targets)
         source, target = np.repeat(senders, len(receivers)), np.tile(receivers, len(senders))
@@ -119,7 +120,7 @@ class RingInspection:
         slowest = {name: int(arrays[name].max(initial=0)) for name in (*_TIMES, *_RATES)}
         station = sum(slowest[name] for name in _TIMES)
         station += sum(slowest[name] for name in _RATES) * 2 * _LONGEST_PACKET_BYTES
-        return 4 * self.parts.graph.links * station
+        return 4 * self.routes.graph.links * station
 
     @staticmethod
     def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -147,13 +148,13 @@ class RingInspection:
         ]
 
 
-def _planes(parts: RingParts, found: Carried, length_bytes: float) -> dict[str, Any]:
+def _planes(routes: RingRoutes, found: Carried, length_bytes: float) -> dict[str, Any]:
     """Return each plane with the throughput at which a part of it is full; empty for a single network."""
-    if parts.graph.several is None:
+    if routes.graph.several is None:
         return {}
-    planes = parts.graph.planes
+    planes = routes.graph.planes
     return {
-        "planes": [{"plane": one.name, **bound(parts, of_plane(one, found), length_bytes)} for one in planes]
+        "planes": [{"plane": one.name, **bound(routes, of_plane(one, found), length_bytes)} for one in planes]
     }
 
 
@@ -163,9 +164,9 @@ def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> Ps:
     return tech.bus_transfer_ps(round(request)) + (tech.bus_transfer_ps(round(response)) if response else 0)
 
 
-def _counted(parts: RingParts) -> dict[str, Any]:
+def _counted(routes: RingRoutes) -> dict[str, Any]:
     """Count rings, stations, switches, ports and buses."""
-    graph, rings = parts.graph, parts.rings
+    graph, rings = routes.graph, routes.network.rings
     sizes = np.bincount(rings.station_ring, minlength=rings.rings)
     return {
         "family": graph.family,

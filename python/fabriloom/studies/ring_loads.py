@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import RingParts
+from ..compile import RingRoutes
 from ..compile.several import parallel
 from ..routing.even import ring_loads
 from ..routing.rings import RingLoads
@@ -35,26 +35,26 @@ class Carried:
     """Per port of a terminal: requests that it receives."""
 
 
-def carried(parts: RingParts, choice: str, demand: Demand) -> Carried:
+def carried(routes: RingRoutes, choice: str, demand: Demand) -> Carried:
     """Return what a network carries for a demand and a choice of ports."""
-    graph = parts.graph
+    graph = routes.graph
     if graph.several is None:
-        loads = ring_loads(graph, parts.port_route, demand.pairs, demand.even)
+        loads = ring_loads(graph, routes.port_route, demand.pairs, demand.even)
         return Carried(loads, demand.sent(), demand.received())
-    ports = int(parallel(parts, choice).max())
-    if are_alike(parts, choice):
-        share = ports / len(parts.planes)
-        one = ring_loads(*parts.planes[0], demand.pairs, demand.even)
-        loads = RingLoads(*(np.tile(flow * share, len(parts.planes)) for flow in astuple(one)))
+    ports = int(parallel(routes, choice).max())
+    if are_alike(routes, choice):
+        share = ports / len(routes.planes)
+        one = ring_loads(*routes.planes[0], demand.pairs, demand.even)
+        loads = RingLoads(*(np.tile(flow * share, len(routes.planes)) for flow in astuple(one)))
         own = graph.several.terminal
         return Carried(loads, (demand.sent() * share)[own], (demand.received() * share)[own])
-    return of_ports(parts, by_ports(parts, choice, demand.pairs, demand.even), ports)
+    return of_ports(routes, by_ports(routes, choice, demand.pairs, demand.even), ports)
 
 
-def of_ports(parts: RingParts, told_all: Iterable[tuple[Ints, Ints, Reals]], ports: int) -> Carried:
+def of_ports(routes: RingRoutes, told_all: Iterable[tuple[Ints, Ints, Reals]], ports: int) -> Carried:
     """Return what a network carries of packets between ports: sending and receiving ports, and packets of a
     source that sends 1, which counts once for each of this many ports."""
-    graph = parts.graph
+    graph = routes.graph
     links, buses = np.zeros((4, graph.links)), np.zeros((2, graph.switches))
     asked, served = np.zeros((2, graph.ports))
     for told in told_all:
@@ -64,15 +64,15 @@ def of_ports(parts: RingParts, told_all: Iterable[tuple[Ints, Ints, Reals]], por
         for number, pairs in in_planes(graph, told):
             plane, nobody = graph.planes[number], np.zeros(graph.planes[number].graph.terminals)
             switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
-            found = astuple(ring_loads(*parts.planes[number], pairs, nobody))
+            found = astuple(ring_loads(*routes.planes[number], pairs, nobody))
             links[:, plane.links] += ports * np.stack(found[:4])
             buses[:, switches] += ports * np.stack(found[4:])
     return Carried(RingLoads(*links, *buses), asked, served)
 
 
-def bound_of(parts: RingParts, choice: str, demand: Demand, length_bytes: float) -> dict[str, Any]:
+def bound_of(routes: RingRoutes, choice: str, demand: Demand, length_bytes: float) -> dict[str, Any]:
     """Return the link, bus or memory that is full first under a demand, and the load at which it is."""
-    return bound(parts, carried(parts, choice, demand), length_bytes)
+    return bound(routes, carried(routes, choice, demand), length_bytes)
 
 
 def of_plane(plane: Plane, carried: Carried) -> Carried:
@@ -92,22 +92,24 @@ def of_plane(plane: Plane, carried: Carried) -> Carried:
     )
 
 
-def bound(parts: RingParts, carried: Carried, length_bytes: float) -> dict[str, Any]:
+def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str, Any]:
     """Return the link, bus or memory that is full first, and the throughput at which it is.
 
     Loads are relative, see :class:`Carried`.
     """
-    busy = busy_ps(parts, carried, length_bytes)
+    busy = busy_ps(routes, carried, length_bytes)
     name, most_ps = max(
         ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
     if most_ps <= 0:
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
-    place, graph = int(np.argmax(busy[name])), parts.graph
-    symbols = (parts.technology.request_bytes(length_bytes) + parts.technology.send_idle_bytes) / SYMBOL_BYTES
+    place, graph = int(np.argmax(busy[name])), routes.graph
+    symbols = (
+        routes.technology.request_bytes(length_bytes) + routes.technology.send_idle_bytes
+    ) / SYMBOL_BYTES
     sent = carried.asked
     sending = graph.terminal_out_links[sent > 0]
-    unit_ps = symbols * float(parts.times_ps["character"][sending].min())
+    unit_ps = symbols * float(routes.network.times_ps["character"][sending].min())
     return {
         "busiest_link": names_of(graph, name)[place],
         "load": most_ps / unit_ps,
@@ -124,10 +126,10 @@ def names_of(graph: Graph, what: str) -> list[str]:
     return [f"the {what} of {name}" for name in owners]
 
 
-def busy_ps(parts: RingParts, carried: Carried, length_bytes: float) -> dict[str, np.ndarray]:
+def busy_ps(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str, np.ndarray]:
     """Return the busy time per unit of time, in ps, of every link, of the buses of every switch and of the
     memory behind every port of a terminal."""
-    tech, loads = parts.technology, carried.loads
+    tech, loads = routes.technology, carried.loads
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES
     units = [(size + tech.send_idle_bytes) / SYMBOL_BYTES if size else 0.0 for size in (request, response)]
@@ -140,7 +142,7 @@ def busy_ps(parts: RingParts, carried: Carried, length_bytes: float) -> dict[str
     if tech.transaction in ("nread", "lock"):
         accesses = accesses + carried.asked
     return {
-        "link": symbols * parts.times_ps["character"],
-        "bus": buses / parts.rings.bus_count,
+        "link": symbols * routes.network.times_ps["character"],
+        "bus": buses / routes.network.rings.bus_count,
         "memory": accesses * access_ps,
     }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import routing
-from ..compile import Compiled, LinkParts, compile
+from ..compile import Compiled, LinkRoutes, compile
 from ..results.figures import figures
 from ..routing.certificate import certificate
 from ..scenario import Scenario
@@ -32,10 +32,10 @@ def look(scenario: Scenario) -> dict[str, Any]:
     both. Raises ScenarioError.
     """
     compiled = compile(scenario)
-    if compiled.parts.by_port_tables:
-        raise scenario.error(compiled.parts.by_port_tables, ("topology",), "see fabriloom check")
-    assert isinstance(compiled.parts, LinkParts)
-    graphs = [graph for graph, _ in compiled.parts.planes]
+    if compiled.routes.network.by_port_tables:
+        raise scenario.error(compiled.routes.network.by_port_tables, ("topology",), "see fabriloom check")
+    assert isinstance(compiled.routes, LinkRoutes)
+    graphs = [graph for graph, _ in compiled.routes.planes]
     enough = [max(counts) for counts in zip(*map(_lanes_enough, graphs), strict=True)]
     present = _seen(compiled, {})
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
@@ -69,10 +69,10 @@ def _what(one: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
-    """Return the parts of the certificate of a network, one per plane and class; None if it can deadlock."""
-    parts = compiled.parts
-    assert isinstance(parts, LinkParts)
-    found = [certificate(graph, table, lanes) for graph, table, lanes in parts.waited_for()]
+    """Return the routes of the certificate of a network, one per plane and class; None if it can deadlock."""
+    routes = compiled.routes
+    assert isinstance(routes, LinkRoutes)
+    found = [certificate(graph, table, lanes) for graph, table, lanes in routes.waited_for()]
     return None if None in found else [one for one in found if one is not None]
 
 
@@ -82,7 +82,7 @@ def _lanes_enough(graph: Graph) -> tuple[int, int]:
 
 def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[dict[str, Any]]:
     """Return settings of other routings, with the lanes that are there and those that would be enough."""
-    lanes = compiled.parts.technology.lanes
+    lanes = compiled.routes.technology.lanes
     found: list[dict[str, Any]] = [{"kind": kind} for kind in ("shortest-path", "up-star-down-star", "auto")]
     if "shape" in compiled.graph.planes[0].graph.layout:
         found += [{"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}]
@@ -118,26 +118,26 @@ def _tried(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def _seen(compiled: Compiled, settings: dict[str, Any]) -> dict[str, Any]:
-    parts = compiled.parts
-    assert isinstance(parts, LinkParts)
-    table, load = parts.table, inspection_of(compiled).full_first()
-    loads = routing.channel_loads(*parts.planes[0])
-    free = parts.cycle is None
+    routes = compiled.routes
+    assert isinstance(routes, LinkRoutes)
+    table, load = routes.table, inspection_of(compiled).full_first()
+    loads = routing.channel_loads(*routes.planes[0])
+    free = routes.cycle is None
     return {
         "kind": table.kind,
         "note": table.note,
-        "lanes": parts.technology.lanes,
+        "lanes": routes.technology.lanes,
         "free": free,
-        "cycle": parts.cycle_names(),
-        "channels": _channels(parts) if free else None,
+        "cycle": routes.cycle_names(),
+        "channels": _channels(routes) if free else None,
         "accepted_mbytes_per_s_bound": load["accepted_mbytes_per_s_bound"],
-        "mean_links": routing.mean_way(parts.planes[0][0], np.asarray(loads)),
+        "mean_links": routing.mean_way(routes.planes[0][0], np.asarray(loads)),
         "settings": settings,
     }
 
 
-def _channels(parts: LinkParts) -> int:
-    orders = [routing.channel_order(graph, table, lanes) for graph, table, lanes in parts.waited_for()]
+def _channels(routes: LinkRoutes) -> int:
+    orders = [routing.channel_order(graph, table, lanes) for graph, table, lanes in routes.waited_for()]
     return sum(len(order) for order in orders if order is not None)
 
 

@@ -35,7 +35,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
         return unknown
     kind = inspection_of(compiled)
     source, target, length = _flows(arrays) or _pairs(kind, arrays)
-    known = reached(compiled.parts, source, target)
+    known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
     longest = int(length.max(initial=0))
     apart = kind.apart_ticks(compiled.technology.payload_chars(longest))

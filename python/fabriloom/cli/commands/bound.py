@@ -74,7 +74,7 @@ def _named(found: Bounds, flow: str) -> Promise | int:
     known = [one for one in kept if one.bound_ns is not None]
     if known:
         return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns)
-    names = list(found.compiled.sources["flow_name"]) if found.flow_of else []
+    names = list(found.compiled.sources.given["flow_name"]) if found.flow_of else []
     if flow in names:
         return found.flow_of[names.index(flow)]
     pairs = [found.named(number).replace(" -> ", ":") for number in found.order()]

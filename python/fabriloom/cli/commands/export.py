@@ -47,19 +47,19 @@ def _check(compiled: Compiled, is_printed: bool) -> None:
 
 def _files(compiled: Compiled) -> dict[str, str]:
     """Return the texts of all files by name. Raises RoutingError."""
-    assert isinstance(compiled.parts, compile.LinkParts)
+    assert isinstance(compiled.routes, compile.LinkRoutes)
     scenario, found = compiled.scenario, dict[str, str]()
     about = (
         f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {fabriloom.__version__}"
     )
-    planes = zip(compiled.graph.planes, compiled.parts.planes, _pairs(compiled), strict=True)
+    planes = zip(compiled.graph.planes, compiled.routes.planes, _pairs(compiled), strict=True)
     of_cables = several.is_of_cables(compiled.graph)
-    tech = compiled.parts.technology
+    tech = compiled.routes.technology
     last = tech.last_port, tech.last_address
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
-        tables = routers.routers(graph, table, high, compiled.parts.distributions, last)
+        tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
         alone = len(compiled.graph.planes) == 1
         head = "" if alone else f"{plane.name}-"
         whose = about if alone else f"{about}, plane {plane.name}"
@@ -76,11 +76,11 @@ def _files(compiled: Compiled) -> dict[str, str]:
 
 def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str, str]:
     """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it."""
-    assert isinstance(compiled.parts, compile.LinkParts)
+    assert isinstance(compiled.routes, compile.LinkRoutes)
     found = dict[str, str]()
-    if len(compiled.parts.classes.lanes) == 1 and not len(table.via_switch):
-        parts = compiled.parts
-        found[f"{head}table.csv"] = dumps.by_name(graph, table, parts.technology.lanes, parts.lane_choice)
+    if len(compiled.routes.classes.lanes) == 1 and not len(table.via_switch):
+        routes = compiled.routes
+        found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):
         found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph)}
         found |= {f"{head}lfts.out": dumps.lfts(graph, table)}
@@ -100,7 +100,7 @@ def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:
     graph, demand = compiled.graph, compiled.demand()
     source, target = demand.source, demand.target
     if graph.several is not None:
-        _, source, target = compile.port_pairs(compiled.parts, compiled.scenario.port_choice, source, target)
+        _, source, target = compile.port_pairs(compiled.routes, compiled.scenario.port_choice, source, target)
     found = []
     for plane in graph.planes:
         number = {port: at for at, port in enumerate(plane.port.tolist())}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,13 @@ from .. import units
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology.model import Ps
+from .columns import Tenths
+
+if TYPE_CHECKING:
+    from .codes import Codes
+    from .networks import Routes
+    from .programs import Messages
+    from .sources import Packets
 
 MOST_LINK_TICKS = 2**30
 """Limit for a link, a switch or a station; see ``crates/engine/src/fabric/check``."""
@@ -48,6 +55,32 @@ class Durations:
         values = values.astype(np.int64)
         common = int(np.gcd.reduce(values)) if len(values) else 0
         return Durations(name, path, common, int(values.max(initial=0)), most_ticks)
+
+
+@dataclass(frozen=True)
+class Times:
+    """The tick that divides all durations of a scenario."""
+
+    scenario: Scenario
+    routes: Routes
+    sources: Packets | Messages
+    codes: Codes | None
+    beside: Tenths | None
+    """Assumed load of the opposite direction per link; None: full load, as loads and bounds assume."""
+    tick_ps: Ps
+
+
+def times_of(sources: Packets | Messages, beside: Tenths | None = None) -> Times:
+    """Return the tick of a scenario, for a load of the opposite directions. Raises ScenarioError.
+
+    The loads of terminals are computed with the full share of flow control.
+    """
+    scenario, routes = sources.scenario, sources.routes
+    network = routes.network
+    own, codes = sources.durations, network.codes(scenario)
+    own = own if codes is None else own + codes.durations()
+    tick = tick_ps(scenario, [*network.durations(beside), *own], network.technology.grain_ps)
+    return Times(scenario, routes, sources, codes, beside, tick)
 
 
 def common_ps(*durations: Ps) -> Ps:

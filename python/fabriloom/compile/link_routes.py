@@ -1,0 +1,311 @@
+"""Networks of links with their routing tables, by lanes, and what can wait for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _native, routing
+from ..codes import number
+from ..routing import RouteTable, RoutingError
+from ..routing.distribution import distribution_cycle, with_distributions
+from ..scenario import Scenario
+from ..scenario.resolve import fill_routing
+from ..technology import TechnologyError
+from ..technology.model import Ps, check_queues
+from ..topology import Graph
+from ..units import format_bytes, format_time_ps
+from . import pauses
+from .addresses import addresses_of
+from .columns import Arrays, u32
+from .deadlock import Pairs, ports_of
+from .distributions import distributions_of
+from .link_columns import routes
+from .own_sizes import narrowed
+from .schedule import check_schedule
+from .traffic_classes import class_columns
+
+if TYPE_CHECKING:
+    from ..programs import Programs
+    from .links import LinkNetwork
+
+_ELSEWHERE = ("after_fault", "high_priority", "traffic_class", "distribution", "addressing", "regions")
+"""Routing settings that other modules read."""
+
+
+class LinkRoutes:
+    """The routes of a network of links; every error points into the scenario's file."""
+
+    def __init__(self, scenario: Scenario, network: LinkNetwork) -> None:
+        self.network, self.graph, self.technology = network, network.graph, network.technology
+        self.classes, graph = network.classes, network.graph
+        try:
+            parameters = scenario.parameters("routing")
+            self.lane_choice: str | None = parameters.pop("lane_choice", None)
+            self.after: dict[frozenset[int], RouteTable] = {}
+            """Tables that replace ``lane_table`` after faults, by the set of dead links."""
+            self.after_planes: dict[frozenset[int], list[RouteTable]] = {}
+            """The same tables of each plane, not divided by lanes."""
+            for name in _ELSEWHERE:
+                parameters.pop(name, None)
+            lanes = self.technology.lanes
+            parameters["lanes"] = lanes if scenario.routing.kind == "table" else self.layers
+            self.planes = _planes(graph, parameters)
+            """Per plane of the graph: its graph and table."""
+            tables = [table for _, table in self.planes]
+            self.table = routing.together(graph, tables)
+            self.lane_table = routing.by_class([self._on_lanes(own) for own in self.classes.lanes])
+        except RoutingError as error:
+            raise scenario.located(error, "routing") from error
+        self.distributions = distributions_of(scenario, graph, self.technology, self.table)
+        """Targets that stand for several terminals."""
+        self.addresses = addresses_of(scenario, graph, self.technology, self.table)
+        """Address bytes in front of headers, deleted on the path."""
+
+    @property
+    def layers(self) -> int:
+        """How many lanes a packet can wait in without keeping those in others from moving."""
+        return 1 if self.technology.holds_wire else min(map(len, self.classes.lanes))
+
+    @property
+    def via(self) -> bool:
+        """Whether packets carry a header for a random intermediate switch."""
+        return len(self.table.via_switch) > 0
+
+    @cached_property
+    def cycle(self) -> list[int] | None:
+        """Return links of a cycle in the channel dependency graph; None if the routing cannot deadlock."""
+        found = self.lane_cycle
+        return None if found is None else [lane // self.technology.lanes for lane in found]
+
+    @cached_property
+    def lane_cycle(self) -> list[int] | None:
+        """Return the same cycle by lanes.
+
+        A packet that keeps its wire while it waits blocks all lanes of that wire. With escape lanes, only
+        those must be free of cycles, provided that a packet waits in one buffer at a time: a waiting packet
+        then holds nothing that a packet on an escape lane waits for (J. Duato 1993).
+        """
+        if self.distributions:
+            return distribution_cycle(self.graph, self.table, self.distributions)
+        for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
+            for own in self._waiting_apart():
+                found = routing.dependency_cycle(graph, self._as_waited_for(graph, table, own), len(own))
+                if found is not None:
+                    return self._lanes_of(found, own, plane.first_link)
+        return None
+
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
+        """Return the links that are dead when tables are replaced, in the order of the replacements."""
+        if not scenario.fault:
+            return []
+        from .tables import dead_in_turn
+
+        return dead_in_turn(scenario, self, columns)
+
+    def cycle_of(
+        self,
+        scenario: Scenario,
+        pairs: Pairs | None,
+        replaced: list[frozenset[int]],
+        alone: bool = False,
+    ) -> tuple[int, list[str]]:
+        """Return a cycle of links or lanes by name, and the number of the table with which it appears, 0 for
+        the first.
+
+        Args:
+            scenario: that of the tables after faults.
+            pairs: terminals between which packets are sent; None: between any.
+            replaced: the links that are dead when a table replaces the one before.
+            alone: whether the first table is left out.
+        """
+        if (pairs is None and not replaced) or self.distributions or self.via:
+            return 0, self._named(self.lane_cycle or [])
+        from .tables import tables_after
+
+        sets = [*([] if alone else [frozenset[int]()]), *replaced]
+        tables = [tables_after(scenario, self, dead) for dead in sets]
+        for at, (plane, (graph, _)) in enumerate(zip(self.graph.planes, self.planes, strict=True)):
+            here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
+            dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
+            dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
+            for own in self._waiting_apart():
+                phases = [self._as_waited_for(graph, table[at], own) for table in tables]
+                found = routing.phases_cycle(graph, phases, dead, len(own), here)
+                if found is not None:
+                    place, cycle = found
+                    return place, self._named(self._lanes_of(cycle, own, plane.first_link))
+        return 0, []
+
+    def _waiting_apart(self) -> list[list[int]]:
+        """Return lanes of a link whose packets never wait for those of others: a packet of one class never
+        waits for a lane of another class, but one that keeps its wire while it waits blocks all lanes.
+        """
+        return [[0]] if self.technology.holds_wire else self.classes.lanes
+
+    def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> RouteTable:
+        """Return a table by these lanes of each link, without those that packets need not wait for."""
+        tech = self.technology
+        if tech.holds_wire:
+            return table
+        if self.lane_choice == "escape" and tech.switching != "wormhole":
+            return routing.escape_lanes(graph, table, len(own))
+        return routing.divide(graph, table, len(own), self.lane_choice)
+
+    def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:
+        """Return the lanes of the whole network of those of some lanes of a plane's links."""
+        return [
+            (lane // len(own) + first_link) * self.technology.lanes + own[lane % len(own)] for lane in found
+        ]
+
+    def cycle_names(self) -> list[str]:
+        """Return the names of the links of :attr:`cycle`, with their lanes if links have several."""
+        return self._named(self.lane_cycle or [])
+
+    def _named(self, lanes: list[int]) -> list[str]:
+        names, each = self.graph.link_names, self.technology.lanes
+        if each == 1:
+            return [names[lane // each] for lane in lanes]
+        return [f"{names[lane // each]} lane {lane % each}" for lane in lanes]
+
+    def waited_for(self) -> list[tuple[Graph, RouteTable, int]]:
+        """Return, per plane and class, the table of lanes that packets wait for, and its number of lanes."""
+        return [
+            (graph, self._as_waited_for(graph, table, own), len(own))
+            for graph, table in self.planes
+            for own in self._waiting_apart()
+        ]
+
+    def _on_lanes(self, own: list[int]) -> RouteTable:
+        """Return the groups for the packets of a traffic class, which may use some lanes of each link."""
+        lanes = self.technology.lanes
+        if len(own) < lanes and any(table.group_lanes is not None for _, table in self.planes):
+            message = "the table names lanes itself: leave traffic_class out"
+            raise RoutingError(message, "traffic_class")
+        try:
+            divided = [
+                routing.divide(plane, table, len(own), self.lane_choice) for plane, table in self.planes
+            ]
+        except RoutingError as error:
+            if len(own) == lanes:
+                raise
+            numbers = f"lane {own[0]}" if len(own) == 1 else f"lanes {', '.join(map(str, own))}"
+            message = f"the traffic class of {numbers}: {error}"
+            raise RoutingError(message, error.parameter, error.named) from error
+        together = routing.together(self.graph, [routing.on_lanes(one, own, lanes) for one in divided], lanes)
+        return narrowed(together, self.graph, self.network.link_lanes, lanes)
+
+    def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
+        """Raise ScenarioError if two initiators of a schedule may use one link in the same slot."""
+        check_schedule(scenario, self.graph, self.table, programs)
+
+    def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
+        """Raise ScenarioError if packets are sent again too early for an acknowledgement, or twice."""
+        after_ps, tech = protocol["resend_after_ps"], self.technology
+        if 0 < tech.mtu_bytes < protocol["packet_bytes"]:
+            mtu = format_bytes(tech.mtu_bytes)
+            message = f"a packet of {format_bytes(protocol['packet_bytes'])} is longer than the MTU, {mtu}"
+            hint = f'write packet = "{mtu}" or less, or raise technology.mtu'
+            raise scenario.error(message, ("protocol", "packet"), hint)
+        least_ps = round(tech.packet_ps(protocol["packet_bytes"]) + tech.packet_ps(0))
+        if 0 < after_ps < least_ps:
+            message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and "
+            message += f"its acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would "
+            message += "be sent again"
+            raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
+        if after_ps and getattr(scenario.program, "retry_after_ps", None) is not None:
+            message = "the protocol sends packets again already, and would hide from the program what is lost"
+            hint = "remove it, or protocol.resend_after"
+            raise scenario.error(message, ("program", "retry_after"), hint)
+
+    @cached_property
+    def columns(self) -> Arrays:
+        """The engine's columns of routes."""
+        table = self.lane_table
+        return {
+            "switch_choice": self.choices(table),
+            **routes(table),
+            **class_columns(self.classes, self.graph, table.classes // len(self.classes.lanes)),
+            "link_deletes_address": self.addresses.deletes,
+            "via_switch": u32(table.via_switch),
+            "via_class": u32(table.via_class),
+            **self._distributed(),
+        }
+
+    def columns_after(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
+        """Return the tables that replace others after faults."""
+        if not scenario.fault:
+            return {}
+        from .tables import table_columns
+
+        return table_columns(scenario, self, columns, tick)
+
+    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
+        """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
+        per output would not fit into memory."""
+        try:
+            longest = self._longest_chars(arrays)
+            least = replace(
+                self.technology, input_buffer_chars=int(self.network.buffers.min(initial=1 << 30))
+            )
+            (least if len(self.network.buffers) else self.technology).check_whole_packets(longest, self.via)
+            self.technology.check_watchdog(longest, self.via)
+            if self.technology.pause_above_chars:
+                pauses.check_network(_native.is_by_packet(arrays))
+            if arrays["output_queues"]:
+                check_queues(_native.queues(arrays))
+        except TechnologyError as error:
+            raise scenario.located(error, "technology") from error
+
+    def _longest_chars(self, arrays: Arrays) -> int:
+        """Return the payload characters of the longest packet."""
+        names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
+        longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
+        packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
+        return self.technology.payload_chars(max(longest, packet))
+
+    def warnings(self, arrays: Arrays) -> list[str]:
+        """Return warnings about a network that can be computed."""
+        return pauses.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
+
+    def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
+        """Return warnings about the results of a run."""
+        return pauses.overfull(arrays, self.graph.link_names, native["link_most_stored"])
+
+    def _distributed(self) -> Arrays:
+        """Return the columns of distributions, and the routes extended by theirs."""
+        if not self.distributions:
+            return {}
+        table, spread = with_distributions(self.lane_table, self.distributions)
+        counts = [len(one.receivers) for one in self.distributions]
+        return {
+            **routes(table),
+            "group_all": spread,
+            "distribution_start": u32([0, *np.cumsum(counts)]),
+            "distribution_port": u32([port for one in self.distributions for port in one.receivers]),
+        }
+
+    def choices(self, table: RouteTable) -> NDArray[np.uint8]:
+        """Return, per switch, how a free lane is chosen; empty if no group has several lanes."""
+        several = np.diff(table.group_start) > 1
+        found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
+        found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
+        return found
+
+
+def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
+    """Return each plane with its table; planes with the same graph share a table."""
+    known: dict[int, RouteTable] = {}
+    for plane in graph.planes:
+        if id(plane.graph) not in known:
+            own = dict(parameters)
+            fill_routing(own, plane.graph.family)
+            table = routing.build(plane.graph, **own)
+            routing.verify(plane.graph, table)
+            known[id(plane.graph)] = table
+    return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]

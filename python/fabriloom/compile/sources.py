@@ -1,0 +1,100 @@
+"""What terminals send: packets of sources, or the messages of programs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import traffic
+from ..scenario import Scenario
+from ..technology.model import Ps
+from ..traffic import TrafficError
+from .columns import Arrays
+from .networks import Routes
+from .several import parallel
+from .times import MOST_WAIT_TICKS, Durations
+
+if TYPE_CHECKING:
+    from .programs import Messages
+
+_NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
+"""Columns of sources that the engine does not get."""
+
+
+class Packets:
+    """Terminals that are sources of packets."""
+
+    programs: None = None
+
+    def __init__(self, scenario: Scenario, routes: Routes) -> None:
+        self.scenario, self.routes = scenario, routes
+        try:
+            self.given: Arrays = traffic.build(
+                routes.graph.face,
+                routes.technology,
+                scenario.parameters("traffic"),
+                seed=scenario.seed,
+                via=routes.via,
+                ports=parallel(routes, scenario.port_choice),
+                distributions=routes.distributions,
+            )
+            """The columns of the engine, with waits in ps, and with names and requirements of flows."""
+        except TrafficError as error:
+            raise scenario.located(error, "traffic") from error
+        self._waits_ps = self.given.get("list_wait_ps", np.empty(0, np.int64))
+
+    @cached_property
+    def durations(self) -> list[Durations]:
+        """The waits of sources."""
+        arrivals = self.scenario.traffic.arrivals
+        own = [Durations.of("a wait of the list", ("traffic", "pattern"), self._waits_ps, MOST_WAIT_TICKS)]
+        if arrivals.kind == "wait" and arrivals.wait_ps is not None:
+            path = ("traffic", "arrivals", "wait")
+            own.append(Durations.of("a wait", path, arrivals.wait_ps, MOST_WAIT_TICKS))
+        return own
+
+    def columns(self, tick_ps: Ps) -> Arrays:
+        """Return the columns of sources."""
+        columns = {name: column for name, column in self.given.items() if name not in _NOT_OF_ENGINE}
+        return {**columns, "list_wait_ticks": (self._waits_ps // tick_ps).astype(np.uint64)}
+
+    def demand(self, arrays: Arrays) -> traffic.Demand:
+        """Return what each terminal sends to each."""
+        return traffic.demand(arrays)
+
+    def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
+        """Return the mean payload of a packet in bytes and in characters."""
+        return traffic.mean_length(arrays)
+
+    def failed(self, error: RuntimeError) -> Exception:
+        """Return an engine error; none of them is a mistake of the user."""
+        return RuntimeError(error.args[0])
+
+
+def sources_of(scenario: Scenario, routes: Routes) -> Packets | Messages:
+    """Return what the terminals of a scenario send. Raises ScenarioError."""
+    _check_distributions(scenario)
+    if scenario.program is None:
+        return Packets(scenario, routes)
+    from .programs import Messages
+
+    return Messages(scenario, routes)
+
+
+def _check_distributions(scenario: Scenario) -> None:
+    """Refuse features that distributions do not support, and distributions that nothing is sent to."""
+    if not getattr(scenario.routing, "distribution", None):
+        return
+    for what, path, is_there in [
+        ("faults", ("fault",), bool(scenario.fault)),
+        ("programs", ("program",), scenario.program is not None),
+    ]:
+        if is_there:
+            message = f"packet distribution is not defined beside {what}"
+            raise scenario.error(message, path, "remove one of the two", key=True)
+    if scenario.traffic.pattern.kind != "flows":
+        message = "nothing is sent to a distribution: only flows name one as their target"
+        hint = 'write pattern = { kind = "flows", flows = [...] }'
+        raise scenario.error(message, ("routing", "distribution"), hint, key=True)
