@@ -2,6 +2,7 @@
 
 use fabriloom_engine::fabric::{NEVER, fault_kind};
 use fabriloom_engine::kernel::Time;
+use fabriloom_engine::terminal::program;
 
 use crate::FlowControl;
 use crate::event::What;
@@ -236,7 +237,9 @@ impl Twin<'_> {
         let mark = worm.packet.mark;
         *count(&mut self.links[link as usize]) += 1;
         if let Some(programs) = &mut self.programs {
-            programs.lost(mark);
+            if program::mark::kind(mark) != program::mark::SOURCE {
+                programs.lost(mark);
+            }
             self.enter_turn(self.now);
         }
     }

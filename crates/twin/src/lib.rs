@@ -7,6 +7,7 @@
 //!
 //! Networks of rings have another twin, [`run_rings`], written from `docs/background/ring-model.md`.
 
+mod beside;
 mod code;
 mod distribute;
 mod event;

@@ -3,6 +3,7 @@
 use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, streams};
+use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
 use crate::event::{Agenda, What};
@@ -29,17 +30,21 @@ pub struct Twin<'a> {
     /// The codes that switches, then ports, remember.
     pub(crate) registers: Vec<Register>,
     pub(crate) codes: Vec<TakenCode>,
-    sources: Sources,
+    pub(crate) sources: Sources,
     /// The terminal of each port.
     ways: Ways,
     /// The ports of terminals with several, for sources' packets.
     ports: Option<Ports>,
     /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
+    /// Per terminal: whether its program sent the last packet, so that a source beside it is first.
+    pub(crate) yields: Vec<bool>,
+    /// Whether sources beside programs have ended with them.
+    pub(crate) sources_ended: bool,
     /// The latest scheduled turn of the programs.
     turn: Time,
     /// Per terminal: the packet that its source has handed out and that is not dispatched yet.
-    given: Vec<Option<Packet>>,
+    pub(crate) given: Vec<Option<Packet>>,
     deliveries: Vec<Delivery>,
     events: u64,
 }
@@ -77,6 +82,8 @@ impl<'a> Twin<'a> {
             ways: Ways::new(fabric),
             ports: fabric.has_ports().then(|| Ports::new(fabric)),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
+            yields: vec![false; fabric.terminals as usize],
+            sources_ended: false,
             turn: -1,
             given: vec![None; fabric.terminals as usize],
             deliveries: Vec::new(),
@@ -140,9 +147,12 @@ impl<'a> Twin<'a> {
     }
 
     fn ask(&mut self, terminal: u32) {
-        if let Some(programs) = &mut self.programs {
-            programs.link_free(terminal);
-            return self.enter_turn(self.now);
+        if self.programs.is_some() {
+            self.enter_turn(self.now);
+            if self.yields[terminal as usize] && self.source_sends(terminal) {
+                return;
+            }
+            return self.programs.iter_mut().for_each(|programs| programs.link_free(terminal));
         }
         if let Some(ports) = &mut self.ports {
             ports.ask(terminal, self.now);
@@ -218,6 +228,7 @@ impl<'a> Twin<'a> {
     fn let_programs_go_on(&mut self) {
         let Some(mut programs) = self.programs.take() else { return };
         programs.turn(self.now, &mut |terminal, packet| {
+            self.yields[terminal as usize] = true;
             self.put_on_link(terminal, *packet);
             false
         });
@@ -225,6 +236,7 @@ impl<'a> Twin<'a> {
             self.enter_turn(next);
         }
         self.programs = Some(programs);
+        self.sources_use_the_rest();
     }
 
     /// Handles the arrival of a packet's first character at its terminal.
@@ -235,12 +247,14 @@ impl<'a> Twin<'a> {
         }
         let packet = worm.packet;
         if let Some(programs) = &mut self.programs {
-            programs.head_came(self.ways.terminal(packet.target), packet.mark);
+            if mark::kind(packet.mark) != mark::SOURCE {
+                programs.head_came(self.ways.terminal(packet.target), packet.mark);
+            }
             self.enter_turn(self.now);
         }
     }
 
-    fn put_on_link(&mut self, terminal: u32, packet: Packet) {
+    pub(crate) fn put_on_link(&mut self, terminal: u32, packet: Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let number = self.worms.len();
         let has_via = packet.via != NONE;
@@ -309,7 +323,9 @@ impl<'a> Twin<'a> {
         let mark = worm.packet.mark;
         self.deliveries.push(delivery);
         if let Some(programs) = &mut self.programs {
-            programs.delivered(source, target, mark);
+            if mark::kind(mark) != mark::SOURCE {
+                programs.delivered(source, target, mark);
+            }
             self.enter_turn(self.now);
         }
         self.take_from_terminal(lane);
@@ -331,7 +347,8 @@ impl<'a> Twin<'a> {
         let messages = self.programs.as_ref().map(messages);
         // They may have handed on messages without end; only what is in the fabric moves on.
         if let Some(programs) = self.programs.take() {
-            totals.offered = programs.handed().0;
+            let own = if self.fabric.has_sources_beside() { totals.offered } else { 0 };
+            totals.offered = own + programs.handed().0;
         }
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();

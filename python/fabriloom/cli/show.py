@@ -89,11 +89,11 @@ def run(results: Results) -> None:
         _program_latencies(summary)
         if len(results.slots):
             promised.of_slots(results.slots)
-        return _codes(results)
-    say(
-        f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "
-        "± is half of a 95 % interval."
-    )
+    else:
+        say(
+            f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "
+            "± is half of a 95 % interval."
+        )
     if results.transfers is not None:
         promised.of_completions(results.transfers)
     if len(results.promises):

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import traffic
 from ..topology import Graph
+from ..traffic import Demand
 
 if TYPE_CHECKING:
     from ..programs import Programs
@@ -121,19 +123,32 @@ def _cables(graph: Graph, links: frozenset[int]) -> list[str]:
 
 def pairs_of(compiled: Compiled) -> Pairs | None:
     """Return the pairs of terminals that packets are sent between; None: any, or unknown before the run."""
-    terminals = compiled.graph.terminals
-    demand = compiled.demand()
+    found = _pairs_in(compiled.demand(), compiled.graph.terminals)
+    if compiled.programs is None or found is None:
+        return found
+    if _aims_anywhere(compiled.programs):
+        return None
+    # Acknowledgements and answers go back.
+    source, target = np.concatenate([found[0], found[1]]), np.concatenate([found[1], found[0]])
+    if compiled.sources.given:
+        beside = _pairs_in(traffic.demand(compiled.arrays), compiled.graph.terminals)
+        if beside is None:
+            return None
+        source, target = np.concatenate([source, beside[0]]), np.concatenate([target, beside[1]])
+    return _once(source, target)
+
+
+def _pairs_in(demand: Demand, terminals: int) -> Pairs | None:
     even = np.flatnonzero(demand.even > 0)
     if len(even) == terminals or len(even) * terminals > MOST_PAIRS or len(demand.source) > MOST_PAIRS:
         return None
     others = np.tile(np.arange(terminals), len(even))
     source = np.concatenate([demand.source, np.repeat(even, terminals)])
     target = np.concatenate([demand.target, others])
-    if compiled.programs is not None:
-        if _aims_anywhere(compiled.programs):
-            return None
-        # Acknowledgements and answers go back.
-        source, target = np.concatenate([source, target]), np.concatenate([target, source])
+    return _once(source, target)
+
+
+def _once(source: Ints, target: Ints) -> Pairs:
     found = np.unique(np.stack([source, target])[:, source != target], axis=1)
     return found[0].astype(np.int64), found[1].astype(np.int64)
 

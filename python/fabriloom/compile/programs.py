@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from . import costs
 from .columns import Arrays
 from .networks import Routes
 from .several import no_way
+from .sources import Packets
 from .times import MOST_WAIT_TICKS, Durations
 
 _WINDOWS = (
@@ -40,12 +41,12 @@ _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", 
 class Messages:
     """Terminals that run programs, whose messages a protocol cuts into packets."""
 
-    given: ClassVar[Arrays] = {}
-    """No columns of sources."""
     programs: Programs
 
-    def __init__(self, scenario: Scenario, routes: Routes) -> None:
-        self.scenario, self.routes = scenario, routes
+    def __init__(self, scenario: Scenario, routes: Routes, packets: Packets | None) -> None:
+        self.scenario, self.routes, self.packets = scenario, routes, packets
+        self.given: Arrays = {} if packets is None else packets.given
+        """The columns of sources beside the programs."""
         self.protocol = protocol_of(scenario)
         try:
             settings = _settings(scenario, self.protocol)
@@ -71,10 +72,12 @@ class Messages:
             Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
         )
         times += costs.durations(self.scenario, found)
+        beside = [] if self.packets is None else self.packets.durations
         due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
         waits = found.amount[found.timed]
         if not found.places:
-            return [*times, due, Durations.of("a wait of the program", ("program",), waits, MOST_WAIT_TICKS)]
+            own = [Durations.of("a wait of the program", ("program",), waits, MOST_WAIT_TICKS)]
+            return [*times, due, *own, *beside]
         rows = np.flatnonzero(found.timed)
         _, first = np.unique(waits, return_index=True)
         places: Sequence[str] = found.places
@@ -82,7 +85,7 @@ class Messages:
             Durations.of(f'"{found.text(row)}"', _path(places[int(row)]), found.amount[row], MOST_WAIT_TICKS)
             for row in rows[first].tolist()
         ]
-        return [*times, due, *own]
+        return [*times, due, *own, *beside]
 
     def columns(self, tick_ps: Ps) -> Arrays:
         """Return the columns of programs and the scalars of their protocol."""
@@ -90,9 +93,10 @@ class Messages:
         _check_packets(scenario, routes.technology, protocol)
         routes.check_protocol(scenario, protocol)
         times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
+        silent = traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"])
         return {
             **costs.columns(scenario, found, tick_ps),
-            **traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"]),
+            **(silent if self.packets is None else self.packets.columns(tick_ps)),
             **found.columns(tick_ps),
             **{f"message_{name}": protocol[name] for name in _WINDOWS},
             **times,

@@ -1,4 +1,4 @@
-"""What terminals send: packets of sources, or the messages of programs."""
+"""What terminals send: packets of sources, the messages of programs, or both."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def sources_of(scenario: Scenario, routes: Routes) -> Packets | Messages:
         return Packets(scenario, routes)
     from .programs import Messages
 
-    return Messages(scenario, routes)
+    return Messages(scenario, routes, Packets(scenario, routes) if scenario.has_traffic else None)
 
 
 def _check_distributions(scenario: Scenario) -> None:

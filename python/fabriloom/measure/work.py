@@ -78,6 +78,9 @@ def measure(
             "simulation does"
         )
         raise scenario.error(message, ("traffic",), "write a [program], such as ping-pong", key=True)
+    if scenario.has_traffic:
+        message = "only a program can be measured: traffic is made packet by packet"
+        raise scenario.error(message, ("traffic",), "remove [traffic]", key=True)
     base = scenario.alone()
     points = (
         [(one, varied(base, one)) for one in settings_of(dict(scenario.sweep))]

@@ -186,9 +186,12 @@ class Results(Tabled):
 
     @property
     def transfers(self) -> pl.DataFrame | None:
-        """The rows of :attr:`completions`, if some of these flows start, stop or count their packets."""
+        """The rows of :attr:`completions`, if some of these flows start, stop or count their packets, or
+        stand beside a program.
+        """
         # Asked first: a table needs a library that takes a moment to import.
-        return self.completions if self.native.get("transient") and len(self.completions) else None
+        shown = self.native.get("transient") or self.program is not None
+        return self.completions if shown and len(self.completions) else None
 
     @cached_property
     def requirements(self) -> pl.DataFrame:

@@ -87,7 +87,7 @@ def _ports(scenario: Scenario) -> None:
 
 
 def _program(scenario: Scenario) -> None:
-    """Check that a program replaces traffic, and that a protocol comes with a program."""
+    """Check what traffic stands beside a program, and that a protocol comes with one."""
     protocol = scenario.protocol
     if scenario.program is None:
         if protocol is not None:
@@ -97,9 +97,25 @@ def _program(scenario: Scenario) -> None:
             message = "only programs send messages; traffic sends packets"
             raise scenario.error(message, ("output", "messages"), "write trace = true for every packet")
         return
-    if "traffic" in scenario.raw:
-        message = "a scenario has either traffic or a program"
-        raise scenario.error(message, ("traffic",), "remove one of the two sections", key=True)
+    if scenario.has_traffic:
+        _beside(scenario)
+
+
+def _beside(scenario: Scenario) -> None:
+    """Check that traffic beside a program has sources that wait for nothing, on links of their own."""
+    traffic, path = scenario.traffic, ("traffic",)
+    if scenario.of_rings:
+        message = "traffic beside a program is for networks of links, not of rings"
+        raise scenario.error(message, path, "remove one of the two sections", key=True)
+    if has_ports(scenario.topology):
+        message = "traffic beside a program is for terminals with one port"
+        raise scenario.error(message, path, "remove one of the two sections", key=True)
+    if not (traffic.is_open() or traffic.needs_load()):
+        message = "beside a program, traffic is made at given times: it waits for nothing"
+        raise scenario.error(message, path, "give a load, a rate or flows, or remove [program]", key=True)
+    if traffic.source_queue not in (None, 0):
+        message = "beside a program, packets of traffic wait without limit"
+        raise scenario.error(message, ("traffic", "source_queue"), "remove it", key=True)
 
 
 def _lengths(scenario: Scenario) -> None:

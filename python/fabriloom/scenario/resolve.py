@@ -69,13 +69,15 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         fill_routing(resolved["routing"], scenario.topology.kind)
     if scenario.program is None:
         del resolved["output"]["messages"]
-        fill_traffic(resolved["traffic"], scenario)
     else:
-        del resolved["traffic"]
         resolved["protocol"] = _dump(filled_protocol(scenario))
         if scenario.protocol is None or not scenario.protocol.resend_after_ps:
             for name in RESEND_SETTINGS:
                 del resolved["protocol"][name]
+    if scenario.has_traffic:
+        fill_traffic(resolved["traffic"], scenario)
+    else:
+        del resolved["traffic"]
     resolved = _whole_floats(resolved)
     for others in OTHERS:
         if getattr(scenario, others) in ({}, Study()):

@@ -82,8 +82,11 @@ def _mtu(technology: Any) -> str | None:
 def _in_packets_of(mtu: str, data: dict[str, Any]) -> dict[str, Any]:
     """Let packets and those of messages have this payload unless they have one of their own."""
     protocol, traffic = data.get("protocol", {}), data.get("traffic", {})
-    if data.get("program") is None:
-        return {**data, "traffic": {"length": mtu, **traffic}} if isinstance(traffic, dict) else data
+    alone = data.get("program") is None
+    if (alone or "traffic" in data) and isinstance(traffic, dict):
+        data = {**data, "traffic": {"length": mtu, **traffic}}
+    if alone:
+        return data
     if isinstance(protocol, dict) and protocol.get("preset", "raw") in ("raw", "spacewire"):
         data = {**data, "protocol": {"packet": mtu, **protocol}}
     return data
@@ -125,7 +128,7 @@ class Scenario(Written):
         default=None, description="How the messages of a program become packets"
     )
     program: Program | None = Field(
-        default=None, description="The operations of the terminals, instead of traffic"
+        default=None, description="The operations of the terminals, instead of traffic or beside it"
     )
     fault: Annotated[list[Fault], Field(max_length=4096)] = Field(
         default=[], description="Failures during the run, each a table [[fault]]"
@@ -167,7 +170,12 @@ class Scenario(Written):
     @property
     def needs_load(self) -> bool:
         """Whether a load determines how often packets are created."""
-        return self.program is None and self.traffic.needs_load()
+        return self.has_traffic and self.traffic.needs_load()
+
+    @property
+    def has_traffic(self) -> bool:
+        """Whether terminals are sources: without a program, or beside theirs if traffic is written."""
+        return self.program is None or "traffic" in self.raw
 
     @property
     def port_choice(self) -> str:
@@ -192,7 +200,7 @@ class Scenario(Written):
         network = self.topology.kind + (f" {size}" if isinstance(size, int | list) else "")
         work = f"{self.traffic.pattern.kind} traffic"
         if self.program is not None:
-            work = f"program {self.program.kind}"
+            work = f"program {self.program.kind}" + (f" beside {work}" if self.has_traffic else "")
         elif isinstance(self.traffic.load, float | int):
             work += f" at load {self.traffic.load:g}"
         name = f" {self.name!r}" if self.name else ""

@@ -1,6 +1,6 @@
 //! The ends of paths: ports of terminals, and distributions, which stand for several ports.
 
-use super::Fabric;
+use super::{Fabric, arrival};
 
 /// Returns the traffic class, below `classes`, of a packet, from the bits of its sender and of its target.
 #[inline]
@@ -25,6 +25,11 @@ impl Fabric {
     /// Whether programs drive the terminals.
     pub fn has_programs(&self) -> bool {
         !self.program_start.is_empty()
+    }
+
+    /// Whether terminals that run programs are sources as well.
+    pub fn has_sources_beside(&self) -> bool {
+        self.has_programs() && self.source_arrival.iter().any(|&kind| kind != arrival::SILENT)
     }
 
     /// Whether hosts that run programs have buses that take time.

@@ -12,6 +12,7 @@ use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE, fault_kind};
 use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
+use crate::terminal::program::mark;
 
 /// Packets lost on a link since the counts were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -463,6 +464,7 @@ impl Network {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
             let mark = at.mark;
+            let row = if self.faults.marks.is_some() { mark::row(mark) } else { mark };
             if self.hops.limit > 0 {
                 let (now, &mut Packet { source, target, created, started, .. }) = (self.agenda.now, at);
                 self.hops.record(Hop {
@@ -479,7 +481,7 @@ impl Network {
             *count(&mut self.faults.losses[link as usize]) += 1;
             self.faults.remains += 1;
             self.faults.lost += 1;
-            self.faults.lost_of_flows.get_mut(mark as usize).into_iter().for_each(|count| *count += 1);
+            self.faults.lost_of_flows.get_mut(row as usize).into_iter().for_each(|count| *count += 1);
             self.faults.marks.iter_mut().for_each(|marks| marks.push(mark));
         }
     }

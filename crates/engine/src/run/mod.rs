@@ -12,6 +12,7 @@
 //! | events of the network | [`run_loop`]: `go_on`; [`network`]: `happen` | `event.rs`: the order of `What` |
 //! | deliveries are recorded | [`run_loop`]: `record_deliveries` | `twin.rs`: `deliver` |
 //! | programs continue | [`run_loop`]: `let_programs_go_on` | `twin.rs`: `let_programs_go_on` |
+//! | sources beside programs are asked | [`run_loop::beside`]: `divide_requests`, `send_beside` | `beside.rs`: `source_sends`, `sources_use_the_rest` |
 //! | sources are asked, and packets dispatched | [`run_loop`]: `dispatch_all`; [`run_loop::several`]: `ask_ports` | `twin.rs`: `ask`, `dispatch`, `send_by_ports` |
 //! | the network decides | [`network`]: `decide` | `event.rs`: the order of `What` |
 //!
@@ -22,6 +23,7 @@
 //! | this one | the options and results of a run; [`Simulation`], a run with its network | |
 //! | [`network`], [`network::with_lanes`], [`network::with_packets`] | what the loop needs of a network, for each kind | `News`; the state of a network only through its methods |
 //! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
+//! | [`run_loop::beside`] | sources of terminals that run programs: turns on the link, and the end of both | `Beside`; `News`: `asking`, `heads`, `lost`; `Run`: `pending`, `newest`, `end` |
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
 //! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
 //! | [`run_loop::watch`] | when the run looks at the network next; whether packets or the engine are stuck | `Run`: `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events`, `searches` |
@@ -387,7 +389,7 @@ impl Simulation {
         let network = self.any();
         let totals = self.run.totals(network.fabric(), self.run.now);
         let (in_flight, scrubbed) = (network.in_flight() + totals.waiting, network.scrubbed());
-        let lost = network.lost();
+        let (lost, offered_bytes) = (network.lost(), totals.offered_bytes);
         let (offered, delivered, refused) = (totals.offered, self.run.delivered, totals.refused);
         if offered != delivered + refused + in_flight + scrubbed + lost {
             return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed, lost });
@@ -399,7 +401,6 @@ impl Simulation {
                 return Err(RunError::MessagesNotConserved { made, received, in_flight, lost });
             }
         }
-        let offered_bytes = totals.offered_bytes;
         Ok(Balance { offered, offered_bytes, delivered, refused, in_flight, scrubbed, lost })
     }
 

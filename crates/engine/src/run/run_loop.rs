@@ -1,5 +1,6 @@
 //! The run loop: tick after tick, with periodic checks in between.
 
+mod beside;
 mod count;
 mod finish;
 mod settle;
@@ -13,7 +14,9 @@ use crate::kernel::Time;
 use crate::measure::{Backlog, Codes, Delivery, Flows, Measure, Order, Planes, Taken, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::Standstill;
+use crate::terminal::program::mark;
 use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
+use beside::{Beside, of_flow};
 
 /// Maximum factor by which the search for deadlock becomes rarer if it takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
@@ -35,6 +38,8 @@ pub struct Run {
     open: Vec<u32>,
     /// The programs that drive the terminals instead of sources, if any.
     pub programs: Option<Box<Programs>>,
+    /// The sources beside programs, if there are any.
+    beside: Option<Box<Beside>>,
     /// Where the ports of terminals lead, if terminals have several.
     ways: Option<Box<Ways>>,
     /// The queues in front of these ports, if sources fill them instead of programs.
@@ -120,6 +125,7 @@ impl Run {
             sources,
             open: (0..fabric.terminals).filter(is_open).collect(),
             programs,
+            beside: Beside::new(fabric),
             ways: fabric.has_ports().then(|| Box::new(Ways::new(fabric))),
             ports,
             pending: vec![None; terminals],
@@ -221,7 +227,8 @@ impl Run {
     #[inline]
     fn next<N: Network>(&self, network: &mut N) -> Option<Time> {
         let Some(programs) = &self.programs else { return network.next() };
-        match (network.next(), programs.next()) {
+        let wake = self.beside.as_ref().and_then(|beside| beside.next());
+        match (network.next(), programs.next().into_iter().chain(wake).min()) {
             (Some(one), Some(other)) => Some(one.min(other)),
             // Codes and faults continue; programs end a run without them.
             (Some(_), None) if network.is_idle() => None,
@@ -252,12 +259,13 @@ impl Run {
         if self.ways.is_some() {
             self.name_terminals(network.fabric());
         }
+        self.keep_from_programs();
         self.record_deliveries();
         for code in self.news.codes.drain(..) {
             self.codes.record(code);
         }
         if let Some(programs) = &self.programs
-            && (self.news.is_for_programs() || programs.next() == Some(now))
+            && (self.news.is_for_programs() || programs.next() == Some(now) || self.has_wake())
         {
             self.let_programs_go_on(network)?;
         }
@@ -271,6 +279,7 @@ impl Run {
 
     fn record_deliveries(&mut self) {
         for delivery in &self.news.deliveries {
+            let delivery = if self.beside.is_some() { &of_flow(delivery) } else { delivery };
             self.measure.record(delivery);
             self.taken.record(delivery);
             if self.trace.limit > 0 {
@@ -334,24 +343,33 @@ impl Run {
     /// Runs the programs of a tick instead of sources. A separate function, so that the loop stays small without them.
     #[inline(never)]
     fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
+        self.divide_requests(network);
         self.tell_programs();
         let Some(programs) = &mut self.programs else { return Ok(()) };
-        self.events += programs.turn(self.now, &mut |terminal, packet| network.dispatch(terminal, packet));
+        let beside = &mut self.beside;
+        self.events += programs.turn(self.now, &mut |terminal, packet| {
+            Self::yields(beside, terminal);
+            network.dispatch(terminal, packet)
+        });
         for (port, held) in programs.off_bus() {
             network.off_bus(port, held);
         }
         match (programs.astray(), programs.no_plane()) {
-            (Some((terminal, operation)), _) => Err(RunError::NoPeer { terminal, operation }),
-            (_, Some(NoPlane { from, to })) => Err(RunError::NoPlane { from, to }),
-            _ => Ok(()),
+            (Some((terminal, operation)), _) => return Err(RunError::NoPeer { terminal, operation }),
+            (_, Some(NoPlane { from, to })) => return Err(RunError::NoPlane { from, to }),
+            _ => {}
         }
+        self.send_beside(network);
+        Ok(())
     }
 
     /// Reports the network's results to the programs.
     fn tell_programs(&mut self) {
         let Some(programs) = &mut self.programs else { return };
         for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
-            programs.delivered(source, target, mark);
+            if mark::kind(mark) != mark::SOURCE {
+                programs.delivered(source, target, mark);
+            }
         }
         for (target, mark) in self.news.heads.drain(..) {
             programs.head_came(target, mark);

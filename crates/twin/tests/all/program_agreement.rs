@@ -2,7 +2,8 @@
 
 use crate::scenarios::agree::{Seen, simulate, store};
 use crate::scenarios::faults::with_ring_faults;
-use crate::scenarios::programs::random_programs;
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::programs::{random_programs, random_programs_beside};
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
@@ -21,6 +22,22 @@ fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
 fn programs_on_links_agree() {
     let seen = compare_links(0..250, 40);
     assert!(seen.messages > 5_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
+    assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
+}
+
+/// Terminals that run a program and are sources as well, with one lane and with several.
+#[test]
+fn programs_beside_sources_agree() {
+    let (mut seen, mut both) = (Seen::default(), 0);
+    for seed in seeds("programs beside sources", 0..200) {
+        let mut fabric = random_programs_beside(&random_fabric(seed), seed);
+        if seed % 4 == 0 {
+            fabric = with_lanes(&fabric, seed);
+        }
+        both += u32::from(fabric.has_sources_beside());
+        seen.compare(seed, &fabric, time_for(&fabric, 40));
+    }
+    assert!(both > 80 && seen.messages > 3_000 && seen.received > 1_000, "{both}, {seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Checked, Shapes, ascending, fail, known};
-use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, acknowledge, arrival, operation, transaction};
+use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, acknowledge, arrival, is_open, operation, transaction};
 
 /// Maximum nesting of repeats.
 const DEPTH: usize = 4;
@@ -55,9 +55,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
         ascending("op_needs_start", &f.op_needs_start, f.op_needs.len())?;
     }
     for terminal in 0..f.terminals {
-        if f.source_arrival[terminal as usize] != arrival::SILENT {
-            return fail("source_arrival", terminal as usize, 1, "silent where programs drive the terminals");
-        }
+        beside(f, terminal as usize)?;
         let kind = f.terminal_transaction.get(terminal as usize).copied();
         if kind.is_some_and(|kind| !matches!(kind, transaction::WRITE | transaction::MOVE)) {
             return fail("terminal_transaction", terminal as usize, 2, "one that stores, for programs");
@@ -70,6 +68,22 @@ pub(super) fn check(f: &Fabric) -> Checked {
         graph(f, program)?;
     }
     answered(f)
+}
+
+/// Checks the source of a terminal beside its program.
+fn beside(f: &Fabric, terminal: usize) -> Checked {
+    let kind = f.source_arrival[terminal];
+    if kind == arrival::SILENT {
+        return Ok(());
+    }
+    if !is_open(kind) || f.has_rings() || f.has_ports() {
+        let expected = "silent, or open beside programs on links of terminals with one port";
+        return fail("source_arrival", terminal, kind, expected);
+    }
+    match f.source_queue[terminal] {
+        0 => Ok(()),
+        places => fail("source_queue", terminal, places, "0, no limit, beside programs"),
+    }
 }
 
 fn protocol(f: &Fabric) -> Checked {

@@ -23,7 +23,13 @@ impl Run {
     pub(in crate::run) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {
         if let Some(programs) = &self.programs {
             let (offered, offered_bytes) = programs.handed();
-            return Totals { offered, offered_bytes, ..Totals::default() };
+            if self.beside.is_none() {
+                return Totals { offered, offered_bytes, ..Totals::default() };
+            }
+            let mut totals = self.sources.clone().totals(fabric, now, &self.handed_out());
+            totals.offered += offered;
+            totals.offered_bytes += offered_bytes;
+            return totals;
         }
         if let Some(ports) = &self.ports {
             return ports.totals(&self.sources, fabric, now);

@@ -85,6 +85,11 @@ impl Interface {
         }
     }
 
+    /// Whether anything is ready for the link.
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.acks.is_empty()
+    }
+
     /// Takes the first packet that is ready.
     #[inline]
     pub fn take_ready(&mut self) -> Option<u32> {

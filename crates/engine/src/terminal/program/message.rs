@@ -16,6 +16,8 @@ pub mod mark {
     pub const ACK: u32 = 1;
     /// The read request for a part, which returns with it.
     pub const READ: u32 = 2;
+    /// A packet of a source beside the program: instead of a message, the row of its flow.
+    pub const SOURCE: u32 = 3;
 
     /// Returns the mark of a packet of a message.
     #[inline]
@@ -29,7 +31,13 @@ pub mod mark {
         mark >> 2
     }
 
-    /// Returns the kind of packet; 3 if it belongs to no message.
+    /// Returns the row of its flow for a packet of a source beside the program; `NONE` for others.
+    #[inline]
+    pub fn row(mark: u32) -> u32 {
+        if kind(mark) == SOURCE { message(mark) } else { crate::fabric::NONE }
+    }
+
+    /// Returns the kind of packet.
     #[inline]
     pub fn kind(mark: u32) -> u32 {
         mark & 3

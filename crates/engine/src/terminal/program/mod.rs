@@ -173,6 +173,8 @@ pub struct Programs {
     astray: Option<Astray>,
     no_plane: Option<NoPlane>,
     packets: u64,
+    /// Packets that were delivered or lost.
+    back: u64,
     bytes: u64,
     /// The statistics.
     pub account: Account,
@@ -212,6 +214,7 @@ impl Programs {
             astray: None,
             no_plane: None,
             packets: 0,
+            back: 0,
             bytes: 0,
             account: Account::new(fabric, keep),
             hosts,
@@ -243,10 +246,21 @@ impl Programs {
         }
     }
 
+    /// Whether the link of a port takes a packet that the program does not have.
+    pub fn is_open(&self, port: u32) -> bool {
+        self.interfaces[port as usize].open
+    }
+
+    /// Reports that the link of a port has taken a packet of another sender; `more`: whether it takes one more.
+    pub fn link_taken(&mut self, port: u32, more: bool) {
+        self.interfaces[port as usize].open = more;
+    }
+
     /// Reports the delivery of a packet in this tick. Data that were read are delivered to the reader.
     #[inline]
     pub fn delivered(&mut self, source: u32, target: u32, mark: u32) {
         let to = if mark::kind(mark) == mark::READ { source } else { target };
+        self.back += 1;
         self.news.push((to, News::Packet { mark }));
     }
 
@@ -283,6 +297,7 @@ impl Programs {
 
     /// Reports the loss of a packet. What it carried never arrives unless it is sent again.
     pub fn lost(&mut self, mark: u32) {
+        self.back += 1;
         if self.flights.is_some() {
             // In an order that does not depend on the network's.
             self.news.push((0, News::Lost { mark }));
@@ -422,6 +437,12 @@ impl Programs {
             one.lost && one.sent && (asks(one.source) || asks(one.target))
         };
         self.messages.kept().filter(move |one| !again(one))
+    }
+
+    /// Whether nothing can happen by itself any more: nothing is timed, ready or under way. On links only.
+    pub fn rests(&self) -> bool {
+        let is_idle = |port: &Interface| !port.has_ready();
+        self.packets == self.back && self.next().is_none() && self.interfaces.iter().all(is_idle)
     }
 
     /// Whether a program or a message is unfinished.

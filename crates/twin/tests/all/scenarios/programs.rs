@@ -1,6 +1,8 @@
 //! Random programs and protocols on a fabric of either kind.
 
-use fabriloom_engine::fabric::{ANY, CROSS, Fabric, LAST, NONE, acknowledge, arrival, check, operation};
+use fabriloom_engine::fabric::{
+    ANY, CROSS, Fabric, LAST, NONE, acknowledge, arrival, check, is_open, operation,
+};
 
 use super::random::{Draw, draw_for};
 
@@ -22,6 +24,17 @@ pub fn random_programs(fabric: &Fabric, seed: u64) -> Fabric {
             return f;
         }
     }
+}
+
+/// The same beside those of its sources that create packets whatever the network accepts.
+pub fn random_programs_beside(fabric: &Fabric, seed: u64) -> Fabric {
+    let mut f = random_programs(fabric, seed);
+    for (terminal, &kind) in fabric.source_arrival.iter().enumerate().filter(|&(_, &kind)| is_open(kind)) {
+        f.source_arrival[terminal] = kind;
+        f.source_queue[terminal] = 0;
+    }
+    check(&f).expect("sources beside programs are legal");
+    f
 }
 
 fn protocol(f: &mut Fabric, draw: &mut Draw) {
