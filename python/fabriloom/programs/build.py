@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fabriloom.programs import building, credit, simple
 from fabriloom.programs.check import check
+from fabriloom.programs.clocks import with_clocks
 from fabriloom.programs.descriptors import descriptors
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal import goal
@@ -20,6 +21,9 @@ from fabriloom.programs.table import Programs
 from fabriloom.traffic.kinds import Network
 
 _Builder = Callable[[Roles, Settings, Draws], Programs]
+
+_CLOCKS = 0x636C_6F63_6B73
+"""Clocks have draws of their own: without any, targets and orders are the same."""
 
 BUILDERS: dict[str, _Builder] = {
     "ping-pong": simple.ping_pong,
@@ -59,6 +63,8 @@ def build(network: Network, settings: Settings, protocol: Settings, *, seed: int
         ProgramError: the text of an operation is wrong; the error gives the place in it.
     """
     programs = BUILDERS[settings["kind"]](Roles(network), settings, Draws(seed))
+    if settings.get("clocks"):
+        programs = with_clocks(programs, settings["clocks"], Draws(seed ^ _CLOCKS))
     check(programs, protocol)
     if protocol["layer"] == "control-word":
         return control_words(programs, protocol)

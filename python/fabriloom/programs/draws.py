@@ -26,6 +26,10 @@ class Draws:
         """Return uniform whole numbers below ``limit``, at most 2^32."""
         return ((self.raw(*shape) >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32)).astype(np.int64)
 
+    def unit(self, count: int) -> np.ndarray:
+        """Return uniform numbers from 0 on, below 1."""
+        return (self.raw(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
     def distinct(self, limit: int, count: int, rows: int) -> Ints:
         """Return ``count`` different numbers below ``limit`` in random order, shape (rows, count)."""
         if count == 1:
@@ -39,5 +43,4 @@ class Draws:
 
     def moments(self, count: int, span_ps: int) -> Ints:
         """Return ``count`` random times before ``span_ps``, sorted."""
-        share = (self.raw(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        return np.sort((share * span_ps).astype(np.int64))
+        return np.sort((self.unit(count) * span_ps).astype(np.int64))

@@ -42,6 +42,30 @@ def _size() -> int:
     return Field(alias="size", description="Size of a message")
 
 
+class Clocks(Section):
+    """The clocks of the terminals: what each program does at a time, or waits for, is by the one of its own.
+
+    Terminals draw them before the run. When events are due is by the time of the run.
+    """
+
+    start_ps: TimePs = Field(
+        default=0,
+        alias="start",
+        description="Latest start: each program starts up to this time after the run",
+    )
+    drift_ppm: Annotated[float, Field(ge=0, le=10_000)] = Field(
+        default=0.0, description="Most by which a clock is fast or slow, in parts per million"
+    )
+
+
+class Clocked(Section):
+    """Programs by clocks that may differ."""
+
+    clocks: Clocks | None = Field(
+        default=None, description="Clocks that drift and starts that differ; if not given, all are exact"
+    )
+
+
 class PingPong(Section):
     """Pairs of terminals send one message back and forth. A mark records the start of each round."""
 
@@ -65,7 +89,7 @@ class OutFarming(Section):
     targets: Literal["others"] | Several = Field(default="others", description="The receivers")
 
 
-class FunnelIn(Section):
+class FunnelIn(Clocked):
     """Several terminals send to one terminal."""
 
     kind: Literal["funnel-in"]
@@ -75,7 +99,7 @@ class FunnelIn(Section):
     sources: Literal["others"] | Several = Field(default="others", description="The senders")
 
 
-class AllToAll(Section):
+class AllToAll(Clocked):
     """In each round, every terminal sends to every other terminal and then receives what was sent to it."""
 
     kind: Literal["all-to-all"]
@@ -121,7 +145,7 @@ class LogP(Section):
     )
 
 
-class FixedPairs(Section):
+class FixedPairs(Clocked):
     """The i-th source sends to the i-th target."""
 
     kind: Literal["fixed-pairs"]
@@ -131,7 +155,7 @@ class FixedPairs(Section):
     targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
-class RandomPairs(Section):
+class RandomPairs(Clocked):
     """Each message of a source goes to a random target, drawn before the run."""
 
     kind: Literal["random-pairs"]
@@ -142,7 +166,7 @@ class RandomPairs(Section):
     targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
-class Events(Section):
+class Events(Clocked):
     """Settings that all event building shares."""
 
     events: Count = Field(default=1000, description="Number of events")
@@ -232,7 +256,7 @@ class PullLevel3(Events):
     )
 
 
-class BarrelShifter(Section):
+class BarrelShifter(Clocked):
     """Event building in time slots: in each slot, every source sends to a different target."""
 
     kind: Literal["barrel-shifter"]
@@ -293,7 +317,7 @@ class TerminalProgram(Section):
     )
 
 
-class Operations(Section):
+class Operations(Clocked):
     """Your own programs, operation by operation; terminals without a program do nothing."""
 
     kind: Literal["operations"]
@@ -310,7 +334,7 @@ class Operations(Section):
     )
 
 
-class Rmap(Section):
+class Rmap(Clocked):
     """Initiators read and write the memories of targets by RMAP (ECSS-E-ST-50-52C), byte for byte.
 
     In each round, an initiator sends one command to each of its targets in turn. A target executes one
@@ -353,7 +377,7 @@ class Rmap(Section):
     targets: Terminals = Field(default="auto", description="Targets. " + _TARGETS)
 
 
-class Ccsds(Section):
+class Ccsds(Clocked):
     """The i-th source sends CCSDS packets to the i-th target (ECSS-E-ST-50-53C), byte for byte."""
 
     kind: Literal["ccsds"]
