@@ -17,8 +17,9 @@ from fabriloom.compile import compile
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import drawn
 from fabriloom.results.figures import figures, in_percent
-from fabriloom.studies import effective_bisection, failures
+from fabriloom.studies import failures
 from fabriloom.studies.comparison import variants
+from fabriloom.studies.links import bisection as effective_bisection
 from fabriloom.technology import technology
 from pages import Rows, put
 

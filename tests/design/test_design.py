@@ -14,8 +14,8 @@ from fabriloom.design.candidates import base_of
 from fabriloom.design.load import changed, from_dict
 from fabriloom.report.design import for_design
 from fabriloom.report.page import number
+from fabriloom.results.columns.studies import CANDIDATES
 from fabriloom.results.figures import figures
-from fabriloom.results.study_columns import CANDIDATES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SCENARIOS = DOCS.parent / "scenarios" / "design"

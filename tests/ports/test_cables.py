@@ -109,7 +109,7 @@ def test_engine_and_twin_agree(choice: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("choice", CHOICES)
 def test_what_check_counts_with_is_what_links_carry(choice: str, tmp_path: Path) -> None:
     from fabriloom.compile import LinkRoutes, compile
-    from fabriloom.studies.link_loads import loads
+    from fabriloom.studies.links.loads import loads
 
     compiled = compile(scenario(tmp_path, choice=choice, load=0.2).with_settings({"run.duration": "20 ms"}))
     assert isinstance(compiled.routes, LinkRoutes)

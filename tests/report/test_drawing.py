@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from fabriloom import topology
 from fabriloom.report.drawing import fabric_svg
-from fabriloom.report.drawing_layout import nearest_distance, switch_positions
-from fabriloom.report.drawing_style import RAMP, ramp, scale_of
+from fabriloom.report.drawing.layout import nearest_distance, switch_positions
+from fabriloom.report.drawing.style import RAMP, ramp, scale_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 import pytest
 from fabriloom import Scenario, report, run, topology
-from fabriloom.report.large import MOST_LINKS, is_large, parts_of
+from fabriloom.report.drawing.large import MOST_LINKS, is_large, parts_of
 from page.browser import PROGRAM, browser
 
 GRAPHS = {

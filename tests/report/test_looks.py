@@ -7,7 +7,8 @@ from importlib import resources
 from itertools import pairwise
 
 import pytest
-from fabriloom.report import axes, drawing_style
+from fabriloom.report import axes
+from fabriloom.report.drawing import style as drawing_style
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import figure
 

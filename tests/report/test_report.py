@@ -17,8 +17,8 @@ import pytest
 from fabriloom import Results, Scenario, curve, experiments, report, run, saturate
 from fabriloom.cli import show
 from fabriloom.report import pages as drawn
-from fabriloom.report import sections
 from fabriloom.report.page import Prose, number, plus_minus, script_safe_json
+from fabriloom.report.sections import shared as sections
 from fabriloom.report.tally import HEAD, TOTAL, said, tally
 from fabriloom.studies import compare
 

@@ -9,7 +9,8 @@ import pytest
 from fabriloom import Scenario, routing, topology
 from fabriloom.compile import compile
 from fabriloom.scenario import ScenarioError
-from fabriloom.studies import effective_bisection, inspection
+from fabriloom.studies import inspection
+from fabriloom.studies.links import bisection as effective_bisection
 from fabriloom.traffic import exchanging
 
 

@@ -12,7 +12,7 @@ from fabriloom.results import columns
 from fabriloom.routing import channel_loads
 from fabriloom.studies import failures
 from fabriloom.studies.kinds import inspection_of
-from fabriloom.studies.link_failures import LinkWays
+from fabriloom.studies.links.failures import LinkWays
 
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}

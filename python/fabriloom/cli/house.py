@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ..page import limits as limits
     from ..page import replay_file as replay_file
     from ..page.replay_file import Side as Side
-    from ..report import drawing as drawing
     from ..report import plot as plot
     from ..report import tally as tally
     from ..report.page import Chart as Chart

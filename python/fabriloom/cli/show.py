@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..printable import escaped
-from ..results import Results, html
+from ..results import Results, shown
 from ..results.figures import figures as figures
 from ..results.figures import in_percent, measured
 from .exits import say
@@ -84,8 +84,8 @@ def run(results: Results) -> None:
     say(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
     seconds = figures(engine["wall_s"], 2)
     ran = ("engine", f"{engine['events']:,} events in {seconds} s, {speed} a second")
-    pairs([*html.rows(summary), *([] if "measured" in summary else [ran])])
-    if html.of_programs(summary):
+    pairs([*shown.rows(summary), *([] if "measured" in summary else [ran])])
+    if shown.of_programs(summary):
         _program_latencies(summary)
         if len(results.slots):
             promised.of_slots(results.slots)
@@ -142,11 +142,11 @@ def _percentiles(taken: int, unit: str) -> dict[str, str]:
 
 def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """Print one row per point."""
-    if html.of_programs(*(point.summary for point in found)):
+    if shown.of_programs(*(point.summary for point in found)):
         program_points(found, varied, title)
         return
     means = [point.summary["latency_ns"]["mean"] for point in found]
-    unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
+    unit, divisor = shown.time_unit(min((mean for mean in means if mean is not None), default=None))
     refused, retried, lost = (_any(found, what) for what in ("refused", "retried", "lost"))
     taken = sum(len(path) + 3 for path in varied) + 15 * (refused + retried + lost)
     percentiles = _percentiles(taken, unit)
@@ -252,7 +252,7 @@ SELDOM = {"refused_mbytes_per_s", "packets_lost", "retry_mbytes_per_s_mean"}
 def _quantity(name: str, mean: float) -> tuple[str, str, float]:
     """Return the name of a quantity, the unit to print, and how many of its own units make one."""
     if "_ns_" in name:
-        return SEEDS_SHOWN[name], *html.time_unit(mean)
+        return SEEDS_SHOWN[name], *shown.time_unit(mean)
     unit = "MB/s" if "mbytes" in name else "packets" if name == "packets_lost" else "1/s"
     return SEEDS_SHOWN[name], unit, 1.0
 
@@ -265,7 +265,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
     """Print one row per point of a program: its events, or its messages if it has none."""
     events = any(point.summary["events"]["count"] for point in found)
     means = [_latency_of(point.summary, events)["mean"] for point in found]
-    unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
+    unit, divisor = shown.time_unit(min((mean for mean in means if mean is not None), default=None))
     head = ["attempted 1/s", "achieved 1/s", "incomplete"] if events else ["messages 1/s"]
     what = "event" if events else "message"
     head = [*varied, *head, "MB/s", f"{what} latency {unit}", f"99 % {unit}", "back-pressure", "ended"]
@@ -343,7 +343,7 @@ def beside(rows: Sequence[Mapping[str, Any]]) -> None:
             str(row["quantity"]),
             measured(row["published"]),
             measured(row["ours"], row["ci95"]),
-            html.with_micro_sign(str(row["unit"])),
+            shown.with_micro_sign(str(row["unit"])),
             _percent(row["deviation"]),
             str(row["kind"]),
             {True: "yes", False: "no", None: "-"}[row["within"]],
@@ -385,7 +385,7 @@ def _records_of(rows: Sequence[Mapping[str, Any]], title: str, scored: bool) -> 
             str(row["quantity"]),
             measured(row["published"]),
             measured(row["ours"], row.get("ci95")),
-            html.with_micro_sign(str(row["unit"])),
+            shown.with_micro_sign(str(row["unit"])),
             _percent(row.get("deviation")),
         ]
         if scored:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..output import encoded, file
 from ..report import for_search
-from ..results import Provenance, html
+from ..results import Provenance, shown
 from ..results.ends import STUCK
 from ..results.figures import figures, measured
 from ..studies.asked import Asked
@@ -50,7 +50,7 @@ def tell(found: Study, place: Path) -> None:
         return
     table = found.means if "seed" in found.varied else found.table
     paths = [path for path in found.varied if path in table.columns]
-    unit, divisor = html.time_unit(min(table["latency_ns_mean"].drop_nulls().to_list(), default=None))
+    unit, divisor = shown.time_unit(min(table["latency_ns_mean"].drop_nulls().to_list(), default=None))
     head = [*paths, "accepted MB/s", f"latency {unit}", f"99 % {unit}"]
     failed = "packets_lost" in table.columns and bool(table["packets_lost"].sum())
     head += ["lost by faults"] if failed else []

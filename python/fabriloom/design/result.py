@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from ..libraries import pl
+from ..results.columns.studies import CANDIDATES
 from ..results.figures import figures, in_percent
-from ..results.study_columns import CANDIDATES
 from ..results.tabled import Tabled
 from ..scenario import Scenario
 from .contradiction import nearest

@@ -10,9 +10,9 @@ import numpy as np
 from .. import __version__
 from ..compile import compile, graph_of
 from ..report.drawing import fabric_svg
-from ..report.drawing_ports import has_ports
-from ..report.drawing_style import counted
-from ..report.large import is_large, parts_of
+from ..report.drawing.large import is_large, parts_of
+from ..report.drawing.ports import has_ports
+from ..report.drawing.style import counted
 from ..scenario import Scenario
 from ..scenario.preset_files import FILE_KEYS
 from ..topology import Graph

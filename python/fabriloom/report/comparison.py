@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import settings_text
-from ..results.html import of_programs
-from . import program_sections, sections
+from ..results.shown import of_programs
 from .fabric import fabric
 from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
+from .sections import programs as program_sections
+from .sections import shared as sections
 
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..libraries import pl
 from ..topology.graph import Graph
-from . import large
-from .drawing import fabric_svg
-from .drawing_style import scale_of
+from .drawing import fabric_svg, large
+from .drawing.style import scale_of
 from .page import Drawing, Prose, number
 
 _MOST_TOLD = 20_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, render
-from .sections import deviation_text
+from .sections.shared import deviation_text
 
 _PLACES = 12
 """Number of points with which a line is drawn."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .drawing_style import INK, PAPER, ramp, scale_of
+from .drawing.style import INK, PAPER, ramp, scale_of
 from .page import Drawing, HeatMap, number
 
 _CELL_W, _CELL_H, _LEFT, _TOP, _LETTER = 92, 34, 30, 46, 7.2

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..results import ends, faults
 from ..results.figures import settings_text, value_text
-from ..results.html import of_programs
-from . import (
-    code_sections,
-    fault_sections,
-    flow_sections,
-    heat_map,
-    plane_sections,
-    program_sections,
-    requirement_sections,
-    ring_sections,
-    sections,
-)
+from ..results.shown import of_programs
+from . import heat_map
 from .fabric import fabric
 from .page import Page, Text, number, plus_minus, render
+from .sections import codes as code_sections
+from .sections import faults as fault_sections
+from .sections import flows as flow_sections
+from .sections import planes as plane_sections
+from .sections import programs as program_sections
+from .sections import requirements as requirement_sections
+from .sections import rings as ring_sections
+from .sections import shared as sections
 
 if TYPE_CHECKING:
     from ..results import Provenance, Results

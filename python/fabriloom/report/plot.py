@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Strict, TypeAdapter
 
-from .drawing_style import RAMP
+from .drawing.style import RAMP
 from .page import Chart, HeatMap, Series, number
 
 if TYPE_CHECKING:

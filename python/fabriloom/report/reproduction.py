@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..results.html import with_micro_sign
+from ..results.shown import with_micro_sign
 from ..topology.graph import Graph
-from . import sections
 from .drawing import fabric_svg
 from .page import Cell, Drawing, Heading, Page, Prose, Table, number, render
+from .sections import shared as sections
 from .tally import HEAD, counts, reasons, said, tally
 
 

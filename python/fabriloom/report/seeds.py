@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import sections
 from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, render
 from .pages import again, provenance_of, scenario_texts
+from .sections import shared as sections
 
 if TYPE_CHECKING:
     from ..studies import Repetition

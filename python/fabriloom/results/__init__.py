@@ -1,6 +1,6 @@
 """The results of a run: a summary with confidence intervals, tables, the latency distribution, provenance.
 
-``columns.py`` and the page ``docs/reference/results.md`` define every key and column.
+``columns`` and the page ``docs/reference/results.md`` define every key and column.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..later import names
 from ..libraries import pl
 from ..output import file
 from ..topology.graph import Graph
-from . import columns, confidence, faults, files, html, planes, tables
+from . import columns, confidence, faults, files, planes, shown, tables
 from .completions import CompletionRows
 from .figures import figures
 from .kinds import KINDS
@@ -311,7 +311,7 @@ class Results(Tabled):
             files.write_chrome_trace(self, out)
 
     def _repr_html_(self) -> str:
-        return html.repr_html(self.summary)
+        return shown.repr_html(self.summary)
 
     def __repr__(self) -> str:
         accepted = self.summary["accepted_mbytes_per_s"]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from . import columns, tables
-from .column import Table
+from .columns import summary
+from .columns.column import Table
 from .limit import Limit, of_links, of_rings
 
 
@@ -43,15 +44,15 @@ def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]
 KINDS = {
     "links": Kind(
         "trains",
-        columns.NETWORK_LATENCY_FROM,
-        columns.NETWORK_LATENCY_TO,
+        summary.NETWORK_LATENCY_FROM,
+        summary.NETWORK_LATENCY_TO,
         columns.LINKS,
         of_links,
     ),
     "rings": Kind(
         "rings",
-        columns.RING_LATENCY_FROM,
-        columns.RING_LATENCY_TO,
+        summary.RING_LATENCY_FROM,
+        summary.RING_LATENCY_TO,
         columns.RING_LINKS,
         of_rings,
         ("buses", "rings"),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..libraries import pl
 from ..programs import Programs
 from ..programs.kinds import ANY, READ, SEND
-from . import program_columns as words
 from . import statistics, steady
+from .columns import programs as words
 from .rows import Rows
 from .tables import column, per, thinned_tail
 

@@ -6,15 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .columns import (
+from .columns import TABLES, Column, Table
+from .columns.summary import (
     NETWORK_LATENCY_FROM,
     NETWORK_LATENCY_TO,
     RING_LATENCY_FROM,
     RING_LATENCY_TO,
-    TABLES,
     TOTAL_LATENCY_FROM,
-    Column,
-    Table,
 )
 
 _PREFACE = """# Results: every key and column

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..libraries import pl
+from .columns.studies import REQUIREMENT_SUMMARY
 from .ends import STUCK
 from .statistics import percentile
-from .study_columns import REQUIREMENT_SUMMARY
 from .tables import cells, column
 
 _LOSERS = 6

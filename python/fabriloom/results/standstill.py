@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .figures import figures
-from .html import time_unit
+from .shown import time_unit
 
 LONG = 50
 """A pause of this many mean intervals between deliveries is not chance: with random arrivals it would occur

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..topology.graph import Graph
 from . import columns, confidence, ends, faults, planes, statistics, tables
+from .columns.summary import TOTAL_LATENCY_FROM
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, verdict
 from .program_limit import of_program
@@ -59,7 +60,7 @@ def latency(native: Mapping[str, Any], which: str, tick_ns: float, kind: Kind) -
     low, high = (float(native[f"{which}_{end}_ticks"]) if packets else math.nan for end in ("min", "max"))
     shares = statistics.percentiles(values, counts, low, high)
     return {
-        "from": kind.latency_from if which == "latency" else columns.TOTAL_LATENCY_FROM,
+        "from": kind.latency_from if which == "latency" else TOTAL_LATENCY_FROM,
         "to": kind.latency_to,
         "mean": _number(mean),
         "mean_ci95": _number(estimate.ci95),

@@ -14,8 +14,9 @@ from ..programs import Programs
 from ..results.figures import figures
 from ..scenario.schema import Scenario
 from ..topology import kind_of
-from . import demanded, effective_bisection
+from . import demanded
 from .kinds import KINDS, inspection_of
+from .links import bisection as effective_bisection
 from .zero_load import zero_load_latency
 
 

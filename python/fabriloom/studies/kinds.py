@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..compile import Compiled
-from .link_inspection import LinkInspection
-from .ring_inspection import RingInspection
+from .links.inspection import LinkInspection
+from .rings.inspection import RingInspection
 
 KINDS = {"links": LinkInspection, "rings": RingInspection}
 """By ``Graph.kind``."""

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ..libraries import pl
-from ..results.column import Column
 from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS, TRIALS
+from ..results.columns.column import Column
 from ..results.ends import BAD
 from ..results.figures import figures
 from ..scenario.schema import Scenario

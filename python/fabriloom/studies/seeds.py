@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..compile import graph_of
 from ..libraries import pl
 from ..results import Provenance
+from ..results.columns.studies import SEEDS
 from ..results.statistics import mean_of_runs
-from ..results.study_columns import SEEDS
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
 from .curves import Curve, varied

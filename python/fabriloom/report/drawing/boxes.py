@@ -1,0 +1,186 @@
+"""The switches and terminals of the drawn fabric."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .layout import Points
+from .links import draw_stroke
+from .names import write_names
+from .plan import MAX_NAMED, Plan, beyond_four, dot_columns, dots_room, name_height
+from .ports import with_address
+from .style import BOX, BOX_EDGE, INK, LINE, PAPER, SOFT, counted, label, marks, number, title
+
+CABLE_PX = 220.0
+"""Distance between two terminals joined by a cable."""
+CORNERS = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+"""Corners of a switch in a lattice. Links leave by the sides, so terminals stand at the corners."""
+CORNER_PX = 17.0
+"""Distance of a terminal from its corner in x and y."""
+
+
+def box_of(plan: Plan, switch: int) -> str:
+    """Return a switch: its box, its name and, if there is room, its terminals."""
+    (x, y), (wide, high) = plan.places[switch], plan.box
+    plan.corners += [(x - wide / 2, y - high / 2), (x + wide / 2, y + high / 2)]
+    name = plan.graph.switch_names[switch]
+    terminals = plan.terminals_at[switch]
+    links = plan.terminal_links_at[switch]
+    ends = {max(plan.graph.link_source[link], plan.graph.link_target[link]) for link in links}
+    fill, edge, ink, text = BOX, BOX_EDGE, INK, f"{name}, {counted(len(ends), 'terminal')}"
+    which = ""
+    if plan.scale is not None and links and not plan.dots and not plan.outside:
+        mean = _mean(plan, links)
+        fill, edge = plan.scale.colour(mean), INK
+        ink = PAPER if plan.scale.share(mean) > 0.45 else INK
+        text = f"{text}: {plan.scale.label} {plan.scale.text(mean)} on average"
+        which = marks(links) + plan.scale.mark(mean)
+    parts = [
+        f'<rect{which} x="{number(x - wide / 2)}" y="{number(y - high / 2)}" width="{number(wide)}"'
+        f' height="{number(high)}" rx="{number(min(6.0, high / 5))}" fill="{fill}" stroke="{edge}"'
+        f' stroke-width="{"1" if plan.pitch > 30 else "0.6"}">{title(text)}</rect>'
+    ]
+    shown = bool(terminals) and plan.dots
+    if plan.font:
+        below = y - high / 2 + plan.font + 2.5 if shown else y + 0.36 * plan.font
+        parts.append(label(name, x, below, plan.font, "middle", ink, ' pointer-events="none"'))
+    if shown:
+        parts += _dots(
+            plan, terminals, x, y - high / 2 + name_height(plan.font), *dots_room(plan.box, plan.font)
+        )
+    return "".join(parts)
+
+
+def _mean(plan: Plan, links: list[int]) -> float:
+    """Return the average of the known values of the links."""
+    values = np.array([plan.value(link) for link in links])
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _dots(plan: Plan, terminals: list[int], x: float, top: float, wide: float, high: float) -> list[str]:
+    """Draw terminals as rows of dots within a box."""
+    columns, step = dot_columns(len(terminals), wide, high)
+    rows = -(-len(terminals) // columns)
+    parts = []
+    for index, terminal in enumerate(terminals):
+        row, column = divmod(index, columns)
+        here = min(columns, len(terminals) - row * columns)
+        cx = x + (column - (here - 1) / 2) * step
+        cy = top + high / 2 + (row - (rows - 1) / 2) * step
+        parts.append(_dot(plan, terminal, cx, cy, 0.36 * step))
+    return parts
+
+
+def _dot(plan: Plan, terminal: int, x: float, y: float, radius: float) -> str:
+    """Return a terminal as a dot, coloured by the busier of its two links."""
+    graph, scale = plan.graph, plan.scale
+    name, colour, which = with_address(graph, terminal), LINE, ""
+    if scale is not None:
+        which = marks([int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])])
+        out = plan.value(int(graph.terminal_out_links[terminal]))
+        into = plan.value(int(graph.terminal_in_links[terminal]))
+        busier = out if into != into or out > into else into
+        colour, which = scale.colour(busier), which + scale.mark(busier)
+        name += f": {scale.label} {scale.text(out)} sending, {scale.text(into)} receiving"
+    circle = f'<circle{which} cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{colour}"'
+    edge = f' stroke="{SOFT}" stroke-width="0.5"' if radius > 1.5 else ""
+    return f"{circle}{edge}>{title(name)}</circle>"
+
+
+def draw_outside_terminals(plan: Plan) -> None:
+    """Draw terminals and their links around the switches."""
+    if not plan.outside:
+        return
+    graph = plan.graph
+    names: list[tuple[int, Points, Points]] = []
+    for terminal, ends in _terminal_places(plan).items():
+        out, into = int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])
+        entry, leave = graph.terminal_entry_switches[terminal], graph.terminal_exit_switches[terminal]
+        if len(ends) == 2:
+            draw_stroke(plan, [out], ends[0], plan.places[entry], 0.0, 0.0, True)
+            draw_stroke(plan, [into], plan.places[leave], ends[1], 0.0, 0.0, True)
+        elif plan.scale is None:
+            draw_stroke(plan, [out], ends[0], plan.places[entry], 0.0, 0.0, True)
+        else:
+            draw_stroke(plan, [out], ends[0], plan.places[entry], 1.5, 0.0, True)
+            draw_stroke(plan, [into], plan.places[leave], ends[0], 1.5, 0.0, True)
+        for place, switch in zip(ends, (entry, leave), strict=False):
+            x, y = float(place[0]), float(place[1])
+            plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]
+            plan.over.append(_dot(plan, terminal, x, y, 4.0))
+            if graph.terminals <= MAX_NAMED:
+                away = place - plan.places[switch]
+                if len(ends) == 2:
+                    away = np.array([-1.0 if place is ends[0] else 1.0, 0.0])
+                elif "levels" in graph.layout and graph.family != "star":
+                    away = np.array([0.0, 1.0])
+                names.append((terminal, place, away))
+    write_names(plan, names)
+
+
+def draw_cable(plan: Plan) -> None:
+    """Draw two terminals and the cable between them, without a switch."""
+    ends = [np.array([0.0, 0.0]), np.array([CABLE_PX, 0.0])]
+    for terminal, (place, other) in enumerate(zip(ends, ends[::-1], strict=True)):
+        out = int(plan.graph.terminal_out_links[terminal])
+        if plan.scale is not None or terminal == 0 or plan.graph.link_reverse[out] < 0:
+            draw_stroke(plan, [out], place, other, 0.0 if plan.scale is None else 3.0, 0.0, True)
+        x, y = place.tolist()
+        plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]
+        plan.over.append(_dot(plan, terminal, x, y, 5.0))
+    ways = (ends[0] - ends[1], ends[1] - ends[0])
+    write_names(plan, [(terminal, place, ways[terminal]) for terminal, place in enumerate(ends)])
+
+
+def _terminal_places(plan: Plan) -> dict[int, list[Points]]:
+    """Return where each terminal is drawn: once beside its switch, or left and right of a one-way network."""
+    graph = plan.graph
+    if graph.family == "banyan":
+        base = graph.layout["base"]
+        rows = (np.arange(graph.terminals) - (base - 1) / 2) / base * plan.pitch
+        left, right = plan.places[:, 0].min() - 0.9 * plan.pitch, plan.places[:, 0].max() + 0.9 * plan.pitch
+        return {
+            terminal: [np.array([left, y]), np.array([right, y])] for terminal, y in enumerate(rows.tolist())
+        }
+    found: dict[int, list[Points]] = {}
+    for switch, terminals in enumerate(plan.terminals_at):
+        if "levels" in graph.layout and graph.family != "star":
+            step = min(40.0, 0.92 * plan.pitch / max(len(terminals), 1))
+            for index, terminal in enumerate(terminals):
+                aside = (index - (len(terminals) - 1) / 2) * step
+                found[terminal] = [plan.places[switch] + np.array([aside, plan.box[1] / 2 + 26])]
+            continue
+        if len(graph.layout.get("shape", [])) == 2:
+            corner = np.array(plan.box) / 2 + CORNER_PX
+            for terminal, way in zip(terminals, CORNERS, strict=False):
+                found[terminal] = [plan.places[switch] + corner * way]
+            continue
+        middle, gap = _widest_gap(plan, switch)
+        alone = 34 + 1.6 * len(terminals)
+        reach = 0.5 * max(plan.box) + (22 + beyond_four(len(terminals)) if graph.switches > 1 else alone)
+        step = min(0.85 * gap / max(len(terminals), 1), 24 / reach + 0.12)
+        for index, terminal in enumerate(terminals):
+            angle = middle + (index - (len(terminals) - 1) / 2) * step
+            found[terminal] = [plan.places[switch] + reach * np.array([np.cos(angle), np.sin(angle)])]
+    return found
+
+
+def _widest_gap(plan: Plan, switch: int) -> tuple[float, float]:
+    """Return the middle and the width of the widest angle at a switch without a link."""
+    graph = plan.graph
+    links = graph.switch_links
+    others = np.concatenate(
+        [
+            graph.link_target[links[graph.link_source[links] == switch]],
+            graph.link_source[links[graph.link_target[links] == switch]],
+        ]
+    )
+    if not others.size:
+        return -np.pi / 2, 2 * np.pi * 1.17
+    ways = plan.places[np.unique(others)] - plan.places[switch]
+    angles = np.sort(np.arctan2(ways[:, 1], ways[:, 0]))
+    gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
+    # Of equal gaps take the first, independently of rounding.
+    widest = int(np.argmax(np.round(gaps, 6)))
+    return float(angles[widest] + gaps[widest] / 2), float(gaps[widest])

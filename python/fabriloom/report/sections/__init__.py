@@ -1,0 +1,1 @@
+"""Parts of reports: ``shared`` has those of all, each other file those of one feature."""

@@ -1,0 +1,98 @@
+# ruff: noqa: F401  (other rooms import their columns from here)
+"""Every key and column that a result has, defined once.
+
+The reference page ``docs/reference/results.md`` is written from these tables. Tests compare every result with
+them: exactly the defined keys and columns are produced.
+Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a change.
+"""
+
+from __future__ import annotations
+
+from .codes import CODE_LINKS, CODE_SUMMARY, CODES
+from .column import Column, Table
+from .faults import FAILURE, FAILURES, FAULT_LINKS, FAULT_SUMMARY
+from .ports import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
+from .programs import (
+    EVENTS,
+    HOSTS,
+    MARKS,
+    MEASURED,
+    MESSAGE_FLOWS,
+    MESSAGES,
+    PROGRAM_CHECK,
+    PROGRAM_POINTS,
+    PROGRAM_SUMMARY,
+    SLOTS,
+)
+from .reproduction import REPRODUCTION
+from .rings import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
+from .runs import BATCHES, CCDF, COMPLETIONS, FLOWS, LINKS, OVER_TIME, TRACE
+from .studies import (
+    BOUNDS,
+    CANDIDATES,
+    OF_STUDIES,
+    POINTS,
+    REQUIREMENT_POINTS,
+    REQUIREMENT_SUMMARY,
+    REQUIREMENTS,
+    SATURATION,
+    SEEDS,
+    TRIALS,
+)
+from .summary import CHECK, RATE_CHECK, SUMMARY
+
+TABLES = (
+    SUMMARY,
+    RING_SUMMARY,
+    FAULT_SUMMARY,
+    CODE_SUMMARY,
+    PROGRAM_SUMMARY,
+    REQUIREMENT_SUMMARY,
+    PORT_SUMMARY,
+    MEASURED,
+    LINKS,
+    FAULT_LINKS,
+    CODE_LINKS,
+    PORT_LINKS,
+    RING_LINKS,
+    RINGS,
+    BUSES,
+    PLANES,
+    FLOWS,
+    COMPLETIONS,
+    REQUIREMENTS,
+    CODES,
+    BATCHES,
+    OVER_TIME,
+    CCDF,
+    TRACE,
+    EVENTS,
+    HOSTS,
+    MESSAGES,
+    MESSAGE_FLOWS,
+    MARKS,
+    SLOTS,
+    POINTS,
+    RING_POINTS,
+    PROGRAM_POINTS,
+    REQUIREMENT_POINTS,
+    *OF_STUDIES,
+    CHECK,
+    RING_CHECK,
+    RATE_CHECK,
+    PROGRAM_CHECK,
+    FAILURES,
+    PORT_CHECK,
+    REPRODUCTION,
+)
+
+
+def flatten(summary: dict, prefix: str = "") -> dict[str, object]:
+    """Flatten a nested dictionary to dotted keys."""
+    flat: dict[str, object] = {}
+    for key, value in summary.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -1,0 +1,124 @@
+"""The definition of a key of a summary or a column of a table: its name, unit, meaning and computation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...libraries import pl
+from ..statistics import PERCENTILES, ends_of
+
+Value = Callable[[Any], Any]
+"""Computes the values of a column from its rows (see ``rows``), or the value of a key from its object."""
+_TYPES = {"text": "String", "count": "Int64", "number": "Int64", "B": "Int64", "true or false": "Boolean"}
+"""Types of columns, by their units; all others are Float64."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One key of the summary or one column of a table."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Value | None = None
+    """None: computed elsewhere, together with others of its table."""
+
+    @property
+    def type(self) -> str:
+        """Return the name of its type in Polars, by its unit."""
+        return _TYPES.get(self.unit, "Float64")
+
+    def of(self, what: Any) -> Any:
+        """Return its values, or its value."""
+        if self.value is None:
+            raise ValueError(f"nothing is said of how {self.name} is made")
+        return self.value(what)
+
+
+def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:
+    """Return the keys of the percentiles of a latency; ``{}`` in ``meaning`` stands for the percentage."""
+    found = []
+    for key, share in PERCENTILES.items():
+        found.append(Column(f"{prefix}.{key}", "ns", meaning.format(f"{100 * share:g}")))
+        for end, name in zip(("Lower", "Upper"), ends_of(key), strict=True):
+            found.append(Column(f"{prefix}.{name}", "ns", f"{end} end of its 95 % confidence interval."))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a result: how to obtain it, the meaning of a row, and its columns."""
+
+    name: str
+    title: str
+    row: str
+    columns: tuple[Column, ...]
+    is_json: bool = False
+    """True for a dictionary of keys, false for a data frame of columns."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the keys or columns, in order."""
+        return [column.name for column in self.columns]
+
+    def frame(self, rows: Any) -> pl.DataFrame:
+        """Return the data frame, each column computed from all rows at once; NaN becomes null."""
+        return pl.DataFrame([_series(column, column.of(rows)) for column in self.columns])
+
+    def frame_of(self, each: Iterable[Any]) -> pl.DataFrame:
+        """Return the data frame, each column computed row by row."""
+        things = list(each)
+        return pl.DataFrame([_series(column, [column.of(one) for one in things]) for column in self.columns])
+
+    def row_of(self, one: Any) -> dict[str, Any]:
+        """Return one row by the names of the columns."""
+        return {column.name: column.of(one) for column in self.columns}
+
+    def fill(self, found: dict[str, Any], what: Any) -> None:
+        """Add its keys to a nested dictionary; a dot in a key is one level."""
+        for column in self.columns:
+            *levels, last = column.name.split(".")
+            inner = found
+            for level in levels:
+                inner = inner.setdefault(level, {})
+            inner[last] = column.of(what)
+
+
+def _series(column: Column, values: Any) -> pl.Series:
+    kind = getattr(pl, column.type)
+    if isinstance(values, pl.Series):
+        return values.cast(kind).alias(column.name)
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        given = values.astype(np.int64 if column.type == "Int64" else np.float64)
+        return pl.Series(column.name, given, kind, nan_to_null=True)
+    return pl.Series(column.name, list(values), kind, strict=False)
+
+
+def at(path: str) -> Value:
+    """Return the value at a path of a nested dictionary."""
+
+    def found(summary: Any) -> Any:
+        for level in path.split("."):
+            summary = summary[level]
+        return summary
+
+    return found
+
+
+def count(name: str) -> Value:
+    """Return the maker of what the engine counted under a name."""
+    return lambda rows: rows.count(name)
+
+
+def time_ns(name: str) -> Value:
+    """Return the maker of a time that the engine measured under a name."""
+    return lambda rows: rows.ns(name)
+
+
+def share(name: str) -> Value:
+    """Return the maker of the same as a fraction of the measuring window, 0 to 1."""
+    return lambda rows: rows.share(name)

@@ -1,0 +1,1 @@
+"""Networks of links and switches, looked at without running them."""

@@ -1,0 +1,137 @@
+"""What one path carries, and what limits it: the wire, the hand-over, a buffer against its loop, the host.
+
+A line of two terminals and two switches of the scenario's technology runs with packets back to back both
+ways. Larger buffers tell a buffer that is too small for its credit loop from the time between two packets.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ... import _native
+from ...compile import Compiled, compile
+from ...results.figures import figures, in_percent
+from ...scenario import Scenario
+from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
+
+_PACKETS, _CHARS = (240, 2400), 100_000
+"""Fewest and most packets of a trial, and about how many characters it has; the first quarter is
+passed over."""
+_MOST_CHARS = 1024
+"""Longer packets are not tried: what is between two of them does not count."""
+_WORTH = 0.005
+"""Part of the rate that is no matter."""
+_IN_DOUBT, _LONGER = 0.95, 10
+"""A share from here to all is of chance or of the start: packets that are put into lanes at random leave the
+wire idle until enough of them wait. Such a trial is made again with this many times the packets."""
+_NEED = {
+    "hand-over": "the next packet waits for its head to be routed and the output to be free",
+    "buffer": "the input buffer is smaller than what is on its way while credit returns",
+    "host": "the host needs longer for a packet than the link",
+}
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The payload rate of packets that follow each other on one path."""
+
+    share: float
+    """Of what the wire carries, 0 to 1."""
+    limited_by: str
+    """wire, hand-over, buffer or host."""
+
+    def text(self, wire_mbytes_per_s: float) -> str:
+        """Return what limits the rate, as a line; empty if it is the wire."""
+        if self.limited_by == "wire":
+            return ""
+        part = in_percent(self.share)
+        wire = f"{part} of the {figures(wire_mbytes_per_s)} MB/s of the wire"
+        return f"{self.limited_by}, {wire}: {_NEED[self.limited_by]}"
+
+
+def capacity(compiled: Compiled) -> Capacity:
+    """Return what packets of the scenario's lengths reach on one path, one after the other."""
+    if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
+        return Capacity(1.0, "wire")
+    share, limited_by = _of_line(json.dumps(_line(compiled)))
+    host = _host_share(compiled) if compiled.programs is not None else 1.0
+    return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
+
+
+@lru_cache(maxsize=64)
+def _of_line(description: str) -> tuple[float, str]:
+    """Return the share of a line and what limits it. Many networks of a study have the same line."""
+    path = compile(Scenario.from_dict(json.loads(description)))
+    share = _share(path, {})
+    longer = _LONGER if _IN_DOUBT < share < 1 - _WORTH else 1
+    if longer > 1:
+        share = _share(path, {}, longer)
+    if share >= 1 - _WORTH:
+        return 1.0, "wire"
+    buffers = np.full_like(path.arrays["link_input_buffer"], 2**20)
+    wider = _share(path, {"link_input_buffer": buffers}, longer)
+    return share, "buffer" if wider > share * (1 + _WORTH) else "hand-over"
+
+
+def _line(compiled: Compiled) -> dict[str, Any]:
+    """Describe two terminals at a switch each, with the technology and the lengths of a scenario."""
+    written = compiled.scenario.resolved
+    without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
+    technology = {name: value for name, value in written["technology"].items() if name not in without}
+    lengths = compiled.graph.attributes.get("length_m")
+    if lengths is not None and not np.isnan(lengths).all():
+        technology["cable_length"] = f"{float(np.nanmax(lengths)):.15g} m"
+    if compiled.programs is None and len(compiled.arrays["flow_length"]):
+        length: Any = f"{round(compiled.mean_packet_bytes)} B"
+    elif compiled.programs is None:
+        length = written["traffic"]["length"]
+    else:
+        length = f"{min(round(compiled.mean_packet_bytes), int(compiled.arrays['message_packet_bytes']))} B"
+    if not isinstance(length, str) or length != "0 B":
+        return {
+            "topology": {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1},
+            "technology": technology,
+            "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
+        }
+    raise ValueError("packets without payload")
+
+
+def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
+    """Return the part of the wire's rate that packets of the path's first terminal reach."""
+    arrays = {**path.arrays, **changed}
+    tech = path.technology
+    longest = int(max(arrays["length_max"].max(), arrays["length_values"].max(initial=0)))
+    loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
+    loop += int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
+    packets = longer * int(np.clip(_CHARS // (tech.payload_chars(longest) + 1), *_PACKETS))
+    until = packets * (round(float(tech.packet_ps(longest)) / path.tick_ps) + loop)
+    limits = {"precision": 0.0, "packets": 2 * packets, "drain": False, "flows": 0, "trace": 2 * packets}
+    simulation = _native.Simulation(arrays, until=until, warmup=0, batch=max(1, until // 64), **limits)
+    while not simulation.advance(1 << 16):
+        pass
+    found = simulation.result()
+    own = np.asarray(found["trace_target"]) == 1
+    names = ("trace_delivered_ticks", "trace_length")
+    delivered, length = (np.asarray(found[name], np.int64)[own][packets // 4 :] for name in names)
+    if len(delivered) < 3 or delivered[-1] == delivered[0]:
+        return 1.0
+    wire_ps = sum(float(tech.packet_ps(size)) for size in length[1:].tolist())
+    return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
+
+
+def _host_share(compiled: Compiled) -> float:
+    """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol."""
+    protocol, packet = filled_protocol(compiled.scenario), round(compiled.mean_packet_bytes)
+
+    def of(name: str) -> float:
+        return float(getattr(protocol, f"{name}_time_ps") or 0)
+
+    host_ps = max(
+        of("packet") + packet * of("byte"), of("bus_packet") + packet * of("bus_byte"), of("send_gap")
+    )
+    return min(1.0, float(compiled.technology.packet_ps(packet)) / host_ps) if host_ps else 1.0

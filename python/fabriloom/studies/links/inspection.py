@@ -1,0 +1,302 @@
+"""Properties of a network of links before it runs: routes, smallest cut, busiest link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import routing
+from ...compile import Compiled, LinkRoutes
+from ...compile.several import parallel
+from ...results.figures import figures, in_percent
+from ...topology import measure
+from ...traffic import Demand
+from ..evenly import spread_evenly
+from ..plane_lines import plane_lines, several
+from . import bisection as effective_bisection
+from . import loads as link_loads
+from .capacity import Capacity, capacity
+from .failures import LinkWays
+from .loads import channel_load, payload_mbytes_per_s
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+MOST_TERMINALS_FOR_CUT = 4096
+"""Most terminals for which a cut is searched; larger networks need a formula."""
+
+
+_MOST_PAIRS = 2_000
+"""Most pairs whose share of a link is computed: a second."""
+_LARGEST = 3
+
+
+class LinkInspection:
+    """The inspection of a network of links; RingInspection has the same methods."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert isinstance(compiled.routes, LinkRoutes)
+        self.compiled, self.routes = compiled, compiled.routes
+
+    def network(self) -> dict[str, Any]:
+        """Return its routes and their loads, ready for JSON."""
+        routes, packet = self.routes, _packet(self.compiled)
+        loads, wire, found = self._loads(), payload_mbytes_per_s(routes, packet), self._capacity()
+        payload, share = wire * found.share, self._first_hop(found)
+        return {
+            "network": _counted(routes, loads),
+            "link": {
+                "payload_mbytes_per_s": payload,
+                "wire_mbytes_per_s": wire,
+                "limited_by": found.limited_by,
+                "why": found.text(wire),
+                "mean_packet_bytes": packet[0],
+                "flits": self._flits(packet),
+                "rounded_ppm": 1e6 * routes.technology.rounded(),
+                "endless_packet_mbytes_per_s": routes.technology.data_bytes_per_s() / 1e6,
+            },
+            "bisection": _bisection(routes, packet),
+            "channel_load": channel_load(routes, loads, packet, share),
+            **_planes(routes, loads, packet),
+        }
+
+    def _capacity(self) -> Capacity:
+        """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
+        alike = len(self.routes.network.clocks.technologies) == 1
+        return capacity(self.compiled) if alike else Capacity(1.0, "wire")
+
+    def _first_hop(self, found: Capacity) -> float:
+        """Return the part of the rate of a terminal's link that its packets reach, whatever their targets.
+
+        Packets for other outputs need not wait for the output of the one before, nor in its queue.
+        """
+        tech, demand = self.routes.technology, self.compiled.demand()
+        one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
+        one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
+        return found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
+
+    def _flits(self, packet: link_loads.Packet) -> str:
+        """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
+        tech = self.routes.technology
+        if not tech.in_flits or not packet[0]:
+            return ""
+        flits = packet[1] + 1
+        filled = packet[0] / (flits * tech.character_bytes)
+        if filled > 0.9995:
+            return ""
+        return f"{packet[0]:g} B travel in {flits:g} flits of {tech.character_bytes} B: {in_percent(filled)}"
+
+    def full_first(self) -> dict[str, Any]:
+        """Return the link that is full first, with the proportions of the traffic."""
+        share = self._first_hop(self._capacity())
+        return channel_load(self.routes, self._loads(), _packet(self.compiled), share)
+
+    def busy(self, demand: Demand) -> dict[str, float]:
+        """Return the utilisation per link that headers, payload and ends of packets require."""
+        routes, arrays = self.routes, self.compiled.arrays
+        assert demand.payload is not None
+        source, target, packets = demand.pairs
+        choice = self.compiled.scenario.port_choice
+        counted = link_loads.loads(routes, choice, demand.pairs, demand.even)
+        chars = source, target, packets * demand.payload.chars
+        payload = link_loads.loads(routes, choice, chars, demand.even * demand.even_payload[1])
+        if demand.spread and demand.spread.payload is not None:
+            source, target, packets = demand.spread.pairs
+            counted = counted + link_loads.spread_loads(routes, demand.spread.pairs)
+            chars = source, target, packets * demand.spread.payload.chars
+            payload = payload + link_loads.spread_loads(routes, chars)
+        payload = payload + _addresses(routes, demand)
+        character = arrays["link_character_ticks"].astype(np.float64)
+        apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
+        busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])
+        return dict(zip(routes.graph.link_names, busy.tolist(), strict=True))
+
+    def asked(self, payload: Demand, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the payload over some links, and the pairs of terminals whose payload is the largest part.
+
+        With very many pairs none are named.
+        """
+        routes, choice = self.routes, self.compiled.scenario.port_choice
+        whole = link_loads.loads(routes, choice, payload.pairs, payload.even)
+        if payload.spread:
+            whole = whole + link_loads.spread_loads(routes, payload.spread.pairs)
+        at = [routes.graph.link_names.index(name) for name in names]
+        pairs, place = np.unique(np.stack(payload.pairs[:2]), axis=1, return_inverse=True)
+        rate = np.bincount(place.ravel(), weights=payload.packets, minlength=pairs.shape[1])
+        named = pairs.shape[1] if pairs.shape[1] <= _MOST_PAIRS else 0
+        shares, none = np.zeros((named, len(at))), np.zeros(len(payload.even))
+        for one in range(named):
+            shares[one] = link_loads.loads(routes, choice, (*pairs[:, [one]], rate[[one]]), none)[at]
+        return [
+            {"asked_mbytes_per_s": float(whole[link]), "most": self._largest(pairs, shares[:, column])}
+            for column, link in enumerate(at)
+        ]
+
+    def _largest(self, pairs: Ints, shares: Reals) -> list[dict[str, Any]]:
+        names = self.routes.graph.terminal_names
+        order = [at for at in np.argsort(-shares, kind="stable")[:_LARGEST].tolist() if shares[at] > 0]
+        return [
+            {
+                "source": names[pairs[0, at]],
+                "target": names[pairs[1, at]],
+                "mbytes_per_s": float(shares[at]),
+            }
+            for at in order
+        ]
+
+    def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
+        """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""
+        return effective_bisection.counted(self.routes, pairings, self.compiled.scenario.seed)
+
+    def ways(self) -> LinkWays:
+        """Return the paths of all packets, for many failures. Raises ScenarioError."""
+        return LinkWays(self.compiled, self.routes)
+
+    def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
+        """Return at most this many sources, spread evenly over the network, each with this many targets."""
+        terminals = self.routes.graph.terminals
+        first = spread_evenly(np.arange(terminals), sources)
+        steps = spread_evenly(np.arange(1, terminals), targets)
+        source = np.repeat(first, len(steps))
+        return source, (source + np.tile(steps, len(first))) % terminals
+
+    def apart_ticks(self, characters: int) -> int:
+        """Return more ticks than a packet can take: every link of the longest path at the slowest character,
+        and all decoding.
+        """
+        arrays = self.compiled.arrays
+        slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
+        decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]
+        switch = int(decode.max(initial=0) + forward.max(initial=0))
+        ways = self.routes.graph.switches + 2
+        return (characters + 16) * slowest * 2 + ways * (switch + 4 * slowest)
+
+    def _loads(self) -> Reals:
+        """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
+        demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
+        ports = int(parallel(self.routes, choice).max())
+        spread = link_loads.spread_loads(self.routes, demand.spread.pairs) if demand.spread else 0.0
+        return ports * link_loads.loads(self.routes, choice, demand.pairs, demand.even) + spread
+
+    @staticmethod
+    def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+        """Return the results of :meth:`network` as lines: (what, value)."""
+        network, link = found["network"], found["link"]
+        low, high = network["ports_used_min"], network["ports_used_max"]
+        return [
+            (
+                "network",
+                f"{network['family']}: {several(network['terminals'], 'terminal')}, "
+                f"{several(network['switches'], 'switch', 'es')}",
+            ),
+            *plane_lines(found),
+            (
+                "cables",
+                f"{network['cables']:,}: {network['terminal_cables']:,} to terminals, "
+                f"{network['switch_cables']:,} between switches",
+            ),
+            *(
+                [("ports", f"{high if low == high else f'{low} to {high}'} of each switch are used")]
+                if high
+                else []
+            ),
+            ("path", f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"),
+            (
+                "one link",
+                f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
+                f"{link['mean_packet_bytes']:g} B, "
+                f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
+            ),
+            *([("padding", link["flits"])] if link["flits"] else []),
+            *([("limited by", link["why"])] if link["why"] else []),
+            *([("rounded", f"its rate, by {link['rounded_ppm']:.2g} ppm")] if link["rounded_ppm"] else []),
+            ("bisection", _bisection_text(found["bisection"])),
+        ]
+
+
+def _packet(compiled: Compiled) -> link_loads.Packet:
+    return compiled.mean_packet_bytes, compiled.mean_packet_chars
+
+
+def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet) -> dict[str, Any]:
+    """Return each plane with the throughput at which a link of it is full; empty for a single network."""
+    if routes.graph.several is None:
+        return {}
+    found = []
+    for plane in routes.graph.planes:
+        own = np.zeros_like(loads)
+        own[plane.links] = loads[plane.links]
+        found.append({"plane": plane.name, **channel_load(routes, own, packet)})
+    return {"planes": found}
+
+
+def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
+    """Count switches, terminals, cables and ports, and measure distances."""
+    counted = measure.counts(routes.graph)
+    several = (
+        {"ports": routes.graph.ports, "planes": len(routes.graph.planes)} if routes.graph.several else {}
+    )
+    return {
+        "family": routes.graph.family,
+        "switches": counted.switches,
+        "terminals": counted.terminals,
+        **several,
+        "links": counted.links,
+        "cables": counted.cables,
+        "terminal_cables": counted.terminal_cables,
+        "switch_cables": counted.switch_cables,
+        "ports_used_min": counted.ports_used_min,
+        "ports_used_max": counted.ports_used_max,
+        "mean_links_on_the_way": routing.mean_way(routes.graph, loads),
+    }
+
+
+def _bisection(routes: LinkRoutes, packet: link_loads.Packet) -> dict[str, Any]:
+    """Return the narrowest known cut into halves, in links and payload rate, both directions together.
+
+    It is counted in links. Where their rates differ, each is taken to be as fast as the fastest.
+    """
+    graph = routes.graph
+    if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
+        return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
+    if len({id(plane.graph) for plane in graph.planes}) > 1:
+        method = "not searched: the terminals join different networks"
+        return {"links": None, "mbytes_per_s": None, "exact": False, "method": method}
+    cut = measure.bisection(graph.planes[0].graph)
+    # The narrowest cut of one plane cuts the others, which are like it, in the same halves.
+    links = cut.links * len(graph.planes)
+    rates = payload_mbytes_per_s(routes, packet) * link_loads.speeds(routes)
+    alike, rate = bool(np.ptp(rates) == 0), links * float(rates.max())
+    method = cut.method if alike else f"{cut.method}; its links as fast as the fastest".removeprefix("; ")
+    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact and alike, "method": method}
+
+
+def _addresses(routes: LinkRoutes, demand: Demand) -> Reals:
+    """Return the address characters per link that are not deleted yet, target by target."""
+    graph, total = routes.graph, np.zeros(routes.graph.links)
+    if not len(routes.addresses.deletes):
+        return total
+    source, target, packets = (np.asarray(column) for column in demand.pairs)
+    evenly = np.asarray(demand.even) / max(1, graph.terminals - 1)
+    senders = np.flatnonzero(evenly)
+    end = np.asarray(graph.link_target, np.int64)
+    into_switch = end < graph.switches
+    for terminal in range(graph.terminals) if len(senders) else np.unique(target).tolist():
+        own, others = target == terminal, senders[senders != terminal]
+        sources = np.concatenate((source[own], others))
+        told = sources, np.full(len(sources), terminal), np.concatenate((packets[own], evenly[others]))
+        left = routes.addresses.left[:, int(routes.table.terminal_class[terminal])]
+        chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
+        total += routing.channel_loads(graph, routes.table, told) * chars
+    return total
+
+
+def _bisection_text(cut: dict[str, Any]) -> str:
+    if cut["links"] is None:
+        return cut["method"]
+    sure = "" if cut["exact"] else "at most "
+    why = f" ({cut['method']})" if cut["method"] else ""
+    return f"{sure}{cut['links']} links, {figures(cut['mbytes_per_s'])} MB/s both directions together{why}"

@@ -1,0 +1,111 @@
+"""The loads of links for a choice of ports, and the link that is full first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import routing
+from ...compile import LinkRoutes
+from ...routing.distribution import distributed_links
+from ..port_loads import are_alike, by_ports, in_planes
+
+Loads = NDArray[np.float64]
+Packet = tuple[float, float]
+"""Mean bytes and characters of the payload of a packet."""
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def spread_loads(routes: LinkRoutes, spread: Pairs) -> Loads:
+    """Return the packets per link of multicast traffic: each packet has one copy on every link of its
+    path.
+    """
+    total = np.zeros(routes.graph.links)
+    for source, target, packets in zip(*(np.asarray(column).tolist() for column in spread), strict=True):
+        total[distributed_links(routes.graph, routes.distributions[target], source)] += packets
+    return total
+
+
+def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray) -> Loads:
+    """Return the packets per link, from the packets per pair of terminals and those that each terminal sends
+    evenly to all others. See :func:`by_ports` for the rules.
+    """
+    graph = routes.graph
+    if graph.several is None:
+        return routing.channel_loads(graph, routes.table, pairs, even)
+    if are_alike(routes, choice):
+        one = routing.channel_loads(*routes.planes[0], pairs, even) / len(routes.planes)
+        return np.tile(one, len(routes.planes))
+    total = np.zeros(graph.links)
+    for ports in by_ports(routes, choice, pairs, even):
+        for plane, told in in_planes(graph, ports):
+            total[graph.planes[plane].links] += routing.channel_loads(*routes.planes[plane], told)
+    return total
+
+
+def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, share: float = 1.0) -> dict[str, Any]:
+    """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
+
+    Loads are relative: the busiest source sends one packet per unit of time. ``share``: the part of its rate
+    that the link out of a terminal reaches.
+    """
+    graph = routes.graph
+    relative = loads / speeds(routes)
+    full = _full_at(routes, relative, packet)
+    own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
+    full[own] = np.minimum(full[own], share / relative[own])
+    busiest = int(np.argmin(full))
+    most = float(full[busiest])
+    if not np.isfinite(most):
+        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+    sent = float(loads[graph.link_source >= graph.switches].sum())
+    return {
+        "busiest_link": graph.link_names[busiest],
+        "load": float(relative[busiest]),
+        "load_bound": min(1.0, most),
+        "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(routes, packet),
+    }
+
+
+def speeds(routes: LinkRoutes) -> Loads:
+    """Return the rate of each link as a part of the technology's."""
+    graph = routes.graph
+    rates = graph.attributes.get("rate_bits_per_s")
+    usual = routes.technology.link_rate_bits_per_s
+    speed = np.ones(graph.links)
+    if rates is not None:
+        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / float(usual))
+    if routes.network.interfaces.chips:
+        spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, routes.technology))
+        speed = np.minimum(speed, float(routes.technology.character_ps(usual)) / spacing_ps)
+    return speed
+
+
+def _full_at(routes: LinkRoutes, relative: Loads, packet: Packet) -> Loads:
+    """Return the load at which each link is full; infinite for an unused link.
+
+    ``relative`` assumes the full share of flow control, ``s``. With matched flow control the share is
+    multiplied by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link
+    is full at load ``x`` if ``x a (1 - s + s x r) = 1``.
+    """
+    tech, reverse = routes.technology, np.asarray(routes.graph.link_reverse)
+    alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
+    share = 1 - alone.mean_packet_ps(packet[1]) / tech.mean_packet_ps(packet[1])
+    beside = np.where(reverse < 0, 0.0, relative[reverse])
+    found = np.full(len(relative), np.inf)
+    used = relative > 0
+    own, beside = relative[used], beside[used]
+    bare, paid = (1 - share) * own, share * own * beside
+    # The positive root, written so that it holds for an idle opposite direction, too.
+    root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
+    # An opposite direction that is full cannot be more than that.
+    found[used] = np.where(root * beside > 1, 1 / own, root)
+    return found
+
+
+def payload_mbytes_per_s(routes: LinkRoutes, packet: Packet) -> float:
+    """Return the payload rate of a link for such packets, on a cable busy in both directions."""
+    return packet[0] * 1e6 / routes.technology.mean_packet_ps(packet[1])

@@ -1,0 +1,1 @@
+"""Networks of rings and buses, looked at without running them."""

@@ -1,0 +1,142 @@
+"""The effect of every single failure of a link or a switch on a network of rings, computed without running
+it.
+
+A failure stops its rings, and with them every transaction whose request or response crosses one of them.
+Routes stay unchanged; terminals with several ports avoid those whose own ring has stopped, if they can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compile import Compiled, RingRoutes
+from ...compile.several import parallel, port_pairs
+from ...routing.rings import PortRoute, ring_segments, rings_of
+from ...topology import Graph
+from ...traffic import Demand
+from ..left import Left, left
+from .loads import bound, bound_of, of_ports
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MOST_WAYS = 1 << 18
+"""Most paths between ports that are followed: some seconds."""
+
+
+class RingWays:
+    """The rings that each transaction crosses, for many failures."""
+
+    def __init__(self, compiled: Compiled, routes: RingRoutes) -> None:
+        self.compiled, self.routes, self.graph, self.rings = (
+            compiled,
+            routes,
+            compiled.graph,
+            routes.network.rings,
+        )
+        self.choice, self.length_bytes = compiled.scenario.port_choice, compiled.mean_packet_bytes
+        if self.count > MOST_WAYS:
+            message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
+            raise compiled.scenario.error(message, ("topology",), "take a smaller network")
+        self.demand = compiled.demand().matrix()
+        answered = routes.technology.response_bytes(64) > 0
+        known = {id(graph): _crossed(graph, route, answered) for graph, route in routes.planes}
+        self.crossed = [known[id(graph)] for graph, _ in routes.planes]
+        """Per plane: per table, source, target and ring, whether the request or the response crosses it."""
+
+    @property
+    def count(self) -> int:
+        """Ways between ports of one plane, by each table."""
+        return sum(route.turns * graph.terminals**2 for graph, route in self.routes.planes)
+
+    def arrives(self, down: Ints) -> Reals:
+        """Return, per pair of ports, the share of its transactions that cross none of these rings."""
+        found, first = np.zeros((self.graph.ports, self.graph.ports)), 0
+        for plane, crossed in zip(self.graph.planes, self.crossed, strict=True):
+            rings = crossed.shape[3]
+            own = down[(down >= first) & (down < first + rings)] - first
+            found[np.ix_(plane.port, plane.port)] = 1.0 - crossed[:, :, :, own].any(axis=3).mean(axis=0)
+            first += rings
+        return found
+
+    def after(self, kind: str, name: str, dead: Ints) -> Left:
+        """Return the network without the rings of these links."""
+        graph = self.graph
+        down = np.unique(self.rings.station_ring[dead])
+        stopped = np.isin(self.rings.station_ring[graph.terminal_out_links], down)
+        arrives = self.arrives(down)
+        if graph.several is None:
+            at, between = stopped, arrives
+            carried = self._bound(self.demand * between)
+        else:
+            works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
+            at, (between, carried) = works == 0, self._by_ports(~stopped, arrives)
+        gone = at if kind == "switch" else np.zeros_like(at)
+        there, joined = ~(gone[:, None] | gone[None, :]), self._joined(~stopped, arrives)
+        return left(kind, name, self.demand, between, there, carried, joined)
+
+    def _joined(self, runs: Bools, arrives: Reals) -> Bools | None:
+        """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
+        if self.graph.several is None:
+            return None
+        source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
+        pair, port, to = port_pairs(self.routes, "round-robin", source, target)
+        there = runs[port] & (arrives[port, to] > 0)
+        found: Bools = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
+        return found.reshape(self.demand.shape)
+
+    def _by_ports(self, runs: Bools, arrives: Reals) -> tuple[Reals, dict[str, Any]]:
+        """Return the share of packets that arrives per pair of terminals, and the bound of what remains.
+
+        ``runs`` says, per port, whether its ring does; ``arrives``: see :meth:`arrives`.
+        """
+        source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
+        pair, port, to = port_pairs(self.routes, self.choice, source, target, runs)
+        part = arrives[port, to] / np.bincount(pair, minlength=self.demand.size)[pair]
+        between: Reals = np.zeros(self.demand.size)
+        np.add.at(between, pair, part)
+        sent = self.demand.ravel()[pair] * part
+        ports = int(parallel(self.routes, self.choice).max())
+        carried = of_ports(self.routes, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
+        return between.reshape(self.demand.shape), bound(self.routes, carried, self.length_bytes)
+
+    def _bound(self, kept: Reals) -> dict[str, Any]:
+        """Return the bound of the remaining network."""
+        source, target = np.nonzero(kept)
+        demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
+        return bound_of(self.routes, self.choice, demand, self.length_bytes)
+
+
+def _are(graph: Graph, role: str) -> Bools:
+    """Return which terminals have a role."""
+    found = np.zeros(graph.terminals, bool)
+    found[rings_of(graph).terminals_of(role, graph.terminals)] = True
+    return found
+
+
+def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:
+    """Return, per table, source, target and ring, whether the request or the response crosses the ring."""
+    rings, terminals, tables = rings_of(graph), graph.terminals, route.tables()
+    found = np.zeros((len(tables), terminals, terminals, rings.rings), bool)
+    for number, table in enumerate(tables):
+        for source, target in _pairs(graph):
+            ways = [(source, target), (target, source)] if answered else [(source, target)]
+            for way in ways:
+                segments = ring_segments(graph, table, *way)
+                found[number, source, target, rings.station_ring[[at for at, _ in segments]]] = True
+    return found
+
+
+def _pairs(graph: Graph) -> Iterator[tuple[int, int]]:
+    """Return pairs of a terminal that can send and one that can receive."""
+    for source in np.flatnonzero(_are(graph, "sender")):
+        yield from (
+            (int(source), int(target))
+            for target in np.flatnonzero(_are(graph, "receiver"))
+            if target != source
+        )

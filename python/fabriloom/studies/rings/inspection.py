@@ -1,0 +1,213 @@
+"""The properties of a network of rings that are known before it runs: rings, ports, buses and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compile import Compiled, RingRoutes
+from ...results.figures import figures, in_percent
+from ...technology import RingTechnology
+from ...technology.model import Ps
+from ...topology import Graph
+from ...traffic import Demand
+from ..evenly import spread_evenly
+from ..plane_lines import plane_lines
+from .failures import RingWays
+from .loads import Carried, bound, bound_of, busy_ps, carried, names_of, of_plane
+
+Ints = NDArray[np.int64]
+
+_LONGEST_PACKET_BYTES = 1024
+_TIMES = (
+    "link_arrival_ticks",
+    "station_decode_ticks",
+    "station_bypass_ticks",
+    "station_receive_ticks",
+    "station_transmit_ticks",
+    "bus_setup_ticks",
+    "terminal_access_ticks",
+    "terminal_host_ticks",
+)
+_RATES = ("link_character_ticks", "bus_cycle_ticks", "terminal_block_ticks")
+
+
+class RingInspection:
+    """What is asked of a network of rings; LinkInspection answers the same."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert isinstance(compiled.routes, RingRoutes)
+        self.compiled, self.routes = compiled, compiled.routes
+        self.choice = compiled.scenario.port_choice
+
+    def network(self) -> dict[str, Any]:
+        """Return its routes and their loads, ready for JSON."""
+        routes, length_bytes = self.routes, self.compiled.mean_packet_bytes
+        found = carried(routes, self.choice, self.compiled.demand())
+        loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, routes.technology
+        counted = _counted(routes) | {
+            "mean_links_on_the_way": float(loads.requests.sum()) / sent,
+            "mean_buses_on_the_way": float(loads.bus_requests.sum()) / sent,
+        }
+        return {
+            "network": counted,
+            "link": {
+                "payload_mbytes_per_s": tech.payload_bytes_per_s(round(length_bytes)) / 1e6,
+                "mean_packet_bytes": length_bytes,
+            },
+            "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
+            "channel_load": bound(routes, found, length_bytes),
+            **_planes(routes, found, length_bytes),
+        }
+
+    def full_first(self) -> dict[str, Any]:
+        """Return the link, bus or memory that is full first, for the proportions of the traffic."""
+        demand = self.compiled.demand()
+        return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
+
+    def busy(self, demand: Demand) -> dict[str, float]:
+        """Return the utilisation per link, bus and memory that packets of each length require."""
+        routes = self.routes
+        assert demand.payload is not None
+        usual = demand.even_payload[0]
+        found: dict[str, float] = {}
+        nothing = np.zeros_like(demand.even)
+        for length in np.unique([*demand.payload.bytes, *([usual] if demand.even.any() else [])]):
+            some = demand.payload.bytes == length
+            part = replace(
+                demand,
+                source=demand.source[some],
+                target=demand.target[some],
+                packets=demand.packets[some],
+                even=demand.even if usual == length else nothing,
+            )
+            each = carried(routes, self.choice, part)
+            for what, times in busy_ps(routes, each, float(length)).items():
+                for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True):
+                    found[name] = (
+                        found.get(name, 0.0)
+                        + time_ps * (demand.per_grain or 0.0) / routes.technology.grain_ps
+                    )
+        return found
+
+    def asked(self, payload: Demand, names: Sequence[str]) -> None:
+        """Return None: it is not counted for rings, whose fullest part may be a bus or a memory."""
+
+    def effective_bisection(self, pairings: int) -> None:
+        """Return None: it is not counted for rings."""
+
+    def ways(self) -> RingWays:
+        """Return the rings that transactions cross, for many failures. Raises ScenarioError."""
+        return RingWays(self.compiled, self.routes)
+
+    def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
+        """Return pairs of at most this many senders and receivers, spread evenly over the network."""
+        rings, terminals = self.routes.network.rings, self.routes.graph.terminals
+        senders = spread_evenly(rings.terminals_of("sender", terminals), sources)
+        receivers = spread_evenly(rings.terminals_of("receiver", terminals), targets)
+        source, target = np.repeat(senders, len(receivers)), np.tile(receivers, len(senders))
+        return source[source != target], target[source != target]
+
+    def apart_ticks(self, characters: int) -> int:
+        """Return more ticks than a transaction can take: every station there and back, with
+        store-and-forward.
+        """
+        arrays = self.compiled.arrays
+        slowest = {name: int(arrays[name].max(initial=0)) for name in (*_TIMES, *_RATES)}
+        station = sum(slowest[name] for name in _TIMES)
+        station += sum(slowest[name] for name in _RATES) * 2 * _LONGEST_PACKET_BYTES
+        return 4 * self.routes.graph.links * station
+
+    @staticmethod
+    def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+        """Return the results of :meth:`network` as lines: (what, value)."""
+        counted, link, bus = found["network"], found["link"], found["bus"]
+        low, high = counted["stations_on_a_ring_min"], counted["stations_on_a_ring_max"]
+        size = f"{high}" if low == high else f"{low} to {high}"
+        way = f"{counted['mean_links_on_the_way']:.2f} links and {counted['mean_buses_on_the_way']:.2f} buses"
+        payload = f"{figures(link['payload_mbytes_per_s'])} MB/s of payload"
+        return [
+            ("network", f"{counted['family']}: {counted['terminals']:,} terminals"),
+            (
+                "rings",
+                f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all",
+            ),
+            ("switches", _switches(counted)),
+            *plane_lines(found),
+            ("path", f"{way} on average in this traffic"),
+            ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
+            *(
+                [("one bus", f"{figures(bus['payload_mbytes_per_s'])} MB/s of payload, responses included")]
+                if counted["switches"]
+                else []
+            ),
+        ]
+
+
+def _planes(routes: RingRoutes, found: Carried, length_bytes: float) -> dict[str, Any]:
+    """Return each plane with the throughput at which a part of it is full; empty for a single network."""
+    if routes.graph.several is None:
+        return {}
+    planes = routes.graph.planes
+    return {
+        "planes": [{"plane": one.name, **bound(routes, of_plane(one, found), length_bytes)} for one in planes]
+    }
+
+
+def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> Ps:
+    """Return the bus time of a request and its response, in ps."""
+    request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
+    return tech.bus_transfer_ps(round(request)) + (tech.bus_transfer_ps(round(response)) if response else 0)
+
+
+def _counted(routes: RingRoutes) -> dict[str, Any]:
+    """Count rings, stations, switches, ports and buses."""
+    graph, rings = routes.graph, routes.network.rings
+    sizes = np.bincount(rings.station_ring, minlength=rings.rings)
+    return {
+        "family": graph.family,
+        "switches": graph.switches,
+        "terminals": graph.terminals,
+        **({"ports": graph.ports, "planes": len(graph.planes)} if graph.several else {}),
+        "rings": rings.rings,
+        "stations": rings.stations,
+        "stations_on_a_ring_min": int(sizes.min()),
+        "stations_on_a_ring_max": int(sizes.max()),
+        "switch_ports": rings.ports,
+        "buses": int(rings.bus_count.sum()),
+        "ports_of_ringlets": _ringlet_ports(graph),
+    }
+
+
+def _ringlet_ports(graph: Graph) -> int | None:
+    """Return the number of switch ports if every line were a ringlet, in stages of 2 x 2 exchanges if
+    possible.
+    """
+    if graph.several is not None:
+        each = [_ringlet_ports(plane.graph) for plane in graph.planes]
+        known = [ports for ports in each if ports is not None]
+        return sum(known) if len(known) == len(each) else None
+    given = graph.layout["parameters"]
+    if graph.family == "sci-long-rings":
+        return 2 * given["ports"]
+    if graph.family != "sci-banyan":
+        return None
+    lines, base = given["terminals"], given["base"]
+    base = 2 if lines & (lines - 1) == 0 else base
+    stages = 0
+    while base**stages < lines:
+        stages += 1
+    return 2 * lines * stages
+
+
+def _switches(counted: dict[str, Any]) -> str:
+    if not counted["switches"]:
+        return "none"
+    ports, ringlets = counted["switch_ports"], counted["ports_of_ringlets"]
+    buses = f"{counted['buses']:,} bus{'es' if counted['buses'] > 1 else ''}"
+    cost = "" if ringlets in (None, ports) else f"; {in_percent(ports / ringlets)} of the ports of ringlets"
+    return f"{counted['switches']:,} with {ports:,} ports and {buses}{cost}"

@@ -1,0 +1,148 @@
+"""What links, buses and memories of rings carry, and which of them is full first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compile import RingRoutes
+from ...compile.several import parallel
+from ...routing.even import ring_loads
+from ...routing.rings import RingLoads
+from ...technology.rings import SYMBOL_BYTES
+from ...topology import Graph
+from ...topology.graph import Plane
+from ...traffic import Demand
+from ..port_loads import are_alike, by_ports, in_planes
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a network carries per unit of time, in which the busiest source sends one packet by each of its
+    ports, so that it fills all of them at a load of 1."""
+
+    loads: RingLoads
+    asked: Reals
+    """Per port of a terminal: requests that it sends."""
+    served: Reals
+    """Per port of a terminal: requests that it receives."""
+
+
+def carried(routes: RingRoutes, choice: str, demand: Demand) -> Carried:
+    """Return what a network carries for a demand and a choice of ports."""
+    graph = routes.graph
+    if graph.several is None:
+        loads = ring_loads(graph, routes.port_route, demand.pairs, demand.even)
+        return Carried(loads, demand.sent(), demand.received())
+    ports = int(parallel(routes, choice).max())
+    if are_alike(routes, choice):
+        share = ports / len(routes.planes)
+        one = ring_loads(*routes.planes[0], demand.pairs, demand.even)
+        loads = RingLoads(*(np.tile(flow * share, len(routes.planes)) for flow in astuple(one)))
+        own = graph.several.terminal
+        return Carried(loads, (demand.sent() * share)[own], (demand.received() * share)[own])
+    return of_ports(routes, by_ports(routes, choice, demand.pairs, demand.even), ports)
+
+
+def of_ports(routes: RingRoutes, told_all: Iterable[tuple[Ints, Ints, Reals]], ports: int) -> Carried:
+    """Return what a network carries of packets between ports: sending and receiving ports, and packets of a
+    source that sends 1, which counts once for each of this many ports."""
+    graph = routes.graph
+    links, buses = np.zeros((4, graph.links)), np.zeros((2, graph.switches))
+    asked, served = np.zeros((2, graph.ports))
+    for told in told_all:
+        source, target, packets = told
+        asked += ports * np.bincount(source, weights=packets, minlength=graph.ports)
+        served += ports * np.bincount(target, weights=packets, minlength=graph.ports)
+        for number, pairs in in_planes(graph, told):
+            plane, nobody = graph.planes[number], np.zeros(graph.planes[number].graph.terminals)
+            switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
+            found = astuple(ring_loads(*routes.planes[number], pairs, nobody))
+            links[:, plane.links] += ports * np.stack(found[:4])
+            buses[:, switches] += ports * np.stack(found[4:])
+    return Carried(RingLoads(*links, *buses), asked, served)
+
+
+def bound_of(routes: RingRoutes, choice: str, demand: Demand, length_bytes: float) -> dict[str, Any]:
+    """Return the link, bus or memory that is full first under a demand, and the load at which it is."""
+    return bound(routes, carried(routes, choice, demand), length_bytes)
+
+
+def of_plane(plane: Plane, carried: Carried) -> Carried:
+    """Return what one plane carries."""
+    switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
+
+    def alone(flow: Reals, rows: slice | NDArray[np.int64]) -> Reals:
+        found = np.zeros_like(flow)
+        found[rows] = flow[rows]
+        return found
+
+    links, buses = astuple(carried.loads)[:4], astuple(carried.loads)[4:]
+    return Carried(
+        RingLoads(*(alone(flow, plane.links) for flow in links), *(alone(flow, switches) for flow in buses)),
+        alone(carried.asked, plane.port),
+        alone(carried.served, plane.port),
+    )
+
+
+def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str, Any]:
+    """Return the link, bus or memory that is full first, and the throughput at which it is.
+
+    Loads are relative, see :class:`Carried`.
+    """
+    busy = busy_ps(routes, carried, length_bytes)
+    name, most_ps = max(
+        ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
+    )
+    if most_ps <= 0:
+        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+    place, graph = int(np.argmax(busy[name])), routes.graph
+    symbols = (
+        routes.technology.request_bytes(length_bytes) + routes.technology.send_idle_bytes
+    ) / SYMBOL_BYTES
+    sent = carried.asked
+    sending = graph.terminal_out_links[sent > 0]
+    unit_ps = symbols * float(routes.network.times_ps["character"][sending].min())
+    return {
+        "busiest_link": names_of(graph, name)[place],
+        "load": most_ps / unit_ps,
+        "load_bound": min(1.0, unit_ps / most_ps),
+        "accepted_mbytes_per_s_bound": float(sent.sum()) * length_bytes / most_ps * 1e6,
+    }
+
+
+def names_of(graph: Graph, what: str) -> list[str]:
+    """Return the names of all links, buses or memories."""
+    if what == "link":
+        return graph.link_names
+    owners = graph.switch_names if what == "bus" else graph.port_names
+    return [f"the {what} of {name}" for name in owners]
+
+
+def busy_ps(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str, np.ndarray]:
+    """Return the busy time per unit of time, in ps, of every link, of the buses of every switch and of the
+    memory behind every port of a terminal."""
+    tech, loads = routes.technology, carried.loads
+    request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
+    echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES
+    units = [(size + tech.send_idle_bytes) / SYMBOL_BYTES if size else 0.0 for size in (request, response)]
+    symbols = loads.link_time(units[0], echo, units[1], echo if response else 0.0)
+    buses = loads.bus_time(
+        tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0
+    )
+    access_ps = tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length_bytes) // 64))
+    accesses = carried.served
+    if tech.transaction in ("nread", "lock"):
+        accesses = accesses + carried.asked
+    return {
+        "link": symbols * routes.network.times_ps["character"],
+        "bus": buses / routes.network.rings.bus_count,
+        "memory": accesses * access_ps,
+    }
