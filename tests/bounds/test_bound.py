@@ -119,7 +119,7 @@ TORUS = {
     "routing": {"kind": "dimension-order", "variant": "minimal"},
 }
 REFUSED: dict[str, tuple[Table, str]] = {
-    "rings": (RING | {"traffic": {}}, "there is no bound for networks of rings"),
+    "rings": (RING | {"traffic": {}}, "on rings there is a bound only if all packets are of flows"),
     "programs": (
         {"traffic": None, "program": {"kind": "ping-pong", "size": "8 B"}},
         "there is no bound for programs",

@@ -89,6 +89,10 @@ class Bounds:
     @cached_property
     def periods(self) -> Periods:
         """Bounds that use the periods of all interfering flows."""
+        if self.compiled.graph.rings is not None:
+            from .rings import by_rings
+
+            return by_rings(self.compiled)
         return by_periods(self.compiled, self.worst, self.waited)
 
     def with_periods(self, flow: int) -> float | None:
@@ -317,6 +321,8 @@ def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
 def _bound(compiled: Compiled) -> Bounds:
     """Return the bounds of all flows. Raises ScenarioError if no flow has one."""
     _check(compiled)
+    if compiled.graph.rings is not None:
+        return _on_rings(compiled)
     network = Network(compiled)
     doubt = doubted(network)
     flows, shortest = flows_of(compiled)
@@ -324,6 +330,20 @@ def _bound(compiled: Compiled) -> Bounds:
     bounds = Bounds(compiled, found, {}, doubt=doubt.message if doubt else "")
     if doubt and not any(isinstance(total, float) for total in bounds.periods.totals):
         raise doubt
+    return bounds
+
+
+def _on_rings(compiled: Compiled) -> Bounds:
+    """Return the bounds of flows with periods on rings. Raises ScenarioError if there are none."""
+    from .rings import check_rings, flows_on_rings
+
+    check_rings(compiled)
+    bounds = Bounds(compiled, flows_on_rings(compiled), {}, doubt="on rings only periods give a bound")
+    why = next((total for total in bounds.periods.totals if isinstance(total, str)), None)
+    if why is not None:
+        message = f"there is no bound on these rings: {why}"
+        hint = "make packets less often, or give queues more places"
+        raise compiled.scenario.error(message, ("traffic", "pattern"), hint)
     return bounds
 
 

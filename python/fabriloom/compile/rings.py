@@ -40,7 +40,7 @@ class RingNetwork:
     """A network of rings with its technology, with the methods of LinkNetwork; errors point into the file."""
 
     hears_back = False
-    unbounded = "networks of rings: nothing limits how often a packet is sent again"
+    unbounded = ""
     by_port_tables = "packets of rings cross by tables of ports, and there is no other routing to compare"
     bit_errors_disconnect = False
     sends_when_asked = False
@@ -259,13 +259,7 @@ class RingRoutes:
         return []
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
-        """Raise ScenarioError if a flow has a requirement."""
-        if sources and (sources["flow_requirement_ps"] > 0).any():
-            message = (
-                "requirements are of networks of links: nothing limits how often a ring sends a packet again"
-            )
-            hint = "remove them; the table of flows has the longest"
-            raise scenario.error(message, ("traffic", "pattern"), hint)
+        """Accept every scenario."""
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
         """Raise ScenarioError if a protocol or a program sends lost messages again."""
