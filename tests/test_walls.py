@@ -78,7 +78,7 @@ RUST_MAY_USE: dict[str, set[str]] = {
     "measure": {"kernel", "fabric"},
     "links": {"kernel", "fabric", "measure"},
     "switched": {"kernel", "fabric", "measure", "terminal", "links"},
-    "cut_through": {"kernel", "fabric", "measure", "terminal", "switched"},
+    "cut_through": {"kernel", "fabric", "measure", "links", "terminal", "switched"},
     "lanes": {"kernel", "fabric", "measure", "terminal", "links"},
     "ring": {"kernel", "fabric", "measure", "terminal"},
     "terminal": {"kernel", "fabric", "measure"},

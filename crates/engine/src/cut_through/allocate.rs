@@ -71,7 +71,7 @@ impl Groups {
 
     /// Returns the groups that contain a lane.
     #[inline(always)]
-    fn of(&self, lane: u32) -> &[u32] {
+    pub fn of(&self, lane: u32) -> &[u32] {
         let lane = lane as usize;
         &self.list[self.of_lane[lane] as usize..self.of_lane[lane + 1] as usize]
     }

@@ -63,8 +63,9 @@ impl Network {
             // Its request is scheduled.
             return true;
         }
-        let lanes = self.fabric.group(at.entry >> 1).iter();
-        lanes.into_iter().any(|&lane| self.holder(lane).is_none_or(|other| marks.fronts[other as usize]))
+        let group = self.fabric.group(at.entry >> 1).iter();
+        let mut lanes = group.filter(|&&lane| !self.outages.is_down_for_good(self.fabric.link_of(lane)));
+        lanes.any(|&lane| self.holder(lane).is_none_or(|other| marks.fronts[other as usize]))
     }
 
     /// Returns the packet that holds a lane, if it is not known when it leaves.
@@ -88,9 +89,7 @@ impl Network {
         if !self.stores.is_empty() {
             return self.will_go_on(lane);
         }
-        let needed = kind.must_have_left(at.started + i64::from(self.stays[next].length) - 1);
-        let known = at.departed + self.leaves(lane);
-        known >= needed
+        at.departed + self.leaves(lane) >= at.needs(kind, self.stays[next].length)
     }
 
     /// Returns how many of the characters that are not counted will leave an input buffer, as far as is known.

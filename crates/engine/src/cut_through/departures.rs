@@ -74,7 +74,7 @@ impl Network {
         if !self.stores.is_empty() {
             return self.goes_on_at(lane);
         }
-        let needed = kind.must_have_left(at.started + i64::from(length) - 1);
+        let needed = at.needs(kind, length);
         if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
     }
 

@@ -16,8 +16,8 @@
 //! * the output buffer covers the way to the wire: it takes no longer than all places but one;
 //! * an end of packet takes as long as a character, and no header is deleted that has characters.
 //!
-//! Faults, time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these
-//! conditions, the room `lanes` computes the network, character by character.
+//! Time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these conditions,
+//! the room `lanes` computes the network, character by character; and so it does from the first fault on that meets a packet.
 //!
 //! # Map
 //!
@@ -26,6 +26,7 @@
 //! | `S(m)`: supply, wire, credit | [`wire`]: `ready_at`, `start`, `send` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)`, `F(m)`, `H`, release, at the front, delivery | `switched/model.rs`: `arrival`, `must_have_left`, `request`, `release`, `at_front`, `delivery` | `wire.rs`: `arrive` |
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
+//! | down, up; stuck | [`outages`]: `go_down`, `go_up`, `stop`, where nothing is lost | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
 //! | pause | [`pause`]: `goes_on_at` | `wire.rs`: `store`, `is_ready` |
 //! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane sends | [`wire`]: `start` | `switch.rs`: `in_turn` |
@@ -49,6 +50,7 @@
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_pending`, `crossing` |
 //! | [`pause`] | switches that pause senders | `stores` |
+//! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
 //! | [`deadlock`] | who waits for whom: reads only | |
 //!
 //! # Invariants
@@ -68,6 +70,7 @@ mod deadlock;
 mod departures;
 mod event;
 mod input;
+mod outages;
 mod parts;
 mod pause;
 mod state;

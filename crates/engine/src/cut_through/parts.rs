@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::state::UNKNOWN;
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::switched::Kind;
 
 /// A packet on a lane, and in the input buffer at its end: from its grant until all its characters have left there.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +123,8 @@ pub(super) struct Lane {
     pub crossing: Vec<u32>,
     /// Characters of packets whose credit has returned.
     pub departed: i64,
+    /// Number of its first character since it runs: credit is counted from there.
+    pub renewed: i64,
 }
 
 impl Lane {
@@ -140,7 +143,14 @@ impl Lane {
             queues: Vec::new(),
             crossing: Vec::new(),
             departed: 0,
+            renewed: 0,
         }
+    }
+
+    /// Returns how many characters must have left the input buffer for a packet to start, if it is the next.
+    #[inline(always)]
+    pub fn needs(&self, kind: &Kind, length: u32) -> i64 {
+        self.renewed + kind.must_have_left(self.started - self.renewed + i64::from(length) - 1)
     }
 }
 
@@ -151,8 +161,11 @@ pub(super) struct Link {
     pub kind: u32,
     /// `forward_ticks` of the switch at its source.
     pub forward: u32,
-    /// When the wire is free.
+    /// When the wire is free, and may send.
     pub free_at: Time,
+    /// When it has sent its last packet, and how many it has sent in all.
+    pub sent_at: Time,
+    pub started: u64,
     /// Tick of the next look at it.
     pub due: Time,
     /// Lane of the last packet, or [`NONE`].

@@ -2,12 +2,14 @@
 
 use super::allocate::Groups;
 use super::event::Event;
+use super::outages::Was;
 use super::parts::{Lane, Link, Stay};
 use super::pause::Store;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
+use crate::links::outages::Outages;
 use crate::measure::{Delivery, Hop, Hops, LinkCounts, hop_kind};
 use crate::switched::{Kind, Routes, kinds};
 
@@ -56,6 +58,7 @@ pub struct Network {
     /// The input buffers of lanes, if switches pause senders.
     pub(super) stores: Vec<Store>,
     pub(super) groups: Groups,
+    pub(super) outages: Outages<Was>,
     /// Links on whose wires a packet may start in this tick.
     pub(super) starting: Vec<u32>,
     /// Whether packets of traffic classes have routes of their own.
@@ -88,6 +91,8 @@ impl Network {
             kind,
             forward: forward(link),
             free_at: 0,
+            sent_at: 0,
+            started: 0,
             due: UNKNOWN,
             last: NONE,
             waiting: 0,
@@ -106,6 +111,7 @@ impl Network {
             lanes: (0..fabric.all_lanes() as u32).map(|lane| Lane::new(fabric.link_of(lane))).collect(),
             stores: stores(&fabric),
             groups: Groups::new(&fabric),
+            outages: Outages::new(&fabric, false),
             starting: Vec::new(),
             classed: fabric.class_headers.iter().any(|&first| first > 0),
             keep: kinds.iter().map(|kind| Time::from(kind.credit_delay)).max().unwrap_or(0),
@@ -133,7 +139,12 @@ impl Network {
     /// Returns the tick of the next event, if any.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.wheel.peek()
+        let next = self.wheel.peek();
+        if self.next_outage() == Time::MAX {
+            next
+        } else {
+            Some(next.map_or(self.next_outage(), |next| next.min(self.next_outage())))
+        }
     }
 
     /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events.
@@ -171,7 +182,7 @@ impl Network {
     /// Returns the characters of the packet on a wire that start at a tick or later.
     fn unsent(&self, link: &Link, time: Time) -> u64 {
         let character = Time::from(self.kinds[link.kind as usize].character);
-        ((link.free_at - time).max(0) as u64).div_ceil(character as u64)
+        ((link.sent_at - time).max(0) as u64).div_ceil(character as u64)
     }
 
     /// Returns the counts of every link: of what has started when it is looked at.

@@ -30,7 +30,7 @@ impl Network {
 
     /// Schedules the wire of a link, now or later; at an unknown time something else will.
     #[inline(always)]
-    fn wake(&mut self, link: u32, time: Time) {
+    pub(super) fn wake(&mut self, link: u32, time: Time) {
         let at = &mut self.links[link as usize];
         let time = time.max(at.free_at).max(self.now);
         if time < at.due {
@@ -139,7 +139,8 @@ impl Network {
         let end = kind.arrival(free_at - Time::from(kind.character));
         self.keep_sent(lane, Sent { start: now, number, length });
         let shared = &mut self.links[link as usize];
-        (shared.free_at, shared.last) = (free_at, lane);
+        (shared.free_at, shared.sent_at, shared.last) = (free_at, free_at, lane);
+        shared.started += 1;
         shared.packets += 1;
         shared.characters += u64::from(length);
         if dispatched != NONE {

@@ -302,32 +302,22 @@ impl Simulation {
         Ok(Self { network, run })
     }
 
-    /// Simulates until the end, or until at least `events` more events have been handled, including refused arrivals
-    /// that are counted in advance. If a time-out or a fault may have ended a packet, the run begins again, character by
-    /// character.
+    /// Simulates until the end, or until at least `events` more have been handled, including refused arrivals counted in
+    /// advance. If a time-out or a fault may have ended a packet, the run begins again, character by character.
     ///
     /// # Errors
     /// No route leads a packet to its destination.
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
-        match &mut self.network {
-            AnyNetwork::Worms(worms) if worms.may_fail() => self.advance_in_parts(events),
-            AnyNetwork::Worms(worms) => {
-                let end = self.run.advance(&mut **worms, events);
-                if self.must_begin_again() { self.begin_again(events) } else { end }
-            }
-            AnyNetwork::Packets(packets) => self.run.advance(&mut **packets, events),
-            AnyNetwork::Lanes(lanes) => self.run.advance(&mut **lanes, events),
-            AnyNetwork::Rings(rings) => self.run.advance(&mut **rings, events),
-        }
-    }
-
-    /// Simulates so little at a time that not much is in vain if the run has to begin again.
-    fn advance_in_parts(&mut self, events: u64) -> Result<Option<End>, RunError> {
         let mut rest = events;
         loop {
-            let AnyNetwork::Worms(worms) = &mut self.network else { return self.advance(rest) };
-            let part = rest.min(PART);
-            let end = self.run.advance(&mut **worms, part);
+            // Not much is in vain if the run has to begin again.
+            let part = if self.may_fail() { rest.min(PART) } else { rest };
+            let end = match &mut self.network {
+                AnyNetwork::Worms(worms) => self.run.advance(&mut **worms, part),
+                AnyNetwork::Packets(packets) => self.run.advance(&mut **packets, part),
+                AnyNetwork::Lanes(lanes) => self.run.advance(&mut **lanes, part),
+                AnyNetwork::Rings(rings) => self.run.advance(&mut **rings, part),
+            };
             if self.must_begin_again() {
                 return self.begin_again(events);
             }
@@ -338,11 +328,23 @@ impl Simulation {
         }
     }
 
-    /// Whether something may have happened that is not computed many characters at a time.
+    /// Whether links fail in a network that is computed in advance.
+    fn may_fail(&self) -> bool {
+        match &self.network {
+            AnyNetwork::Worms(worms) => worms.may_fail(),
+            AnyNetwork::Packets(packets) => packets.may_fail(),
+            AnyNetwork::Lanes(_) | AnyNetwork::Rings(_) => false,
+        }
+    }
+
+    /// Whether something may have happened that is not computed in advance.
     fn must_begin_again(&self) -> bool {
-        let AnyNetwork::Worms(worms) = &self.network else { return false };
         let stuck = matches!(self.run.end, Some(End::Deadlocked | End::Stalled));
-        worms.has_failed() || worms.may_time_out(self.run.now, stuck)
+        match &self.network {
+            AnyNetwork::Worms(worms) => worms.has_failed() || worms.may_time_out(self.run.now, stuck),
+            AnyNetwork::Packets(packets) => packets.has_failed(),
+            _ => false,
+        }
     }
 
     fn begin_again(&mut self, events: u64) -> Result<Option<End>, RunError> {
@@ -492,8 +494,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of work steps: of timelines in wormhole networks, characters with lanes, units on the links
-    /// of rings.
+    /// Returns the number of work steps of the engine: see [`Network::extensions`].
     pub fn extensions(&self) -> u64 {
         self.any().extensions()
     }

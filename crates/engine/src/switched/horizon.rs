@@ -14,13 +14,14 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use self::paths::Paths;
 use super::link::{Kind, Link};
-use super::outages::Outages;
+use super::outages::Was;
 use super::state::Network;
 use super::timeline::Number;
 use super::worm::Crowd;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::links::codes::Codes;
+use crate::links::outages::Outages;
 use crate::measure::{Code as Seen, CodeCounts};
 
 /// What may act on links from outside their packets.
@@ -32,7 +33,7 @@ pub(super) struct Outside {
     looks: BinaryHeap<Reverse<(Time, u32)>>,
     wires: Vec<Wires>,
     codes: Option<(Box<Codes>, Paths)>,
-    pub outages: Outages,
+    pub outages: Outages<Was>,
     /// Whether links stop.
     stops: bool,
     /// No link is stopped, and no code is on a wire, after this tick.
@@ -61,10 +62,11 @@ impl Outside {
         if codes.is_none() && !fabric.has_faults() && !fabric.has_tables() {
             return None;
         }
-        let outages = Outages::new(fabric, codes.is_some());
+        let mut outages = Outages::new(fabric, codes.is_some());
+        let stops = outages.take_stops();
         let codes = codes.map(|codes| (codes, Paths::new(fabric)));
         let mut outside = Self { codes, outages, ..Self::of_nothing(fabric.links()) };
-        for (link, from, until) in Outages::stops(fabric) {
+        for (link, from, until) in stops {
             outside.stop(link, from, until);
         }
         Some(Box::new(outside))

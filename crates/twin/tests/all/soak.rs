@@ -2,6 +2,7 @@
 //! (`make soak MINUTES=60`).
 
 use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::run::AnyNetwork;
 
 use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{self, Seen, store};
@@ -10,7 +11,7 @@ use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{
     with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
 };
-use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets};
+use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets, with_whole_packets_and_faults};
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
@@ -208,6 +209,23 @@ fn small_networks_of_whole_packets() {
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }
+}
+
+/// With links that fail or stop: where that cuts no packet, the network goes on packet by packet.
+#[test]
+fn whole_packets_with_faults() {
+    let (mut runs, mut in_advance) = (0, 0);
+    for seed in seeds("whole packets with faults", 0..100) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, packets(seed));
+        let fabric = with_whole_packets_and_faults(&fabric, seed, until);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+        let fast = agree::simulate(&fabric, until, false, 1 << 50).expect("a route for every packet");
+        runs += 1;
+        in_advance += u32::from(matches!(fast.network, AnyNetwork::Packets(_)));
+    }
+    assert!(in_advance > runs / 4, "{in_advance} of {runs} in advance");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{Happened, Network, News};
 use crate::cut_through::{Event, Network as Packets, deadlock};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
+use crate::lanes::Losses;
 use crate::measure::{Hops, LinkCounts};
 use crate::run::RunError;
 use crate::switched::Standstill;
@@ -23,7 +24,7 @@ impl Network for Packets {
     #[inline(always)]
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
         Packets::go_to(self, now);
-        let mut count = 0;
+        let mut count = if self.next_outage() == now { self.fail() } else { 0 };
         while let Some(event) = self.pop() {
             count += 1;
             match event {
@@ -85,6 +86,15 @@ impl Network for Packets {
 
     fn scrubbed(&self) -> u64 {
         0
+    }
+
+    fn is_idle(&self) -> bool {
+        Packets::is_idle(self)
+    }
+
+    fn losses(&self) -> Vec<Losses> {
+        let links = if self.fabric().has_faults() { self.fabric().links() } else { 0 };
+        vec![Losses::default(); links]
     }
 
     fn packet_hops(&self) -> u64 {

@@ -1,8 +1,10 @@
 //! Networks with lanes: any other network, with divided links.
 
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
+use fabriloom_engine::kernel::Time;
 
 use super::classes::draw_classes;
+use super::faults::with_quiet_faults;
 use super::random::{Draw, draw_for};
 
 /// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn independently of the
@@ -44,6 +46,16 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     choose_lanes(&mut f, draw);
     pause(&mut f, seed);
     check(&f).expect("the generator makes legal networks");
+    assert!(f.is_by_packet(), "seed {seed}");
+    f
+}
+
+/// The same with links that fail or stop without cutting many packets; nobody is paused.
+pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let mut f = with_whole_packets(fabric, seed);
+    f.link_pause_above.clear();
+    f.link_pause_until.clear();
+    let f = with_quiet_faults(&f, seed, until);
     assert!(f.is_by_packet(), "seed {seed}");
     f
 }

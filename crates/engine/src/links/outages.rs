@@ -1,0 +1,144 @@
+//! Failures of links as a network sees them that computes packets in advance: each change is known from the beginning.
+//!
+//! A link that fails loses what is on it, and a cut changes what has been computed already. But if nothing is on a link from
+//! its failure to its repair, all that changes is that it cannot be granted, and then has all its credit again:
+//!
+//! * **fails**: no packet holds the link, all that it has sent has arrived, and its terminal has put nothing on it;
+//! * **is down**: its terminal puts nothing on it, and no head has only links that are down to wait for;
+//! * **runs again**: nothing is left in the input buffer at its end.
+//!
+//! So this is all that is computed in advance: links that are down from the beginning, spare ones, and failures in pauses.
+//! If anything else happens, the run begins again character by character (see `Simulation::advance`). That costs little: up
+//! to there it was computed many times faster. Wrong bits, links that stop for good, new tables, and failures of links that
+//! carry codes always end the computation in advance. What a network keeps of a link that is down is `W`.
+
+use std::cmp::Reverse;
+
+use crate::fabric::{Fabric, NEVER, fault_kind};
+use crate::kernel::Time;
+
+/// What happens to links at a tick, in the order within a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// This link runs again.
+    Up(u32),
+    /// It fails; whether for good.
+    Down(u32, bool),
+    /// It starts no character before this tick.
+    Stop(u32, Time),
+    /// Something happens that is not computed in advance.
+    Other,
+}
+
+/// A link that is down.
+#[derive(Clone, Debug)]
+pub struct Down<W> {
+    /// Its number.
+    pub link: u32,
+    /// Whether it never runs again.
+    pub for_good: bool,
+    /// What it was before.
+    pub was: W,
+}
+
+/// The changes to come, and the links that are down.
+#[derive(Clone, Debug)]
+pub struct Outages<W> {
+    /// In descending order: the last one is the next.
+    changes: Vec<(Time, Change)>,
+    down: Vec<Down<W>>,
+    /// Whether something has happened that is not computed in advance.
+    beyond: bool,
+}
+
+impl<W> Default for Outages<W> {
+    fn default() -> Self {
+        Self { changes: Vec::new(), down: Vec::new(), beyond: false }
+    }
+}
+
+impl<W> Outages<W> {
+    /// Returns the outages of a network without codes, or with them.
+    pub fn new(fabric: &Fabric, codes: bool) -> Self {
+        let mut changes = Vec::new();
+        for (row, &link) in fabric.fault_link.iter().enumerate() {
+            let (down, up) = (fabric.fault_down_ticks[row] as Time, fabric.fault_up_ticks[row]);
+            match fabric.fault_kind[row] {
+                fault_kind::LINK if !codes => {
+                    changes.push((down, Change::Down(link, up == NEVER)));
+                    changes.extend((up < NEVER).then_some((up as Time, Change::Up(link))));
+                }
+                fault_kind::STUCK if up < NEVER => changes.push((down, Change::Stop(link, up as Time))),
+                _ => changes.push((down, Change::Other)),
+            }
+        }
+        changes.extend(fabric.table_ticks.iter().map(|&tick| (tick as Time, Change::Other)));
+        changes.sort_unstable_by_key(|&change| Reverse(change));
+        Self { changes, ..Self::default() }
+    }
+
+    /// Takes the links that stop for a time out of the changes, with the ticks from and until when, in order.
+    pub fn take_stops(&mut self) -> Vec<(u32, Time, Time)> {
+        let mut stops = Vec::new();
+        self.changes.retain(|&(from, change)| {
+            if let Change::Stop(link, until) = change {
+                stops.push((link, from, until));
+            }
+            !matches!(change, Change::Stop(..))
+        });
+        stops.reverse();
+        stops
+    }
+
+    /// Returns the tick of the next change, or [`Time::MAX`].
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.changes.last().map_or(Time::MAX, |change| change.0)
+    }
+
+    /// Takes a change of this tick.
+    pub fn take(&mut self, now: Time) -> Option<Change> {
+        self.changes.pop_if(|change| change.0 == now).map(|(_, change)| change)
+    }
+
+    /// Whether anything is down, or will change.
+    pub fn is_any(&self) -> bool {
+        !self.changes.is_empty() || !self.down.is_empty() || self.beyond
+    }
+
+    /// Ends the computation in advance.
+    pub fn give_up(&mut self) {
+        self.beyond = true;
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.beyond
+    }
+
+    /// Adds a link that is down.
+    pub fn add(&mut self, down: Down<W>) {
+        self.down.push(down);
+    }
+
+    /// Removes a link that runs again.
+    pub fn remove(&mut self, link: u32) -> Option<W> {
+        let place = self.down.iter().position(|down| down.link == link)?;
+        Some(self.down.swap_remove(place).was)
+    }
+
+    /// Returns the links that are down.
+    pub fn down(&self) -> &[Down<W>] {
+        &self.down
+    }
+
+    /// Whether a link is down.
+    pub fn is_down(&self, link: u32) -> bool {
+        self.down.iter().any(|down| down.link == link)
+    }
+
+    /// Whether a link never runs again.
+    pub fn is_down_for_good(&self, link: u32) -> bool {
+        self.down.iter().any(|down| down.link == link && down.for_good)
+    }
+}
