@@ -313,3 +313,56 @@ def test_other_words_of_the_ends_and_the_file(tmp_path: Path) -> None:
     twice = {"kind": "flows", "flows": [{"from": 1, "to": 2, "destination": 3, "period": "1 ms"}]}
     with pytest.raises(ScenarioError, match="unknown key"):
         scenario({"pattern": twice}, tmp_path)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_range_of_terminals_is_each_of_them(listed: bool, tmp_path: Path) -> None:
+    """From each of a range to each of another, by number or by name, and never to itself."""
+    rows = [("0..1", "1..2"), ("t(0,0).0..t(0,1).0", "t(1,1).0")]
+    if listed:
+        flows = [{"source": one, "target": other, "rate": "1 Mbit/s"} for one, other in rows]
+        pattern: dict[str, Any] = {"kind": "flows", "flows": flows}
+    else:
+        lines = "".join(f'"{one}","{other}",1 Mbit/s\n' for one, other in rows)
+        (tmp_path / "flows.csv").write_text(f"source,target,rate\n{lines}")
+        pattern = {"kind": "flows", "path": str(tmp_path / "flows.csv")}
+    found = build(grid(2, 2), pattern, load=None)
+    assert found["flow_start"].tolist() == [0, 3, 5, 5, 5]
+    assert found["flow_target"].tolist() == [1, 2, 3, 2, 3]
+    assert len({*found["flow_name"]}) == 5
+
+
+def test_flows_of_a_named_range_have_names_of_their_own() -> None:
+    flow = {"source": "0..1", "target": 3, "rate": "1 Mbit/s", "name": "video"}
+    found = build(grid(2, 2), {"kind": "flows", "flows": [flow]}, load=None)
+    assert found["flow_name"].tolist() == ["video, t(0,0).0 -> t(1,1).0", "video, t(0,1).0 -> t(1,1).0"]
+
+
+@pytest.mark.parametrize("wrong", ["3..1", "0..4", "0..nobody", "..", "1..", "0..1..2"])
+def test_what_is_no_range_is_no_terminal(wrong: str) -> None:
+    flow = {"source": wrong, "target": 3, "rate": "1 Mbit/s"}
+    with pytest.raises(TrafficError, match="no terminal") as refused:
+        build(grid(2, 2), {"kind": "flows", "flows": [flow]}, load=None)
+    assert refused.value.parameter == "pattern.flows.0.source"
+
+
+def test_ranges_of_senders_and_of_programs() -> None:
+    arrivals = build(grid(2, 2), senders=["1..2", 3])["source_arrival"]
+    assert np.flatnonzero(arrivals != SILENT).tolist() == [
+        1,
+        2,
+        3,
+    ]
+    with pytest.raises(TrafficError, match="named twice") as refused:
+        build(grid(2, 2), senders=[0, "1..2", "2..3"])
+    assert refused.value.parameter == "senders.2"
+
+
+def test_ranges_in_programs_are_the_terminals_one_by_one() -> None:
+    program = {"kind": "barrel-shifter", "fragment": "100 B", "slot": "50 us", "events": 3}
+    given = [
+        Scenario.from_dict({"topology": GRID, "program": {**program, "sources": one, "targets": other}})
+        for one, other in ((["0..3"], ["4..7"]), ([0, 1, 2, 3], [4, 5, 6, 7]))
+    ]
+    one, other = (compile(each).arrays for each in given)
+    assert all(np.array_equal(one[name], other[name]) for name in other)

@@ -21,7 +21,16 @@ def of_run(table: pl.DataFrame) -> None:
     """Print the requirements of a run with their verdicts."""
     rows = sorted(table.to_dicts(), key=worst_first)
     show.table(
-        ["flow", "required", "99.99 %", "longest", "margin", "guaranteed", "margin", "verdict"],
+        [
+            "flow",
+            "required",
+            "99.99 %",
+            "longest",
+            "margin seen",
+            "guaranteed",
+            "margin guaranteed",
+            "verdict",
+        ],
         [
             [
                 row["flow"],
@@ -113,7 +122,7 @@ def of_bounds(found: Bounds) -> None:
     """Print the requirements of a scenario and what is guaranteed."""
     rows = sorted(found.promises, key=_left)
     show.table(
-        ["flow", "packet", "required", "guaranteed", "margin", "verdict"],
+        ["flow", "packet", "required", "guaranteed", "margin guaranteed", "verdict"],
         [
             [
                 one.flow,

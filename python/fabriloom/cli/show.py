@@ -148,7 +148,8 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     means = [point.summary["latency_ns"]["mean"] for point in found]
     unit, divisor = shown.time_unit(min((mean for mean in means if mean is not None), default=None))
     refused, retried, lost = (_any(found, what) for what in ("refused", "retried", "lost"))
-    taken = sum(len(path) + 3 for path in varied) + 15 * (refused + retried + lost)
+    of_flits = all("flits" in point.summary for point in found)
+    taken = sum(len(path) + 3 for path in varied) + 27 * of_flits + 15 * (refused + retried + lost)
     percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
@@ -166,6 +167,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 "accepted MB/s": _believed(
                     summary, measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
                 ),
+                **(_in_flits(summary["flits"]) if of_flits else {}),
                 **({"lost by faults": measured(summary["packets"].get("lost", 0))} if lost else {}),
                 **({"retries MB/s": measured(sci.get("retry_mbytes_per_s_mean"))} if retried else {}),
                 f"latency {unit}": time(divisor, latency["mean"], latency["mean_ci95"]),
@@ -224,6 +226,14 @@ def seeds(study: Repetition) -> None:
         "Intervals that contain it: runs whose own 95 % interval contains this mean; about 19 of 20 if they "
         "are valid."
     )
+
+
+def _in_flits(flits: Mapping[str, Any]) -> dict[str, str]:
+    """Return throughput and latency in flits and cycles, by column."""
+    return {
+        "flits/node/cycle": measured(flits["accepted_per_node_cycle"]),
+        "cycles": measured(flits["latency_cycles_mean"]),
+    }
 
 
 SEEDS_SHOWN = {

@@ -10,6 +10,7 @@ from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
+from ..traffic.names import Terminals
 
 if TYPE_CHECKING:
     from ..routing.distribution import Distribution
@@ -73,7 +74,7 @@ def _found(scenario: Scenario, graph: Graph, table: RouteTable, place: int, one:
 
 def _terminals(scenario: Scenario, graph: Graph, path: Path, names: list[int | str]) -> list[int]:
     found: list[int] = []
-    for place, name in enumerate(names):
+    for place, name in Terminals(graph.terminal_names).ranges(names):
         try:
             number = int(vertices_of(graph, "terminal", name)[0]) - graph.switches
         except FaultError as error:

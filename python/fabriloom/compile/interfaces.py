@@ -15,6 +15,7 @@ from ..scenario.errors import Path
 from ..technology import Interface, Technology, TechnologyError, interface
 from ..technology.model import Ps, Rate
 from ..topology import Graph
+from ..traffic.names import Terminals
 from .columns import Times, per_link, whole
 
 
@@ -108,6 +109,7 @@ def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfa
     if not scenario.interface:
         return Interfaces([], at)
 
+    named = Terminals(graph.terminal_names)
     chips: list[Interface] = []
     others: int | None = None
     for place, one in enumerate(scenario.interface):
@@ -121,7 +123,7 @@ def interfaces_of(scenario: Scenario, graph: Graph, tech: Technology) -> Interfa
                 hint = "name the terminals of one of the two"
                 raise scenario.error(message, ("interface", place), hint)
             others = place
-        for entry, name in enumerate(one.terminals or []):
+        for entry, name in named.ranges(one.terminals or []):
             _claim(scenario, graph, at, place, entry, name)
     if others is not None:
         at[graph.switches :][at[graph.switches :] == 0] = others + 1

@@ -15,6 +15,7 @@ from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
 from ..traffic import Demand
+from ..traffic.names import Terminals
 from .columns import Arrays, u32
 
 _HERE: Path = ("routing", "traffic_class")
@@ -122,7 +123,7 @@ def class_columns(classes: TrafficClasses, graph: Graph, headers: int) -> Arrays
 def _named(scenario: Scenario, graph: Graph, place: int, end: str, names: list[Any] | None) -> Some:
     """Return the terminals that a class names; all if it names none."""
     found = np.full(graph.terminals, names is None)
-    for at, name in enumerate(names or []):
+    for at, name in Terminals(graph.terminal_names).ranges(names or []):
         try:
             port = vertices_of(graph, "terminal", name)[0] - graph.switches
         except FaultError as error:

@@ -54,8 +54,8 @@ def _parsed(roles: Roles, text: str, parameter: str, terminal: int) -> tuple[Ope
 def _named(roles: Roles, given: Any, base: str) -> list[tuple[int, str]]:
     if not isinstance(given, list):
         return [(roles.one(given, f"{base}.terminal"), f"{base}.terminal")]
-    places = [f"{base}.terminal.{place}" for place in range(len(given))]
-    return [(roles.one(key, place), place) for key, place in zip(given, places, strict=True)]
+    numbers, places = roles.terminals.many(given, f"{base}.terminal")
+    return list(zip(numbers.tolist(), places, strict=True))
 
 
 def _table(roles: Roles, settings: Settings, lists: dict[int, list[tuple[Operation, str]]]) -> Programs:

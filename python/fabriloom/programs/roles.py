@@ -32,7 +32,7 @@ class Roles:
         if isinstance(given, int):
             self._enough(given, parameter)
             return np.arange(given)
-        return self._listed(given, parameter)
+        return self._listed(given, parameter)[0]
 
     def sources(self, given: Any) -> Ints:
         """Return the terminals that ``sources`` names."""
@@ -44,7 +44,7 @@ class Roles:
         if isinstance(given, int):
             self._enough(given, "sources", len(able))
             return able[:given]
-        return self._able(self._listed(given, "sources"), able, "sources", "only receives, it cannot send")
+        return self._able(given, able, "sources", "only receives, it cannot send")
 
     def targets(self, given: Any) -> Ints:
         """Return the terminals that ``targets`` names."""
@@ -56,8 +56,7 @@ class Roles:
         if isinstance(given, int):
             self._enough(given, "targets", len(able))
             return able[len(able) - given :]
-        what = "only sends, it cannot receive"
-        return self._able(self._listed(given, "targets"), able, "targets", what)
+        return self._able(given, able, "targets", "only sends, it cannot receive")
 
     def both(self, settings: Settings, apart: bool = True) -> tuple[Ints, Ints]:
         """Return sources and targets; ``apart``: no terminal may be both."""
@@ -76,19 +75,20 @@ class Roles:
             raise ProgramError(message, "targets", "give sources and targets that differ")
         return sources, targets
 
-    def _listed(self, given: list[object], parameter: str) -> Ints:
-        found = self.terminals.many(given, parameter)
+    def _listed(self, given: list[int | str], parameter: str) -> tuple[Ints, list[str]]:
+        found, places = self.terminals.many(given, parameter)
         again = repeated(found)
         if again is not None:
             message = f'"{self.terminals.names[int(found[again])]}" is named twice'
-            raise ProgramError(message, f"{parameter}.{again}", "name each terminal once")
-        return found
+            raise ProgramError(message, places[again], "name each terminal once")
+        return found, places
 
-    def _able(self, found: Ints, able: Ints, parameter: str, what: str) -> Ints:
+    def _able(self, given: list[int | str], able: Ints, parameter: str, what: str) -> Ints:
+        found, places = self._listed(given, parameter)
         wrong = np.flatnonzero(~np.isin(found, able))
         if len(wrong):
             message = f'"{self.terminals.names[int(found[wrong[0]])]}" {what}'
-            raise ProgramError(message, f"{parameter}.{wrong[0]}", "name another one")
+            raise ProgramError(message, places[wrong[0]], "name another one")
         return found
 
     def _enough(self, needed: int, parameter: str, there: int | None = None) -> None:

@@ -37,8 +37,14 @@ def _pairs(roles: Roles, given: object) -> tuple[Ints, Ints]:
             raise ProgramError(message, "pairs", "reduce the number of pairs, or add terminals")
         left = np.arange(given)
         return left, left + roles.count // 2
-    named = [roles.terminals.many(pair, f"pairs.{i}") for i, pair in enumerate(given)]  # type: ignore[arg-type]
-    flat = np.concatenate(named)
+    flat = np.array(
+        [
+            roles.one(key, f"pairs.{place}.{end}")
+            for place, pair in enumerate(given)  # type: ignore[arg-type]
+            for end, key in enumerate(pair)
+        ],
+        np.int64,
+    )
     again = repeated(flat)
     if again is not None:
         name, place = roles.terminals.names[int(flat[again])], f"pairs.{again // 2}.{again % 2}"

@@ -8,7 +8,9 @@ and a dashed line leaves it at the top. ``plots.js`` applies the same rule to po
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from .page import Series
 
@@ -37,3 +39,34 @@ def top(series: Sequence[Series], log: bool) -> float | None:
 def _heights(series: Sequence[Series], dashed: bool) -> list[float]:
     chosen = (one for one in series if (one.style == "dashed") == dashed)
     return [point[1] for one in chosen for point in one.points if point[1] is not None]
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of throughput and latency on the axes of charts."""
+
+    accepted: str
+    latency: str
+    of_flits: bool = False
+
+    def throughput(self, summary: Mapping[str, Any], end: str = "") -> float | None:
+        """Return the accepted throughput of a run, or its half-width (``end="_ci95"``)."""
+        if self.of_flits:
+            return summary["flits"][f"accepted_per_node_cycle{end}"]
+        return summary[f"accepted_mbytes_per_s{end}"]
+
+    def time(self, summary: Mapping[str, Any], value_ns: float | None) -> float | None:
+        """Return a time of a run."""
+        if value_ns is None:
+            return None
+        return value_ns / (summary["flits"]["cycle_ns"] if self.of_flits else 1e3)
+
+
+USUAL = Units("accepted throughput (MB/s)", "mean latency (µs)")
+_FLITS = Units("accepted (flits/node/cycle)", "mean latency (cycles)", of_flits=True)
+
+
+def units_of(summaries: Iterable[Mapping[str, Any]]) -> Units:
+    """Return flits and cycles where all runs are of flits; else MB/s and µs."""
+    found = [*summaries]
+    return _FLITS if found and all("flits" in summary for summary in found) else USUAL

@@ -66,18 +66,18 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     micro = lambda value: None if value is None else value / 1e3  # noqa: E731
     accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
     offered = number(summary["offered_mbytes_per_s"])
-    each = number(summary["accepted_mbytes_per_s_per_terminal"])
     return [
         (
             "Accepted before it stopped" if summary["end"]["reason"] in ends.STUCK else "Accepted",
             f"{accepted} MB/s",
-            f"{each} MB/s a terminal",
+            _per_terminal(summary),
         ),
         ("Offered", f"{offered} MB/s", f"{number(summary['refused_mbytes_per_s'])} MB/s refused"),
         (
             "Mean latency",
             f"{plus_minus(micro(latency['mean']), micro(latency['mean_ci95']))} µs",
-            f"from creation: {plus_minus(micro(total['mean']), micro(total['mean_ci95']))} µs",
+            _in_cycles(summary)
+            + f"from creation: {plus_minus(micro(total['mean']), micro(total['mean_ci95']))} µs",
         ),
         (
             "99 % within",
@@ -90,6 +90,18 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             f"{number(summary['measured_ns'] / 1e6)} ms, after {number(summary['warmup_ns'] / 1e6)} ms",
         ),
     ]
+
+
+def _per_terminal(summary: Mapping[str, Any]) -> str:
+    """Return the throughput of one terminal, in flits per cycle where there are flits."""
+    if "flits" in summary:
+        return f"{number(summary['flits']['accepted_per_node_cycle'])} flits/node/cycle"
+    return f"{number(summary['accepted_mbytes_per_s_per_terminal'])} MB/s a terminal"
+
+
+def _in_cycles(summary: Mapping[str, Any]) -> str:
+    mean = summary.get("flits", {}).get("latency_cycles_mean")
+    return "" if mean is None else f"{number(mean)} cycles; "
 
 
 def _latency_note(summary: Mapping[str, Any]) -> str:

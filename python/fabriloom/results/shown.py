@@ -90,10 +90,18 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
             + (f" + {packets['scrubbed']:,} scrubbed" if packets.get("scrubbed") else "")
             + (f" + {packets['lost']:,} lost" if "lost" in packets else ""),
         ),
+        *([("in flits", _flits(summary["flits"]))] if "flits" in summary else []),
         *(_faults(summary["faults"]) if "faults" in summary else []),
         *([("time-codes", _codes(summary["codes"]))] if "codes" in summary else []),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
+
+
+def _flits(flits: dict[str, Any]) -> str:
+    """Return throughput and latency in the units of networks on chip."""
+    accepted = measured(flits["accepted_per_node_cycle"], flits["accepted_per_node_cycle_ci95"])
+    latency = measured(flits["latency_cycles_mean"], flits["latency_cycles_mean_ci95"])
+    return f"{accepted} flits/node/cycle accepted; latency {latency} cycles"
 
 
 def _codes(codes: dict[str, Any]) -> str:

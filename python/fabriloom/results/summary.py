@@ -10,6 +10,7 @@ import numpy as np
 
 from ..topology.graph import Graph
 from . import columns, confidence, ends, faults, planes, statistics, tables
+from .columns.flits import add_flits
 from .columns.summary import TOTAL_LATENCY_FROM
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, verdict
@@ -152,6 +153,7 @@ def summary(
         more.fill(found, RingRows(native, graph, tick_ns))
     if faults.has_faults(native):
         columns.FAULT_SUMMARY.fill(found, FaultRows(native, graph, tick_ns))
+    add_flits(found, provenance.resolved.get("technology", {}))
     if graph.several is not None:
         resolved = provenance.resolved
         spreads = resolved.get("ports", {}).get("per") == "packet"

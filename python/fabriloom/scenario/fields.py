@@ -149,7 +149,7 @@ Several = Annotated[int, Field(ge=2, le=2**20)]
 Whole = Annotated[int, Field(ge=0, le=2**31)]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Terminal = Annotated[int, Field(ge=0)] | str
-"""A terminal by number or by name."""
+"""A terminal by number or by name; in lists and flows also a range, such as ``"40..79"``."""
 FileName = Annotated[str, Field(min_length=1, max_length=4096)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 

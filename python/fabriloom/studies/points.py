@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import simulate
 from ..results import Results
-from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
+from ..results.columns import FLIT_POINTS, POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
 from ..scenario.schema import Scenario
 from .pool import Pool
 from .store import Key, Store, program
@@ -53,9 +53,10 @@ def point_row(point: Point) -> dict[str, Any]:
     summary, row = point.summary, POINTS.row_of(point.summary)
     own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
     of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}
+    of_flits = FLIT_POINTS.row_of(summary) if "flits" in summary else {}
     of_requirements = REQUIREMENT_POINTS.row_of(summary) if "requirements" in summary else {}
     of_programs = PROGRAM_POINTS.row_of(summary) if "messages" in summary else {}
-    return {**point.settings, **row, **of_rings, **of_programs, **of_requirements, **own}
+    return {**point.settings, **row, **of_rings, **of_flits, **of_programs, **of_requirements, **own}
 
 
 def _tail(results: Results) -> dict[str, list[float]]:

@@ -147,15 +147,15 @@ def _senders(network: Network, terminals: Terminals, senders: Any) -> np.ndarray
     if isinstance(senders, str) and senders == "all":
         return able
     sending = np.zeros(len(terminals.names), bool)
-    named = terminals.many(senders, "senders")
+    named, places = terminals.many(senders, "senders")
     again = repeated(named)
     if again is not None:
         message = f'"{terminals.names[int(named[again])]}" is named twice'
-        raise TrafficError(message, f"senders.{again}", "name each sender once")
+        raise TrafficError(message, places[again], "name each sender once")
     for place, number in enumerate(named.tolist()):
         if not able[number]:
             message = f'"{terminals.names[number]}" only receives, it cannot send'
-            raise TrafficError(message, f"senders.{place}", "name terminals that send")
+            raise TrafficError(message, places[place], "name terminals that send")
     sending[named] = True
     return sending
 
@@ -284,11 +284,11 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
         return drawing(network, seed if own is None else own)
     given = pattern["map"]
     target = receivers.mapped(network, terminals, given)
-    named = terminals.many(given, "pattern.map")
+    named, places = terminals.many(given, "pattern.map")
     again = repeated(named)
     if again is not None:
         message = f'"{terminals.names[int(named[again])]}" is a target twice'
-        raise TrafficError(message, f"pattern.map.{again}", "a permutation names each terminal once")
+        raise TrafficError(message, places[again], "a permutation names each terminal once")
     return target
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,8 @@ PLAIN = {
 """Columns of plain numbers, with the unit in their name, as in Parquet files."""
 _ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
 _MOST_PACKETS = 2**24
+_MOST_OF_RANGES = 2**20
+"""Most flows of one entry with ranges of terminals."""
 _MOST_GRAINS = 10**15
 _PS_PER_S = 10**12
 
@@ -158,6 +160,22 @@ class _Maker:
         length = settings["length"]
         self.usual_bytes = length["value_bytes"] if length["kind"] == "fixed" else None
 
+    def flows(
+        self, given: dict[str, Any], sources: Sequence[int], targets: Sequence[int], fail: Fail
+    ) -> list[Flow]:
+        """Make a flow from every source to every target; of ranges, none from a terminal to itself."""
+        if len(sources) * len(targets) > _MOST_OF_RANGES:
+            message = f"{len(sources) * len(targets):,} flows in one"
+            raise fail(message, "target", "shorten the ranges of terminals")
+        pairs = [(source, target) for source in sources for target in targets]
+        apart = [(source, target) for source, target in pairs if source != target] or pairs
+        found = [self.flow({**given, "source": source, "target": target}, fail) for source, target in apart]
+        if len(pairs) == 1 or not given["name"]:
+            return found
+        # Each needs a name of its own, by which tables tell it from the others.
+        names = (f"{self.terminals.names[one.source]} -> {self.targets.name(one.target)}" for one in found)
+        return [replace(one, name=f"{one.name}, {ends}") for one, ends in zip(found, names, strict=True)]
+
     def flow(self, given: dict[str, Any], fail: Fail) -> Flow:
         """Make a flow; ``given``: terminals as numbers, other settings as in the schema, None if not
         given.
@@ -239,21 +257,21 @@ class _Maker:
 
 
 def _of_list(maker: _Maker, given: list[dict[str, Any]]) -> list[Flow]:
-    return [_listed(maker, number, flow) for number, flow in enumerate(given)]
+    return [one for number, flow in enumerate(given) for one in _listed(maker, number, flow)]
 
 
-def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> Flow:
+def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> list[Flow]:
     where = f"pattern.flows.{number}"
 
     def fail(message: str, name: str, hint: str) -> TrafficError:
         return TrafficError(message, f"{where}.{name}", hint)
 
-    ends = {
-        "source": maker.terminals.one(flow["source"], f"{where}.source"),
-        "target": maker.targets.one(flow["target"], f"{where}.target"),
-    }
+    sources, targets = (
+        known.reach(flow[end]) or [known.one(flow[end], f"{where}.{end}")]
+        for known, end in ((maker.terminals, "source"), (maker.targets, "target"))
+    )
     values = {name: _of_schema(flow, name) for name in COLUMNS[2:]}
-    return maker.flow({**values, **ends}, fail)
+    return maker.flows(values, sources, targets, fail)
 
 
 def _of_schema(flow: dict[str, Any], name: str) -> Any:
@@ -268,8 +286,8 @@ def _of_file(maker: _Maker, path: str) -> list[Flow]:
         if table.column(name) and table.column(plain):
             message = f'{table.path.name}: "{name}" and "{plain}" say the same'
             raise TrafficError(message, "pattern.path", "keep one of the two columns")
-    source = table.terminals(table.need("source")[0], maker.terminals)
-    target = table.terminals(table.need("target")[0], maker.targets)
+    source = table.ranges(table.need("source")[0], maker.terminals)
+    target = table.ranges(table.need("target")[0], maker.targets)
     if not len(source):
         raise TrafficError(f"{table.path.name} has no flows", "pattern.path", "add rows below the header")
     names = {name: PLAIN[name] if table.column(PLAIN.get(name, "")) else name for name in COLUMNS[2:]}
@@ -282,7 +300,7 @@ def _of_file(maker: _Maker, path: str) -> list[Flow]:
             return table.error(message, row, names.get(name, name), hint)
 
         given = {name: values[row] for name, values in columns.items()}
-        found.append(maker.flow({**given, "source": int(source[row]), "target": int(target[row])}, fail))
+        found += maker.flows(given, source[row].tolist(), target[row].tolist(), fail)
     return found
 
 

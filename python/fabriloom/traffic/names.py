@@ -53,6 +53,29 @@ class Terminals:
             return int(key)
         return None
 
+    def range(self, key: object) -> range | None:
+        """Return the numbers of a range of terminals, such as ``"40..79"``, to which both ends belong; None
+        if it is none.
+        """
+        if not isinstance(key, str) or ".." not in key or self.find(key) is not None:
+            return None
+        first, last = (self.find(end.strip()) for end in key.split("..", 1))
+        if first is None or last is None or not first <= last < len(self.names):
+            return None
+        return range(first, last + 1)
+
+    def reach(self, key: object) -> Sequence[int] | None:
+        """Return the numbers of a terminal or of a range of terminals; None if one does not exist."""
+        number = self.find(key)
+        return self.range(key) if number is None else [number]
+
+    def ranges(self, keys: Iterable[int | str]) -> list[tuple[int, int | str]]:
+        """Return keys with their places in the list, ranges as the numbers of their terminals.
+
+        What is no range, or one whose ends do not exist or are in the wrong order, stays as it is.
+        """
+        return [(place, one) for place, key in enumerate(keys) for one in self.range(key) or (key,)]
+
     def one(self, key: object, parameter: str) -> int:
         """Return the number of a terminal; raises :class:`TrafficError`, with the nearest name, if none
         exists.
@@ -62,9 +85,14 @@ class Terminals:
             raise TrafficError(self.message(key), parameter, self.hint(key))
         return number
 
-    def many(self, keys: Iterable[object], parameter: str) -> Ints:
-        """Return the numbers of several terminals. Raises :class:`TrafficError`."""
-        return np.array([self.one(key, f"{parameter}.{i}") for i, key in enumerate(keys)], np.int64)
+    def many(self, keys: Iterable[int | str], parameter: str) -> tuple[Ints, list[str]]:
+        """Return the numbers of several terminals, and the parameter that names each. Raises
+        :class:`TrafficError`.
+        """
+        found = self.ranges(keys)
+        places = [f"{parameter}.{place}" for place, _ in found]
+        numbers = [self.one(key, place) for (_, key), place in zip(found, places, strict=True)]
+        return np.array(numbers, np.int64), places
 
     def message(self, key: object) -> str:
         """Return the message for a terminal that does not exist."""

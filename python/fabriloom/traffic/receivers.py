@@ -50,16 +50,16 @@ def local_partners(network: Network, terminals: Terminals, pattern: Settings, se
     return network.rings.partner
 
 
-def mapped(network: Network, terminals: Terminals, given: list[object]) -> Ints:
+def mapped(network: Network, terminals: Terminals, given: list[int | str]) -> Ints:
     """Return the partners of a given list, one for every sender."""
     senders = senders_of(network)
-    if len(given) != len(senders):
-        message = f"the map has {len(given)} targets for {len(senders)} senders"
+    named, places = terminals.many(given, "pattern.map")
+    if len(named) != len(senders):
+        message = f"the map has {len(named)} targets for {len(senders)} senders"
         raise TrafficError(message, "pattern.map", "give one target per sender, in their order")
-    named = terminals.many(given, "pattern.map")
     wrong = np.flatnonzero(~np.isin(named, receivers_of(network)))
     if len(wrong):
-        raise only_sends(terminals.names[int(named[wrong[0]])], f"pattern.map.{wrong[0]}")
+        raise only_sends(terminals.names[int(named[wrong[0]])], places[wrong[0]])
     partner = np.full(network.terminals, -1, np.int64)
     partner[senders] = named
     return pairs.without_self(partner)

@@ -98,6 +98,19 @@ class Table:
 
         return self.convert(name, convert)
 
+    def ranges(self, name: str, terminals: Terminals) -> list[Ints]:
+        """Return a column of terminals or ranges of them, as the numbers of each row."""
+        known: list[Ints] = []
+
+        def convert(value: Any) -> int:
+            numbers = terminals.reach(value)
+            if numbers is None:
+                raise units.UnitError(terminals.message(value), terminals.hint(value))
+            known.append(np.array(numbers, np.int64))
+            return len(known) - 1
+
+        return [known[index] for index in self.convert(name, convert).tolist()]
+
     def convert(self, name: str, convert: Any) -> Ints:
         """Convert a column to whole numbers; ``convert`` is called once per distinct value."""
         series = self.frame.get_column(name)

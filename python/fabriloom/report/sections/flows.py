@@ -36,8 +36,8 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
     head = ["From", "To", "MB/s", "Share", of.capitalize(), "Mean latency (µs)", "Longest (µs)"]
     note = f"{which} pairs of terminals, by throughput. Latency is that of {of}."
     if bounds:
-        head.append("Never longer than (µs)")
-        note += " The last column is guaranteed for any run; fabriloom bound says what it consists of."
+        head.append("Guaranteed (µs)")
+        note += " Guaranteed: no packet takes longer, in any run; fabriloom bound says what it consists of."
     title = "Flows" if of == "packets" else "Messages by pair"
     return [Table(title, head, rows, [False, False] + [True] * (len(head) - 2), note)]
 

@@ -12,8 +12,7 @@ from ...results.shown import with_micro_sign
 from .. import axes
 from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
-ACCEPTED = "accepted throughput (MB/s)"
-LATENCY = "mean latency (µs)"
+ACCEPTED, LATENCY = axes.USUAL.accepted, axes.USUAL.latency
 ALONE = "simulated"
 """Name of the line of a chart that has only one."""
 LOADS = ("traffic.load", "traffic.scale")
@@ -149,10 +148,12 @@ def latency_against_throughput(
     Points have confidence intervals; points past saturation are hollow. Published points are shown too.
     """
     series: list[Series] = []
+    # What papers print is in the usual units.
+    units = axes.USUAL if published else axes.units_of(point.summary for point in points)
     for name, group in _groups(points, varied).items():
         measured = [p for p in group if p.summary["accepted_mbytes_per_s"] is not None]
         network, total = (
-            [_latency_point(p, key) for p in measured] for key in ("latency_ns", "total_latency_ns")
+            [_latency_point(p, key, units) for p in measured] for key in ("latency_ns", "total_latency_ns")
         )
         hollow = [at for at, point in enumerate(measured) if is_saturated(point.summary)]
         series.append(Series(name, network, "line", hollow))
@@ -166,9 +167,9 @@ def latency_against_throughput(
         ]
         series.append(Series(f"published, {reading}" if reading else "published", marks, "published"))
     log = axes.is_log(series)
-    high = Axis(LATENCY, log, axes.top(series, log))
+    high = Axis(units.latency, log, axes.top(series, log))
     said = f"{note} {_how_drawn(series, high)}"
-    return Chart("Latency against throughput", Axis(ACCEPTED), high, series, said)
+    return Chart("Latency against throughput", Axis(units.accepted), high, series, said)
 
 
 def _with_wait(name: str) -> str:
@@ -186,9 +187,9 @@ def _how_drawn(series: Sequence[Series], high: Axis) -> str:
     return words
 
 
-def _latency_point(point: Any, key: str) -> list[Any]:
-    accepted = point.summary["accepted_mbytes_per_s"]
-    mean, half = (_micro(point.summary[key][what]) for what in ("mean", "mean_ci95"))
+def _latency_point(point: Any, key: str, units: axes.Units) -> list[Any]:
+    accepted = units.throughput(point.summary)
+    mean, half = (units.time(point.summary, point.summary[key][what]) for what in ("mean", "mean_ci95"))
     low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
     return [accepted, mean, low, high, settings_text(point.settings)]
 
@@ -210,11 +211,12 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
     if path is None:
         return []
     of_scale = path == "traffic.scale"
+    units = axes.units_of(point.summary for point in points)
     series = []
     for name, group in _groups(points, varied).items():
         line, hollow = [], list[int]()
         for point in group:
-            value, half = (point.summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
+            value, half = (units.throughput(point.summary, end) for end in ("", "_ci95"))
             if value is not None and path in point.settings:
                 low, high = (None, None) if half is None else (value - half, value + half)
                 hollow += [len(line)] if is_saturated(point.summary) else []
@@ -222,9 +224,13 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
         series.append(Series(name, line, "line", hollow))
     if of_scale:
         note = "1 is all rates and flows as they are written."
-        return [Chart("Throughput against scale", Axis("scale of the traffic"), Axis(ACCEPTED), series, note)]
+        return [
+            Chart(
+                "Throughput against scale", Axis("scale of the traffic"), Axis(units.accepted), series, note
+            )
+        ]
     note = "100 % is packets back to back on the link of every terminal. Hollow: past saturation."
-    return [Chart("Throughput against load", Axis("offered load (%)"), Axis(ACCEPTED), series, note)]
+    return [Chart("Throughput against load", Axis("offered load (%)"), Axis(units.accepted), series, note)]
 
 
 def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart | Prose]:
@@ -242,8 +248,9 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     lost = any(point.summary["packets"].get("lost") for point in points)
     retried = any(_retries(point) for point in points)
     doubted = any(point.summary["statistics"]["trusted"] is False for point in points)
+    of_flits = axes.units_of(point.summary for point in points).of_flits
     head = [
-        *varied,
+        *varied, *(["Accepted (flits/node/cycle)", "Mean latency (cycles)"] if of_flits else []),
         "Offered (MB/s)", *(["Refused (MB/s)"] if refused else []), "Accepted (MB/s)",
         *(["Lost by faults"] if lost else []), *(["Retries (MB/s)"] if retried else []),
         "Mean latency (µs)", "99 % (µs)", "Longest (µs)", "Total latency (µs)", "Ended",
@@ -268,6 +275,7 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
         rows.append(
             [
                 *(Cell(value_text(point.settings.get(path, "–"))) for path in varied),
+                *(_of_flits(summary["flits"]) if of_flits else []),
                 Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
                 *([cells["refused"]] if refused else []),
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]) + mark, None, accepted),
@@ -281,6 +289,12 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
         )
     flush = [*numeric(points, varied), *[True] * (len(head) - len(varied) - 1), False]
     return Table("The points", head, rows, flush, note)
+
+
+def _of_flits(flits: Mapping[str, Any]) -> list[Cell]:
+    """Return throughput and latency in flits and cycles."""
+    pairs = ((flits[key], flits[f"{key}_ci95"]) for key in ("accepted_per_node_cycle", "latency_cycles_mean"))
+    return [Cell(plus_minus(value, half), None, value) for value, half in pairs]
 
 
 def _retries(point: Any) -> float | None:

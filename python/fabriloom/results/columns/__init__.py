@@ -11,6 +11,7 @@ from __future__ import annotations
 from .codes import CODE_LINKS, CODE_SUMMARY, CODES
 from .column import Column, Table
 from .faults import FAILURE, FAILURES, FAULT_LINKS, FAULT_SUMMARY
+from .flits import FLIT_POINTS, FLIT_SUMMARY
 from .ports import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
 from .programs import (
     EVENTS,
@@ -45,6 +46,7 @@ TABLES = (
     SUMMARY,
     RING_SUMMARY,
     FAULT_SUMMARY,
+    FLIT_SUMMARY,
     CODE_SUMMARY,
     PROGRAM_SUMMARY,
     REQUIREMENT_SUMMARY,
@@ -74,6 +76,7 @@ TABLES = (
     SLOTS,
     POINTS,
     RING_POINTS,
+    FLIT_POINTS,
     PROGRAM_POINTS,
     REQUIREMENT_POINTS,
     *OF_STUDIES,

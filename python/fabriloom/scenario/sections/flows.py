@@ -25,8 +25,8 @@ class Flow(Section):
     created at once.
     """
 
-    source: Terminal = Field(description="The sender")
-    target: Terminal = Field(description="The receiver")
+    source: Terminal = Field(description='The sender; of a range such as "0..39", each sends')
+    target: Terminal = Field(description="The receiver; of a range, each receives from each sender")
     length_bytes: Bytes | None = Field(
         default=None, alias="length", description="Payload of a packet; if not given, that of [traffic]"
     )

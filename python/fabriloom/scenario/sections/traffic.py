@@ -421,7 +421,7 @@ class Traffic(Section):
         "its station has no free place, the default for loads in networks of rings",
     )
     senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = Field(
-        default="all", description="Terminals that send"
+        default="all", description='Terminals that send; "0..39" is a range, as in all lists of terminals'
     )
     transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = Field(
         default=None,
