@@ -35,17 +35,17 @@ def test_it_says_what_to_do_with_it_and_what_can_be_changed(name: str) -> None:
 def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("mine")
-    refused = command("new", "clos", path)
+    refused = command("new", "daq", path)
     assert refused.exit_code == 2
     assert "the file exists" in refused.stderr
     assert path.read_text() == "mine"
-    assert command("new", "clos", path, "--force").exit_code == 0
+    assert command("new", "event-builder", path, "--force").exit_code == 0
     assert "mine.toml" in path.read_text()
 
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("closs", "did you mean clos?"), ("", "name a kind of network"), ("x", "choose from: clos")],
+    [("gird", "did you mean grid?"), ("", "name a kind of network"), ("x", "choose from: cluster")],
 )
 def test_an_unknown_kind_names_the_others(word: str, said: str) -> None:
     refused = command("new", *([word] if word else []))

@@ -44,6 +44,7 @@ def test_charts_of_flits_have_axes_of_flits() -> None:
     of_flits = run(mesh()).summary
     plain = run({"topology": {"kind": "crossbar", "terminals": 4}, "run": {"duration": "20 us"}}).summary
     assert "flits" not in plain
+    assert "flits" not in run(mesh(preset="infiniband-4x-edr", cycle="5.12 ns", flit="64 B")).summary
     assert units_of([of_flits]).of_flits
     assert not units_of([of_flits, plain]).of_flits
     assert not units_of([]).of_flits

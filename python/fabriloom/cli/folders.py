@@ -13,7 +13,19 @@ import fabriloom
 
 from ..output import OutputError
 from .exits import Mistake, complain
-from .house import Files, Output, Provenance, Results, Working, files, output, report, studies
+from .house import (
+    Files,
+    Output,
+    Provenance,
+    Results,
+    Scenario,
+    Working,
+    files,
+    output,
+    replays,
+    report,
+    studies,
+)
 
 
 def taken(
@@ -88,7 +100,7 @@ def forms(csv: bool) -> tuple[str, ...]:
     return ("parquet", "csv") if csv else ("parquet",)
 
 
-def write_run(at: Files, results: Results, csv: bool) -> None:
+def write_run(at: Files, results: Results, csv: bool, scenario: Scenario | None = None) -> None:
     """Write all files of one run, the summary last."""
 
     for form in forms(csv):
@@ -97,7 +109,10 @@ def write_run(at: Files, results: Results, csv: bool) -> None:
         with at.file("trace.json") as out:
             files.write_chrome_trace(results, out)
     _scenario_files(at, results.provenance)
-    files.put_text(at, "report.html", report.for_run(results))
+    html = report.for_run(results)
+    if scenario is not None:
+        html = replays.with_replay(html, [(scenario, results, "")])
+    files.put_text(at, "report.html", html)
     files.put_text(at, "summary.json", results.to_json())
 
 

@@ -94,14 +94,14 @@ class Call:
             place = folders.shown(place)
             say(f"Written to {place}{os.sep}; open {place / page}")
 
-    def give_run(self, results: Any, finished: bool = True) -> None:
-        """Write and print one run."""
+    def give_run(self, results: Any, finished: bool = True, scenario: Scenario | None = None) -> None:
+        """Write and print one run; with its scenario, the report plays its packets."""
         for warning in results.summary["warnings"]:
             exits.complain(f"warning: {warning}")
         self.give(
             results.to_json,
             lambda: show.run(results),
-            lambda at: folders.write_run(at, results, self.csv),
+            lambda at: folders.write_run(at, results, self.csv, scenario),
             finished=finished,
         )
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ..page import replay_file as replay_file
     from ..page.replay_file import Side as Side
     from ..report import plot as plot
+    from ..report import replayed as replayed
     from ..report import tally as tally
     from ..report.page import Chart as Chart
     from ..report.page import HeatMap as HeatMap
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from . import bars as bars
     from . import folders as folders
     from . import promised as promised
+    from . import replays as replays
     from . import show as show
     from . import studied as studied
     from . import templates as templates
@@ -88,13 +90,13 @@ else:
         "experiments": "beside evidence",
         "fit": "samples",
         "page": "limits replay_file",
-        "report": "drawing plot tally",
+        "report": "drawing plot replayed tally",
         "results": "ends files",
         "routing": "dumps routers",
         "studies": "cluster comparison emit failures folder inspection route_choices run_all saturation "
         "store",
         "topology": "edge_list graphml several",
-        "cli": "bars folders promised show studied templates",
+        "cli": "bars folders promised replays show studied templates",
     }
     _HOMES = {name: f"{room}.{name}" for room, names in _ROOMS.items() for name in names.split()}
 

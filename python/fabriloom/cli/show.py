@@ -149,7 +149,8 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     unit, divisor = shown.time_unit(min((mean for mean in means if mean is not None), default=None))
     refused, retried, lost = (_any(found, what) for what in ("refused", "retried", "lost"))
     of_flits = all("flits" in point.summary for point in found)
-    taken = sum(len(path) + 3 for path in varied) + 27 * of_flits + 15 * (refused + retried + lost)
+    unit = "cycles" if of_flits else unit
+    taken = sum(len(path) + 3 for path in varied) + 20 * of_flits + 15 * (refused + retried + lost)
     percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
@@ -159,6 +160,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
             point.summary["total_latency_ns"],
         )
         sci = summary.get("sci", {})
+        divisor = summary["flits"]["cycle_ns"] if of_flits else divisor
         rows.append(
             {
                 **{path: setting(point.settings.get(path, "-")) for path in varied},
@@ -167,7 +169,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 "accepted MB/s": _believed(
                     summary, measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
                 ),
-                **(_in_flits(summary["flits"]) if of_flits else {}),
+                **({"flits/node/cycle": _accepted_flits(summary)} if of_flits else {}),
                 **({"lost by faults": measured(summary["packets"].get("lost", 0))} if lost else {}),
                 **({"retries MB/s": measured(sci.get("retry_mbytes_per_s_mean"))} if retried else {}),
                 f"latency {unit}": time(divisor, latency["mean"], latency["mean_ci95"]),
@@ -228,12 +230,8 @@ def seeds(study: Repetition) -> None:
     )
 
 
-def _in_flits(flits: Mapping[str, Any]) -> dict[str, str]:
-    """Return throughput and latency in flits and cycles, by column."""
-    return {
-        "flits/node/cycle": measured(flits["accepted_per_node_cycle"]),
-        "cycles": measured(flits["latency_cycles_mean"]),
-    }
+def _accepted_flits(summary: Mapping[str, Any]) -> str:
+    return measured(summary["flits"]["accepted_per_node_cycle"])
 
 
 SEEDS_SHOWN = {

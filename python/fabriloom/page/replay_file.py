@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from ..compile import compile, graph_of
+from ..compile import Compiled, compile, graph_of
 from ..report.page import script_safe_json, source_hash
+from ..results import Results
 from ..results.ends import STUCK
 from ..scenario import Scenario
 from ..simulate import Progress, run
@@ -39,6 +40,8 @@ _OF_RUN = (
 )
 """What a file holds of a measured run; `static/saving.js` has the same names."""
 _PLACE = "{}</script>"
+_MOST_S = 30.0
+"""A stuck run that took longer is not run again for the replay in its report."""
 _SCRIPTS = ("reach.js", "plots.js", "vendor/lines.min.js", "large.js")
 _PART = re.compile(r"<!-- replay: -->\n?(.*?)<!-- :replay -->", re.DOTALL)
 
@@ -50,6 +53,7 @@ class Side:
     looked: dict[str, Any]
     replay: dict[str, Any]
     live: dict[str, Any]
+    """Empty if it was not measured."""
 
 
 def side_of(
@@ -78,10 +82,34 @@ def side_of(
         raise KeyboardInterrupt
     if since_ps is None:
         since_ps = -1 if reason in STUCK else 0
-    text = toml_text(scenario.raw)
-    looked = {**pictured(scenario, graph), "warnings": compiled.warnings, "text": text}
-    replay = record(scenario, None if since_ps < 0 else since_ps, lambda: None, told)
-    return Side(looked, replay, _only(_OF_RUN, live.end(results)))
+    return _side(scenario, compiled, since_ps, told, _only(_OF_RUN, live.end(results)))
+
+
+def side_in_report(scenario: Scenario, results: Results | None = None, name: str = "") -> Side | None:
+    """Return the side of a replay that a report holds, with the numbers of a run if it is given, and
+    under another ``name``.
+
+    From the beginning; of a run that got stuck, the last packets, for which it has to run to its end again.
+    None if the network is too large, or that would take long.
+    """
+    scenario = scenario.alone()
+    compiled = compile(scenario)
+    reason = "" if results is None else results.end_reason
+    long = results is not None and results.wall_s > _MOST_S
+    if compiled.graph.links > limits.TOLD_LINKS or reason == "interrupted" or (reason in STUCK and long):
+        return None
+    live = {} if results is None else _only(_OF_RUN, Live(compiled).end(results))
+    side = _side(scenario, compiled, -1 if reason in STUCK else 0, lambda share: None, live)
+    return replace(side, looked={**side.looked, "name": name or side.looked["name"]})
+
+
+def _side(scenario: Scenario, compiled: Compiled, since_ps: int, told: Told, live: dict[str, Any]) -> Side:
+    looked = {
+        **pictured(scenario, compiled.graph),
+        "warnings": compiled.warnings,
+        "text": toml_text(scenario.raw),
+    }
+    return Side(looked, record(scenario, None if since_ps < 0 else since_ps, lambda: None, told), live)
 
 
 def _only(names: Sequence[str], of: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +124,7 @@ def replay_html(sides: Sequence[Side]) -> str:
     data = {
         "looked": [{**one, "controls": []} for one in looked],
         "replays": [side.replay for side in sides],
-        "live": [side.live for side in sides],
+        "live": [side.live for side in sides if side.live],
     }
     before, after = shell().split(_PLACE, 1)
     return f"{before}{script_safe_json(data)}</script>{after}"

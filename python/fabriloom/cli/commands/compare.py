@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from ..exits import Mistake
 from ..frame import Call, command, loads_of
-from ..house import Comparison, Scenario, bars, comparison, fit, report, samples, store, studies
+from ..house import Comparison, Scenario, bars, comparison, fit, replays, report, samples, store, studies
 from ..house import scenario as room
 from ..options import Loads, path_argument
 
@@ -41,7 +41,8 @@ def compare(
             theirs = _results_of(results, list(named))
             found = studies.compare(named, asked, **call.parallel, progress=bar.study) if named else None
             found = _beside(found, named, theirs) if theirs or found is None else found
-        call.give_study(found, lambda: report.for_comparison(found))
+        studied = [(one, found.of(name)) for name, one in named.items()]
+        call.give_study(found, lambda: replays.of_points(report.for_comparison(found), studied))
         return call.code_of(found)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from ..exits import Mistake
 from ..frame import Call, command, compiled, loads_of
-from ..house import bars, beside, report, show, store, studies
+from ..house import bars, beside, replays, report, show, store, studies
 from ..options import Loads
 
 
@@ -48,8 +48,12 @@ def curve(
             compiled(scenario)
         with bars.bar("Curve") as bar:
             found = studies.curve(scenario, asked, points=points, **call.parallel, progress=bar.study)
+
+        def shown(html: str) -> str:
+            return replays.of_points(html, [(scenario, found.points)])
+
         if paper is None:
-            call.give_study(found, lambda: report.for_curve(found))
+            call.give_study(found, lambda: shown(report.for_curve(found)))
         else:
             rows, printed = paper.rows(found), paper.points(found)
 
@@ -59,7 +63,7 @@ def curve(
 
             call.give_study(
                 found,
-                lambda: report.for_curve(found, printed, rows),
+                lambda: shown(report.for_curve(found, printed, rows)),
                 tell,
                 lambda: jsonlib.dumps({**found.summary, "published": rows}, indent=2),
             )

@@ -20,8 +20,8 @@ def new(
         str,
         typer.Argument(
             metavar="KIND",
-            help="cluster, clos, event-builder, grid, noc, sci or spacewire.",
-            autocompletion=words("cluster", "clos", "event-builder", "grid", "noc", "sci", "spacewire"),
+            help="cluster, daq, grid, noc, sci or spacecraft.",
+            autocompletion=words("cluster", "daq", "grid", "noc", "sci", "spacecraft"),
         ),
     ] = "",
     to: Annotated[
@@ -31,7 +31,7 @@ def new(
     force: ForceFile = False,
 ) -> None:
     """Write a commented scenario as a starting point."""
-    kinds = templates.names()
+    kinds, kind = templates.names(), templates.known(kind)
     if kind not in kinds:
         near = units.nearest(kind, kinds) if kind else None
         offer = f"did you mean {near}? " if near else ""

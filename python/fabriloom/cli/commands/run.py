@@ -54,7 +54,7 @@ def run(
         else:
             with bars.bar("Running") as bar:
                 results = simulate.run(compiled(scenario), progress=bar.run)
-            call.give_run(results)
+            call.give_run(results, scenario=scenario)
             code, summaries = code_of_ends([results.summary["end"]]), [results.summary]
     asked = [one.get("requirements", {}) for one in summaries]
     failed = any(one.get(word) for one in asked for word in ("missed", "unknown"))

@@ -8,7 +8,7 @@ import typer
 
 from ..exits import Mistake
 from ..frame import Call, command, compiled
-from ..house import bars, report, saturation, show, store, studies
+from ..house import bars, replays, report, saturation, show, store, studies
 from ..options import words
 
 
@@ -35,5 +35,9 @@ def saturate(
         compiled(scenario)
         with bars.bar("Saturation") as bar:
             found = studies.saturate(scenario, chosen, **call.parallel, progress=bar.study)
-        call.give_study(found, lambda: report.for_saturation(found), lambda: show.saturation(found))
+        call.give_study(
+            found,
+            lambda: replays.of_points(report.for_saturation(found), [(scenario, found.points)]),
+            lambda: show.saturation(found),
+        )
         return call.code_of(found)

@@ -106,8 +106,11 @@ FLIT_POINTS = Table(
 
 
 def add_flits(summary: dict[str, Any], technology: Mapping[str, Any]) -> None:
-    """Add the keys of :data:`FLIT_SUMMARY` if the resolved technology has flits and cycles."""
-    if "cycle" not in technology or "flit" not in technology:
+    """Add the keys of :data:`FLIT_SUMMARY` if the resolved technology is that of networks on chip.
+
+    InfiniBand has flits and cycles in its presets, too, but its users think in bytes and nanoseconds.
+    """
+    if technology.get("preset") != "generic":
         return
-    cycle_ns = units.parse_cycle_ps(technology["cycle"]) / 1000
+    cycle_ns = float(units.parse_cycle_ps(technology["cycle"])) / 1000
     FLIT_SUMMARY.fill(summary, FlitRun(summary, cycle_ns, units.parse_bytes(technology["flit"])))

@@ -1,0 +1,36 @@
+"""The replay inside a report of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .house import Results, Scenario, Side, comparison, replay_file, replayed
+
+_MOST = 2
+
+
+def with_replay(report: str, shown: Iterable[tuple[Scenario, Results | None, str]]) -> str:
+    """Return a report with a replay of one run or of the first two, where their networks can be drawn."""
+    sides: list[Side] = []
+    for one in shown:
+        side = replay_file.side_in_report(*one) if len(sides) < _MOST else None
+        if side is not None and side.replay["rows"]:
+            sides.append(side)
+    if not sides:
+        return report
+    said = " ".join(side.replay["said"] for side in sides)
+    return replayed.with_replay(report, replay_file.replay_html(sides), said)
+
+
+def of_points(report: str, studied: Iterable[tuple[Scenario, Sequence[Any]]]) -> str:
+    """Return the report of a study with a replay of the point of each scenario that accepted most."""
+    shown = []
+    for scenario, points in studied:
+        measured = [point for point in points if point.summary["accepted_mbytes_per_s"] is not None]
+        if measured:
+            best = max(measured, key=lambda point: point.summary["accepted_mbytes_per_s"])
+            settings = {path: value for path, value in best.settings.items() if path != comparison.NAME}
+            name = str(best.settings.get(comparison.NAME, ""))
+            shown.append((scenario.alone().with_settings(settings), None, name))
+    return with_replay(report, shown)
