@@ -38,7 +38,7 @@ def _toctrees(text: str) -> str:
 
 def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
     if name == root_doc:
-        made = "```{toctree}\n:hidden:\n\ngallery\nmessages\n```"
+        made = "```{toctree}\n:hidden:\n\nlessons\ngallery\nmessages\n```"
         source[0] += "\n\n" + _toctrees(source[0]) + "\n\n" + made
 
 

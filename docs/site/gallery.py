@@ -1,6 +1,7 @@
-"""Writes the gallery: every scenario with its picture, a sentence and the command.
+"""Writes the lessons and the gallery: scenarios with a picture or with packets that play, and the command.
 
-``python docs/site/gallery.py SCENARIOS OUT`` writes ``OUT/gallery.md`` and the pictures beside it.
+``python docs/site/gallery.py SCENARIOS OUT`` writes ``OUT/gallery.md`` and the pictures beside it, and
+``OUT/lessons.md`` with its replays in ``OUT/replays``: files as ``fabriloom replay`` writes them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from pathlib import Path
 
 from fabriloom import load
 from fabriloom.compile import graph_of
+from fabriloom.page.replay_file import replay_html, side_in_report
 from fabriloom.report.drawing import fabric_svg
+from fabriloom.simulate import run
 
 _COMMAND = re.compile(r"fabriloom (?:run|curve|compare|saturate|check|bound) scenarios/\S+[^\n#]*")
 
@@ -38,8 +41,32 @@ def _entry(path: Path, out: Path) -> str:
     return f"## {title}\n\n{sentence}\n\n![{title}](gallery/{picture})\n\n```sh\n{command}\n```\n"
 
 
+def _lesson(path: Path, out: Path) -> str:
+    scenario = load(path).alone()
+    side = side_in_report(scenario, run(scenario))
+    assert side is not None, f"{path}: this lesson cannot be played"
+    replay = out / "replays" / f"{path.stem}.html"
+    replay.write_text(replay_html([side]), encoding="utf-8")
+    said = "\n\n".join(" ".join(part.split()) for part in re.split(r"\n(?=Look for:)", scenario.description))
+    frame = f'<iframe class="replay" loading="lazy" title="{path.stem}" src="replays/{replay.name}"></iframe>'
+    return f"## {scenario.name}\n\n{said}\n\n{frame}\n\n```sh\nfabriloom page scenarios/{path.name}\n```\n"
+
+
+def lessons(scenarios: Path, out: Path) -> None:
+    """Write the lessons and their replays."""
+    (out / "replays").mkdir(parents=True, exist_ok=True)
+    entries = [_lesson(path, out) for path in sorted(scenarios.glob("teaching-*.toml"))]
+    about = (
+        "Each lesson is the recording of a run, which plays here as in a file of `fabriloom replay`: press Play. "
+        "[The laboratory](guides/laboratory.md#what-each-lesson-shows) says what to look for; there you can "
+        "change everything."
+    )
+    (out / "lessons.md").write_text("\n".join([f"# Lessons\n\n{about}\n", *entries]), encoding="utf-8")
+
+
 def main(scenarios: Path, out: Path) -> None:
-    """Write the page and its pictures."""
+    """Write the pages and their pictures."""
+    lessons(scenarios, out)
     (out / "gallery").mkdir(parents=True, exist_ok=True)
     entries = [_entry(path, out) for path in sorted(scenarios.glob("*.toml"))]
     about = "Every scenario of the repository: its network, what it is about, and a command that runs it."

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from . import topology as topology
     from ._native import __version__  # type: ignore[attr-defined]
     from .bounds import bound
+    from .page.widget import widget
     from .pictures import charts, draw
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
@@ -42,6 +43,7 @@ __all__ = [
     "run",
     "saturate",
     "study",
+    "widget",
 ]
 
 _HOMES = {
@@ -62,6 +64,7 @@ _HOMES = {
     "saturate": ".studies",
     "study": ".studies",
     "topology": ".topology",
+    "widget": ".page.widget",
 }
 
 __getattr__ = names(globals(), _HOMES)

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .compile import graph_of
+from .libraries import MissingLibrary
 from .output import encoded, file
 from .report import comparison, pages, plot, search, seeds
 from .report.drawing import fabric_svg
@@ -81,6 +82,7 @@ def charts(found: Any) -> Pictures:
 
     Raises:
         TypeError: ``found`` is none of these.
+        MissingLibrary: matplotlib is not installed.
     """
     drawn = [one.heat_map if isinstance(one, Drawing) else one for one in _shown(found)]
     kept = [one for one in drawn if isinstance(one, Chart | HeatMap)]
@@ -112,7 +114,10 @@ def _shown(found: Any) -> list[Any]:
 
 def page(found: Any, heading: str, verdicts: list[str], table: Any = None) -> str:
     """Return a study as HTML for a notebook: name, verdicts, charts and table."""
-    drawn = charts(found)._repr_html_() if len(found.points) > 1 else ""
+    try:
+        drawn = charts(found)._repr_html_() if len(found.points) > 1 else ""
+    except MissingLibrary as missing:
+        drawn = f"<p>{escape(str(missing))}</p>"
     said = "".join(f"<p><b>{escape(text)}</b></p>" for text in verdicts)
     rows = (found.table if table is None else table)._repr_html_()
     return f"<p>{escape(heading)}</p>{said}{drawn}<div style='overflow-x:auto'>{rows}</div>"

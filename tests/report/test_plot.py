@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -133,3 +134,14 @@ def test_a_damaged_chart_is_refused(was: str, damaged: str, says: str, report: P
     assert done.exit_code == 2
     assert says in done.output
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_library_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'fabriloom\[plots\]'"):
+        plot.library()
+    refused = CliRunner().invoke(app, ["plot", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "fabriloom[plots]" in refused.stderr

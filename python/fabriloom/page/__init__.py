@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .server import serve as begin
-
 __all__ = ["serve"]
 
 
@@ -26,4 +24,7 @@ def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ())
     Raises:
         OSError: the port is taken.
     """
+    # Reports and notebooks need a replay from this room, and none of the libraries of the server.
+    from .server import serve as begin
+
     begin(port, started, files)

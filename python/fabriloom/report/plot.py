@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Strict, TypeAdapter
 
+from ..libraries import of_extra
 from .drawing.style import RAMP
 from .page import Chart, HeatMap, Series, number
 
@@ -25,6 +26,11 @@ _WIDTH_INCHES, _HEIGHT_INCHES = 5.2, 3.4
 _At = Annotated[float | None, Strict()]
 _End = Annotated[float, Strict()]
 _Point = tuple[_At, _At, None, None, str] | tuple[_At, _At, _End, _End, str]
+
+
+def library() -> Any:
+    """Return matplotlib. Raises :class:`MissingLibrary`."""
+    return of_extra("matplotlib", "plots", "figures of charts")
 
 
 class _Data(HTMLParser):
@@ -167,8 +173,7 @@ def _draw(axes: Axes, series: Series, number: int) -> None:
 
 def drawn(chart: Chart | HeatMap, form: str) -> bytes:
     """Return a chart's figure in a format; the bytes depend only on the chart, not on a ``matplotlibrc``."""
-    import matplotlib
-
+    matplotlib = library()
     # Names from files are plain text, even with signs of formulas.
     settings: dict[Any, Any] = {
         "text.parse_math": False,

@@ -38,6 +38,10 @@ def plot(
     """Draw the charts of a report as figures for a paper, one file each."""
     if form not in plots.FORMATS:
         raise Mistake(f"--format {form}: choose from {', '.join(plots.FORMATS)}")
+    try:
+        plots.library()
+    except ImportError as error:
+        raise Mistake(str(error)) from error
     file = report / "report.html" if report.is_dir() else report
     charts = _charts_of(file)
     for number in numbers or ():
