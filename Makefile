@@ -38,7 +38,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs dist test-dist fmt clean
+.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas setup-notebook demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs dist test-dist fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -49,6 +49,7 @@ help:
 	@echo "make setup-cluster  the same, with Dask for fabriloom study --on"
 	@echo "make setup-search   the same, with optuna for searches: [study.search]"
 	@echo "make setup-pandas   the same, with pandas for to_pandas() of tables"
+	@echo "make setup-notebook the same, with anywidget for fabriloom.widget() in notebooks"
 	@echo "make reproduce   compute every figure and number of the papers again, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes the tables of benches/; AGAINST=PYTHON: in pairs with that build"
 	@echo "make docs        the documentation as a site in out/docs"
@@ -67,6 +68,8 @@ setup-search: setup $(VENV)/search.stamp
 
 setup-pandas: setup $(VENV)/pandas.stamp
 
+setup-notebook: setup $(VENV)/notebook.stamp
+
 demo: setup
 	$(FABRILOOM) curve $(DEMO) --published --out $(DEMO_OUT) --force
 	@cp $(DEMO_OUT)/report.html report.html
@@ -78,7 +81,7 @@ test:
 
 # In this order no core waits for the other: the tests of Rust are compiled while packages are installed and the engine,
 # which keeps one core busy, is built.
-test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp types clippy check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp
+test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp types clippy check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp $(VENV)/notebook.stamp
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -102,7 +105,7 @@ test-rust-built: $(VENV)/made.stamp
 	$(TEST_RUST) --workspace --exclude fabriloom-python --no-run
 
 # See conftest.py for the groups.
-test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp
+test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp $(VENV)/notebook.stamp
 	$(PY) -m pytest -n 2 --dist loadgroup
 
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
@@ -205,6 +208,10 @@ $(VENV)/pandas.stamp: requirements-pandas.txt $(VENV)/run.stamp
 	$(PY) -m pip install --quiet --requirement requirements-pandas.txt
 	@touch $@
 
+$(VENV)/notebook.stamp: requirements-notebook.txt $(VENV)/run.stamp
+	$(PY) -m pip install --quiet --requirement requirements-notebook.txt
+	@touch $@
+
 # The stamp carries the time at which the build began: what is edited during a build is built again.
 # PIP_NO_INDEX: everything is pinned and installed by now, so whatever is still missing is a mistake.
 $(VENV)/engine.stamp: $(RUST_SOURCES) $(VENV)/run.stamp
@@ -220,4 +227,5 @@ clippy: | $(VENV)/dev.stamp
 $(VENV)/measure.stamp: | $(VENV)/dev.stamp
 $(VENV)/cluster.stamp: | $(VENV)/measure.stamp
 $(VENV)/search.stamp: | $(VENV)/cluster.stamp
+$(VENV)/notebook.stamp: | $(VENV)/search.stamp
 endif

@@ -57,7 +57,7 @@ def lessons(scenarios: Path, out: Path) -> None:
     (out / "replays").mkdir(parents=True, exist_ok=True)
     entries = [_lesson(path, out) for path in sorted(scenarios.glob("teaching-*.toml"))]
     about = (
-        "Each lesson is the recording of a run, which plays here as in a file of `fabriloom replay`: press Play. "
+        "Each lesson is the recording of a run, which plays here as in a file of `fabriloom replay`. "
         "[The laboratory](guides/laboratory.md#what-each-lesson-shows) says what to look for; there you can "
         "change everything."
     )

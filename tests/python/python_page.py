@@ -67,7 +67,8 @@ the setting traffic.load=2: traffic.load is 2, it must be at most 1
 
 ```
 
-In a notebook, pictures, results, studies and bounds show themselves. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
+In a notebook, pictures, results, studies and bounds show themselves; `fabriloom.widget(scenario)` plays the packets in the cell, and
+`fabriloom.widget(scenario, study)` shows the curve beside them, with the extra `fabriloom[notebook]`. Charts need `fabriloom[plots]`. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
 `study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_numpy()` and `to_pandas()` convert it, the
 latter with the extra `fabriloom[pandas]` (`make setup-pandas`). The page of
 [results](results.md) defines all columns and their units, the page of [scenarios](scenario.md) all settings. Names end with their unit: `_ps`, `_ns`,
