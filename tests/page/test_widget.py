@@ -22,7 +22,8 @@ PACKED = '<script type="application/gzip" id="replay">'
 def test_it_holds_a_replay_or_a_report_that_plays() -> None:
     pytest.importorskip("anywidget")
     assert HOLDS in fabriloom.widget(SMALL).html
-    for found in (fabriloom.run(SMALL), fabriloom.curve(SMALL, [0.1, 0.3])):
+    scenario = fabriloom.Scenario.from_dict(SMALL)
+    for found in (fabriloom.run(SMALL), fabriloom.curve(scenario, [0.1, 0.3])):
         html = fabriloom.widget(SMALL, found).html
         assert PACKED in html
         assert "Latency against throughput" in html or "The tail of the latency" in html

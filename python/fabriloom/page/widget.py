@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -21,18 +22,18 @@ export default {
     const address = URL.createObjectURL(new Blob([model.get("html")], { type: "text/html" }));
     Object.assign(frame, { src: address, title: "Fabriloom" });
     const height = model.get("height");
-    Object.assign(frame.style, { width: "100%", height, border: "1px solid #8886", borderRadius: "8px" });
+    Object.assign(frame.style, { width: "100%", height, border: "1px solid gray", borderRadius: "8px" });
     el.append(frame);
     return () => URL.revokeObjectURL(address);
   },
 };
 """
-_REPORTS = (
-    (Curve, for_curve),
-    (Comparison, for_comparison),
-    (Saturation, for_saturation),
-    (Results, for_run),
-)
+_REPORTS: Mapping[type, Callable[[Any], str]] = {
+    Curve: for_curve,
+    Comparison: for_comparison,
+    Saturation: for_saturation,
+    Results: for_run,
+}
 
 
 def widget(scenario: Any, found: Any = None, height: str = "46rem") -> Any:
@@ -59,7 +60,7 @@ def widget(scenario: Any, found: Any = None, height: str = "46rem") -> Any:
     sides = [] if side is None else [side]
     if found is None:
         return kind(html=replay_html(sides), height=height)
-    report = next((report for of, report in _REPORTS if isinstance(found, of)), None)
+    report = next((report for of, report in _REPORTS.items() if isinstance(found, of)), None)
     if report is None:
         raise TypeError(f"a widget is of results or studies, not of a {type(found).__name__}")
     html = report(found)
