@@ -129,7 +129,7 @@ def _with_bounds(results: Results, described: Compiled) -> None:
     """
     if not len(results.native["flow_source"]) and not len(results.native["watched_packets"]):
         return
-    unbounded = described.programs is not None or described.network.unbounded or not described.has_few_flows
+    unbounded = described.programs is not None or not described.has_few_flows
     if unbounded and not described.required_rows():
         return
 

@@ -142,7 +142,7 @@ def test_rings_of_different_kinds_are_planes() -> None:
                 "run": {"duration": "100 us"},
             }
         )
-        assert given.of_rings
+        assert given.network_kind.buses
         assert given.resolved["technology"]["preset"] == "sci-lc2"
         assert compare(given, 50_000_000).identical
     graph = compile(given).graph

@@ -61,15 +61,6 @@ class _Timed:
 class LinkNetwork:
     """A network of links with its technology; every error points into the scenario's file."""
 
-    hears_back = True
-    """Whether flow control of one direction takes time on the other."""
-    unbounded = ""
-    """Why packets of this kind of network have no bounded delay; empty: the delay can be bounded."""
-    by_port_tables = ""
-    """Why routings of this kind of network are not compared; empty: they are."""
-    bit_errors_disconnect = True
-    """Whether a bit error takes a link down for a while; if not, it damages the packet on the link."""
-
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         try:
             self.technology: Technology = technology(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from .. import topology
 from ..scenario import Scenario
-from ..topology import Graph, GraphError
+from ..topology import LINKS, RINGS, Graph, GraphError, NetworkKind
 from .link_routes import LinkRoutes
 from .links import LinkNetwork
 from .newest import Newest
@@ -15,7 +15,7 @@ from .rings import RingNetwork, RingRoutes
 
 Network = LinkNetwork | RingNetwork
 Routes = LinkRoutes | RingRoutes
-KINDS: dict[str, Callable[[Scenario, Graph], Network]] = {"links": LinkNetwork, "rings": RingNetwork}
+KINDS: dict[NetworkKind, Callable[[Scenario, Graph], Network]] = {LINKS: LinkNetwork, RINGS: RingNetwork}
 """What makes the network, by ``Graph.kind``."""
 
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096

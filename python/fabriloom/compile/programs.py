@@ -165,7 +165,7 @@ def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
     settings = scenario.parameters("program")
     if settings["kind"] not in ("rmap", "ccsds", "spacewire-d"):
         return settings
-    if scenario.of_rings:
+    if not scenario.network_kind.codes:
         message = f"{settings['kind']} is a protocol of SpaceWire, not of rings"
         raise scenario.error(message, ("program", "kind"), "choose a network of links")
     of_slots = [entry["data_bytes"] for entry in settings.get("schedule", [])]
@@ -187,7 +187,7 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
         if scenario.protocol is None:
             raise
         raise scenario.located(error, "protocol") from error
-    if found["acknowledge"] == "response" and not scenario.of_rings:
+    if found["acknowledge"] == "response" and not scenario.network_kind.transactions:
         kind = scenario.topology.kind
         written = scenario.protocol is not None and scenario.protocol.acknowledge is not None
         name, of = ("acknowledge", "") if written else ("preset", f' of "{found["preset"]}"')

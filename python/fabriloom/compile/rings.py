@@ -39,18 +39,11 @@ _TRANSACTIONS = {
 class RingNetwork:
     """A network of rings with its technology, with the methods of LinkNetwork; errors point into the file."""
 
-    hears_back = False
-    unbounded = ""
-    by_port_tables = "packets of rings cross by tables of ports, and there is no other routing to compare"
-    bit_errors_disconnect = False
     sends_when_asked = False
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
-        if graph.rings is None:
-            message = f"{scenario.topology.kind} is not a network of rings"
-            raise scenario.error(message, ("topology", "kind"), "choose another topology")
-        self.rings = graph.rings
+        self.rings = graph.own_rings
         transaction = scenario.transaction
         try:
             tech = ring_technology(scenario.technology.preset, scenario.technology.overrides())

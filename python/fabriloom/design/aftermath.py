@@ -63,12 +63,12 @@ def _cables(
     """Return those of cables between switches, on rings the first of each ring: any other breaks as much."""
     seen = set[int]()
     for kind, name, dead in found:
-        if graph.rings is None:
+        if graph.kind.cables:
             ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
             if np.all(ends < graph.switches):
                 yield kind, name, dead
             continue
-        ring = int(graph.rings.station_ring[dead[0]])
+        ring = int(graph.own_rings.station_ring[dead[0]])
         if ring not in seen:
             seen.add(ring)
             yield kind, name, dead

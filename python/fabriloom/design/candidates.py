@@ -11,6 +11,7 @@ from ..results.figures import value_text
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
 from ..scenario.load import build as scenario_of
+from ..topology import LINKS, NetworkKind, kind_of
 from .families import SHAPES, Shape, Wanted
 from .schema import SCENARIO, Requirements
 
@@ -97,9 +98,8 @@ def base_of(requirements: Requirements, several: bool = False) -> Scenario:
     It has one switch, or, with ``several``, two and ``[ports]``. Raises ScenarioError.
     """
     data = {name: requirements.raw[name] for name in SCENARIO if name in requirements.raw}
-    rings = of_rings(requirements)
     first: dict[str, Any] = {"kind": "crossbar", "terminals": max(2, requirements.require.terminals)}
-    if rings:
+    if not kind_for(requirements).cables:
         first = {"kind": "sci-long-rings", "ports": 2, "pairs_per_ring": 1}
     elif several:
         first |= {"replicate": 2}
@@ -124,20 +124,20 @@ def check_settings(requirements: Requirements) -> None:
                     raise requirements.error(mistake.message, at, mistake.hint, key) from None
 
 
-def of_rings(requirements: Requirements) -> bool:
-    """Whether networks of rings are considered, from the named families or the technology."""
+def kind_for(requirements: Requirements) -> NetworkKind:
+    """Return the kind of networks that are considered, from the named families or the technology."""
     if requirements.families:
-        return any(SHAPES[name].of_rings for name in requirements.families)
+        return next((kind for kind in map(kind_of, requirements.families) if not kind.cables), LINKS)
     technology = requirements.technology
-    return technology is not None and technology.preset.startswith("sci")
+    return LINKS if technology is None else technology.network_kind
 
 
 def families_of(requirements: Requirements) -> list[str]:
     """Return the families to consider."""
     if requirements.families:
         return list(requirements.families)
-    rings = of_rings(requirements)
-    return [name for name, family in SHAPES.items() if family.usual and family.of_rings == rings]
+    kind = kind_for(requirements)
+    return [name for name, family in SHAPES.items() if family.usual and kind_of(name) == kind]
 
 
 def candidates(requirements: Requirements, only: Sequence[str] | None = None) -> Iterator[Candidate]:
@@ -189,11 +189,11 @@ def check_networks(requirements: Requirements) -> None:
         message = f"none of {requirements.networks} networks divides terminal_ports evenly"
         hint = "each network has an equal number of the ports: write for example networks = [1, 2, 4] with 4"
         raise requirements.error(message, ("terminal_ports",), f"{hint} ports")
-    if several and of_rings(requirements):
+    if several and not kind_for(requirements).cables:
         path = ("networks",) if max(requirements.networks) > 1 else ("terminal_ports",)
         message = "of rings design looks at one network, in which each terminal has one port"
         raise requirements.error(message, path, "remove it", key=True)
-    fails = of_rings(requirements) and requirements.require.after_failure is not None
+    fails = not kind_for(requirements).cables and requirements.require.after_failure is not None
     if fails and not getattr(requirements.technology, "timeout_ps", None):
         message = "after_failure runs the worst failure, and where rings fail transactions need a time-out"
         raise requirements.error(message, ("require", "after_failure"), 'write technology.timeout = "100 us"')

@@ -57,15 +57,15 @@ def _clos_of(edges: int, per: int, centres: int, parallel: int, ports: int) -> S
     return switched("clos", parameters, edges * per, edges + centres, widest, edges * up, [(per, up)])
 
 
-def _built(family: str, parameters: Mapping[str, Any], of_rings: bool = False) -> Shape | None:
+def _built(family: str, parameters: Mapping[str, Any]) -> Shape | None:
     """Make a shape with parts counted on the built graph; None if the family has no such member."""
     try:
         graph = topology.build(family, **parameters)
     except GraphError:
         return None
-    if of_rings and graph.rings is not None:
-        most = int(np.diff(graph.rings.port_start).max(initial=0))
-        ports = graph.rings.ports
+    if graph.kind.buses:
+        most = int(np.diff(graph.own_rings.port_start).max(initial=0))
+        ports = graph.own_rings.ports
         return Shape(family, parameters, graph.terminals, graph.switches, most, ports, graph.links)
     used = ports_used(graph)
     cables, between = graph.links // 2, len(graph.switch_links) // 2
@@ -216,7 +216,7 @@ def _rings_of(family: str, wanted: Wanted, ways: Mapping[str, Sequence[Any]]) ->
     listed = {name: wanted.of(name, values) for name, values in ways.items()}
     listed |= {name: values for name, values in wanted.given.items() if name not in listed}
     for values in product(*listed.values()):
-        shape = _built(family, dict(zip(listed, values, strict=True)), of_rings=True)
+        shape = _built(family, dict(zip(listed, values, strict=True)))
         if shape is not None and wanted.fits(shape.terminals):
             yield shape
 
@@ -273,12 +273,10 @@ SHAPES: dict[str, Family] = {
     "tree": Family(_tree, ("arity", "depth", "terminals_per_switch", "links_per_edge")),
     "dragonfly": Family(_dragonfly, ("switches_per_group", "global_links", "terminals_per_switch", "groups")),
     **LOW_DIAMETER,
-    "sci-ring": Family(_sci_ring, ("terminals",), True, usual=False),
-    "sci-switch": Family(_sci_switch, ("ports", "terminals_per_ring", "roles", *_BUSES), True),
-    "sci-long-rings": Family(_sci_long_rings, ("ports", "pairs_per_ring", *_BUSES), True),
-    "sci-banyan": Family(
-        _sci_banyan, ("terminals", "variant", "base", "wiring", "pairs_per_ring", *_BUSES), True
-    ),
-    "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", "buses"), True, usual=False),
+    "sci-ring": Family(_sci_ring, ("terminals",), usual=False),
+    "sci-switch": Family(_sci_switch, ("ports", "terminals_per_ring", "roles", *_BUSES)),
+    "sci-long-rings": Family(_sci_long_rings, ("ports", "pairs_per_ring", *_BUSES)),
+    "sci-banyan": Family(_sci_banyan, ("terminals", "variant", "base", "wiring", "pairs_per_ring", *_BUSES)),
+    "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", "buses"), usual=False),
 }
 """The families that are considered; one-way networks and files of the user are excluded."""

@@ -66,7 +66,6 @@ class Family:
 
     make: Maker
     parameters: tuple[str, ...]
-    of_rings: bool = False
     usual: bool = True
     """Whether the family is considered if none is named."""
 

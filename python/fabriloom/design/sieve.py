@@ -16,7 +16,7 @@ from ..scenario.errors import Path
 from ..studies.demanded import demanded
 from ..studies.kinds import inspection_of
 from ..studies.zero_load import zero_load_latency
-from ..topology import Graph
+from ..topology import Graph, kind_of
 from .candidates import Candidate
 from .faults import least_cables, least_switches
 from .schema import Cost, Requirements
@@ -89,7 +89,7 @@ class Arithmetic:
         asked, shape, count = self._requirements, candidate.shape, candidate.networks
         limits = asked.limits
         used = candidate.ports_each * asked.require.terminals
-        spare = 0 if shape.family.startswith("sci") else shape.terminals - used
+        spare = shape.terminals - used if kind_of(shape.family).cables else 0
         cables, ports = count * (shape.cables - spare), count * (shape.ports - spare)
         cost = _cost(asked.cost, count * shape.switches, ports, cables, count * used)
         unit = f" {asked.cost.unit}".rstrip()
@@ -128,7 +128,7 @@ class Arithmetic:
             own = {path: value for path, value in candidate.settings.items() if not path.startswith("ports.")}
             scenario = self._base.with_settings(own)
             even = scenario.program is None and scenario.traffic.pattern.kind == "uniform"
-            found = demanded(compile(scenario)) if even and not scenario.of_rings else None
+            found = demanded(compile(scenario)) if even and scenario.network_kind.cables else None
             everyone = even and scenario.traffic.senders == "all"
             self._full[key] = found["scale_bound"] if found and everyone else None
         return self._full[key]
@@ -205,7 +205,7 @@ def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
 def _survives(requirements: Requirements, looked: Looked, graph: Graph) -> None:
     """Check failures, counted over all networks together."""
     asked = requirements.require
-    if graph.rings is not None:
+    if not graph.kind.cables:
         for path, need in (
             ("survive_links", asked.survive_links),
             ("survive_switches", asked.survive_switches),

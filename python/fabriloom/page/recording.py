@@ -62,9 +62,8 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
 def _around(compiled: Compiled) -> dict[str, Any]:
     """Return the time to fill an input buffer."""
     tech = compiled.technology
-    of_links = compiled.graph.rings is None
     buffer_ps = tech.input_buffer_chars * tech.character_ps() if isinstance(tech, Technology) else 0
-    return {"buffer_ns": float(buffer_ps) / 1e3 if of_links else 0.0}
+    return {"buffer_ns": float(buffer_ps) / 1e3}
 
 
 def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
@@ -137,7 +136,7 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
             [names[source], names[target], start * tick_ns]
             for source, target, start in zip(*_ends(rows, packet, number), strict=True)
         ],
-        "rings": graph.rings is not None,
+        "rings": graph.kind.buses,
     }
 
 

@@ -159,14 +159,14 @@ class Results(Tabled):
     @cached_property
     def buses(self) -> pl.DataFrame:
         """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
-        if self.graph.rings is None:
+        if not self.graph.kind.buses:
             return columns.BUSES.frame_of([])
         return columns.BUSES.frame(BusRows(*self._numbers))
 
     @cached_property
     def rings(self) -> pl.DataFrame:
         """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
-        if self.graph.rings is None:
+        if not self.graph.kind.buses:
             return columns.RINGS.frame_of([])
         own = [column.of(pl).alias(column.name) for column in columns.RINGS.columns]
         found = self.links.group_by(own[0], maintain_order=True).agg(own[1:])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..topology import LINKS, RINGS
 from ..topology.graph import Graph
 from . import columns, tables
 from .columns import summary
@@ -33,6 +34,8 @@ class Kind:
     """Further tables, by file name."""
     summary: tuple[Table, ...] = ()
     """Further keys of the summary, computed from :class:`rows.RingRows`."""
+    points: tuple[Table, ...] = ()
+    """Further columns of the points of a study."""
     carried_mbytes_per_s: Callable[[Mapping[str, Any], float], NDArray[np.float64]] | None = None
     """Per link all that it carried, of a window in ns; none where its utilisation says the same."""
 
@@ -42,14 +45,14 @@ def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]
 
 
 KINDS = {
-    "links": Kind(
+    LINKS: Kind(
         "trains",
         summary.NETWORK_LATENCY_FROM,
         summary.NETWORK_LATENCY_TO,
         columns.LINKS,
         of_links,
     ),
-    "rings": Kind(
+    RINGS: Kind(
         "rings",
         summary.RING_LATENCY_FROM,
         summary.RING_LATENCY_TO,
@@ -57,6 +60,7 @@ KINDS = {
         of_rings,
         ("buses", "rings"),
         (columns.RING_SUMMARY,),
+        (columns.RING_POINTS,),
         _carried,
     ),
 }

@@ -99,8 +99,7 @@ class LinkRows(Rows):
     @property
     def rings(self) -> Names:
         """Names of the rings that they are of."""
-        assert self.graph.rings is not None
-        return np.array(self.graph.rings.ring_names, dtype=object)[self.graph.rings.station_ring]
+        return np.array(self.graph.own_rings.ring_names, dtype=object)[self.graph.own_rings.station_ring]
 
     @cached_property
     def rates(self) -> dict[str, Floats]:
@@ -161,14 +160,12 @@ class BusRows(Rows):
     @property
     def ports(self) -> Ints:
         """How many each has."""
-        assert self.graph.rings is not None
-        return np.diff(self.graph.rings.port_start)
+        return np.diff(self.graph.own_rings.port_start)
 
     @property
     def buses(self) -> Ints:
         """How many each has."""
-        assert self.graph.rings is not None
-        return self.graph.rings.bus_count
+        return self.graph.own_rings.bus_count
 
     @property
     def utilisation(self) -> Floats:

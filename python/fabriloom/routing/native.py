@@ -82,11 +82,11 @@ class RingCore(Core):
     def __init__(self, graph: Graph, parameter: str | None = "kind") -> None:
         from .._native import RingNetwork
 
-        if graph.rings is None:
+        if not graph.kind.buses:
             raise RoutingError(f"a {graph.family} has no rings; its routing is a table of groups", parameter)
         self.graph = graph
         self.parameter = parameter
-        rings = graph.rings
+        rings = graph.own_rings
         ports = numbers(rings.port_start), numbers(rings.port_station)
         stations = numbers(graph.terminal_out_links)
         self._network: Any = self.named(RingNetwork)(numbers(rings.station_next), *ports, stations)

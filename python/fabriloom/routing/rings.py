@@ -169,9 +169,9 @@ def _by_one(graph: Graph, route: PortRoute, turn: int) -> PortRoute:
 
 def rings_of(graph: Graph) -> Rings:
     """Return the rings of a graph; raises ``RoutingError`` if it has none."""
-    if graph.rings is None:
+    if not graph.kind.buses:
         raise RoutingError(f"a {graph.family} has no rings; its routing is a table of groups", "kind")
-    return graph.rings
+    return graph.own_rings
 
 
 def ring_dependency_cycle(

@@ -20,7 +20,7 @@ def check_codes(scenario: Scenario) -> None:
                 raise scenario.error(message, ("technology", name), hint, key=True)
         return
     first: Path = ("time_code",) if scenario.time_code else ("interrupt",)
-    if scenario.of_rings:
+    if not scenario.network_kind.codes:
         message = f"time-codes and interrupts are of SpaceWire, not of a {scenario.topology.kind}"
         raise scenario.error(message, first, "remove them", key=True)
     bits = getattr(scenario.technology, "time_code_bits", None)

@@ -6,19 +6,17 @@ from typing import Any, get_args
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.schema import Scenario
-from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
+from fabriloom.scenario.sections.ring_topology import SciRings, network_kind
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
 from fabriloom.scenario.sections.technology import CharacterLinks, RingPreset
+from fabriloom.topology.kinds import LINKS, RINGS
 
 _PRESET: Path = ("technology", "preset")
 
 
 def check_kind(scenario: Scenario) -> None:
     """Raise a :class:`ScenarioError` for settings of another kind of network than the topology's."""
-    if scenario.of_rings:
-        _of_rings(scenario)
-    else:
-        _of_links(scenario)
+    _CHECKS[scenario.network_kind](scenario)
     if scenario.interface and not isinstance(scenario.technology, CharacterLinks):
         message = f"interface chips are of SpaceWire, not of {scenario.technology.preset}"
         raise scenario.error(message, ("interface",), "remove [[interface]]", key=True)
@@ -27,7 +25,7 @@ def check_kind(scenario: Scenario) -> None:
 def _of_links(scenario: Scenario) -> None:
     """Check that a network of links has nothing of rings."""
     technology, topology, protocol = scenario.technology, scenario.topology, scenario.protocol
-    if technology.of_rings:
+    if technology.network_kind is not scenario.network_kind:
         message = f'technology.preset "{technology.preset}" is of rings, a {topology.kind} has none'
         raise scenario.error(message, _PRESET, "choose a topology of rings, such as sci-ring or sci-switch")
     for name, section in (("traffic", scenario.traffic), ("protocol", protocol)):
@@ -49,7 +47,7 @@ def _of_rings(scenario: Scenario) -> None:
     """Check that a network of rings has a technology of rings, and a routing and traffic that it can have."""
     technology, topology, routing = scenario.technology, scenario.topology, scenario.routing
     _networks(scenario)
-    if not technology.of_rings:
+    if technology.network_kind is not scenario.network_kind:
         message = (
             f'technology.preset "{technology.preset}" has no rings, {topology.kind} is a network of rings'
         )
@@ -85,10 +83,13 @@ def _networks(scenario: Scenario) -> None:
             for place, plane in enumerate(topology.planes)
         ]
     for path, network in networks:
-        if isinstance(network, SciRings) and (network.path is None) == (network.rings is None):
+        if isinstance(network, SciRings) and [network.path, network.rings].count(None) != 1:
             message = "a network of kind sci-rings takes either rings or the path of a file"
             raise scenario.error(message, path, 'write for example rings = [["t0", "t1"], …]')
-        if not is_ring(network):
+        if network_kind(network) is not scenario.network_kind:
             message = f"a {network.kind} is a network of links, and another plane is one of rings"
             hint = "planes are all of links or all of rings: put the network in a scenario of its own"
             raise scenario.error(message, (*path, "kind"), hint)
+
+
+_CHECKS = {LINKS: _of_links, RINGS: _of_rings}

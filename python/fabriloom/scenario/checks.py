@@ -104,7 +104,7 @@ def _program(scenario: Scenario) -> None:
 def _beside(scenario: Scenario) -> None:
     """Check that traffic beside a program has sources that wait for nothing, on links of their own."""
     traffic, path = scenario.traffic, ("traffic",)
-    if scenario.of_rings:
+    if not scenario.network_kind.cables:
         message = "traffic beside a program is for networks of links, not of rings"
         raise scenario.error(message, path, "remove one of the two sections", key=True)
     if has_ports(scenario.topology):
@@ -275,7 +275,7 @@ def _faults(scenario: Scenario) -> None:
         if name in scenario.raw.get("technology", {}):
             message = f"technology.{name} has no effect: nothing fails"
             raise scenario.error(message, ("technology", name), "add [[fault]], or remove it", key=True)
-    if scenario.technology.of_rings:
+    if not scenario.technology.network_kind.cables:
         _closed_routes(scenario, cast("RingLinks", scenario.technology))
     for place, fault in enumerate(scenario.fault):
         _fault(scenario, ("fault", place), fault)
@@ -322,7 +322,7 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
     if fault.silent and fault.stuck:
         message = "a terminal that is stuck and silent takes two faults, one for each direction"
         raise scenario.error(message, (*path, "silent"), "write another [[fault]]", key=True)
-    if fault.silent and scenario.technology.of_rings:
+    if fault.silent and not scenario.technology.network_kind.streams:
         message = "a station of a ring sends its packets whole: none of them stops in the middle"
         raise scenario.error(message, (*path, "silent"), "write stuck, or have the terminal fail", key=True)
     _fault_moments(scenario, path, fault)
@@ -346,7 +346,7 @@ def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
             raise scenario.error(message, (*path, "replay"), hint, key=True)
         if not isinstance(scenario.technology, Generic):
             message = f"links of {scenario.technology.preset} send nothing again: they disconnect"
-            if scenario.technology.of_rings:
+            if scenario.technology.network_kind.transactions:
                 message = "SCI sends nothing again that a wrong bit has lost: that is left to software"
             raise scenario.error(message, (*path, "replay"), "remove it", key=True)
 

@@ -63,10 +63,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     if not settings_of(scenario, "watchdog_ps", "watchdog_cycles"):
         resolved["technology"].pop("watchdog", None)
         resolved["technology"].pop("watchdog_cycles", None)
-    if scenario.of_rings:
-        fill_ring_routing(resolved["routing"])
-    else:
-        fill_routing(resolved["routing"], scenario.topology.kind)
+    fill_routing_of(scenario, resolved["routing"])
     if scenario.program is None:
         del resolved["output"]["messages"]
     else:
@@ -133,7 +130,7 @@ def filled_protocol(scenario: Scenario) -> Section:
 
     written = scenario.protocol or Protocol()
     found = asdict(protocol(written.preset, written.overrides()))
-    if scenario.of_rings:
+    if scenario.network_kind.transactions:
         found["transaction"] = written.transaction or "nwrite"
     return written.model_copy(update=found)
 
@@ -155,9 +152,9 @@ def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
     senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
     own_times = scenario.traffic.is_open() or scenario.traffic.pattern.kind == "descriptors"
     by_load = scenario.traffic.needs_load() or not own_times
-    values.setdefault("source_queue", "none" if scenario.of_rings and by_load else 0)
+    values.setdefault("source_queue", "none" if scenario.network_kind.transactions and by_load else 0)
     values["senders"] = senders
-    if scenario.of_rings:
+    if scenario.network_kind.transactions:
         values["transaction"] = transaction
     if scenario.traffic.needs_load():
         values.setdefault("load", DEFAULT_LOAD)
@@ -165,6 +162,14 @@ def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
         values.pop("load", None)
     if scenario.traffic.is_rated():
         values.setdefault("scale", 1.0)
+
+
+def fill_routing_of(scenario: Scenario, routing: dict[str, Any]) -> None:
+    """Replace ``auto`` in the routing of a scenario."""
+    if scenario.network_kind.cables:
+        fill_routing(routing, scenario.topology.kind)
+    else:
+        _fill_ring_routing(routing)
 
 
 def fill_routing(routing: dict[str, Any], topology: str) -> None:
@@ -178,7 +183,7 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
         routing.setdefault("variant", "no-edge-transit")
 
 
-def fill_ring_routing(routing: dict[str, Any]) -> None:
+def _fill_ring_routing(routing: dict[str, Any]) -> None:
     """Replace ``auto`` by the routing of rings: over the fewest buses, unless the user gives a table."""
     own = {name: routing[name] for name in ("path", "sha256") if name in routing}
     fewest = {"kind": "fewest-buses", "by_transaction": routing.get("by_transaction", False)}

@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import later
 from fabriloom.scenario.sections.ports import Ports
-from fabriloom.scenario.sections.ring_topology import is_ring
+from fabriloom.scenario.sections.ring_topology import network_kind
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Run
 from fabriloom.scenario.sections.study import OTHERS, Study, Values
@@ -22,6 +22,7 @@ from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
 from fabriloom.scenario.written import Written
 from fabriloom.technology.presets import presets
+from fabriloom.topology.kinds import NetworkKind
 from fabriloom.units import UnitError, parse_bytes
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def with_preset(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     technology, run = data.get("technology", {}), data.get("run", {})
-    if is_ring(data.get("topology")) and isinstance(technology, dict) and "preset" not in technology:
+    has_buses = network_kind(data.get("topology")).buses
+    if has_buses and isinstance(technology, dict) and "preset" not in technology:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
     program = data.get("program")
     if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d"):
@@ -163,9 +165,9 @@ class Scenario(Written):
     """The values that the sweep and the variants try, with their places; passed on to derived scenarios."""
 
     @property
-    def of_rings(self) -> bool:
-        """Whether the network consists of rings and buses (SCI)."""
-        return is_ring(self.topology)
+    def network_kind(self) -> NetworkKind:
+        """What networks of this kind have."""
+        return network_kind(self.topology)
 
     @property
     def needs_load(self) -> bool:
@@ -262,14 +264,11 @@ class Scenario(Written):
         File paths are absolute and checksums are left out; routing and load are filled in as in the resolved
         form. ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
-        from fabriloom.scenario.resolve import fill_ring_routing, fill_routing, fill_traffic
+        from fabriloom.scenario.resolve import fill_routing_of, fill_traffic
 
         values = getattr(self, section).model_dump(exclude_none=True)
         if section == "routing":
-            if self.of_rings:
-                fill_ring_routing(values)
-            else:
-                fill_routing(values, self.topology.kind)
+            fill_routing_of(self, values)
         elif section == "traffic":
             fill_traffic(values, self)
         return _complete(values, self._base_dir)

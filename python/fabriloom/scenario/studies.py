@@ -108,7 +108,7 @@ def _check_failures(scenario: Scenario) -> None:
             hint = 'write failures = "cables" beside it, or remove it'
             raise scenario.error(message, ("study", "failures_at"), hint, key=True)
         return
-    if scenario.of_rings:
+    if not scenario.network_kind.cables:
         message = "failures are looked at of networks of links, not of rings"
         raise scenario.error(message, ("study", "failures"), "remove it", key=True)
     for place, paths in (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..compile import Compiled
+from ..topology import LINKS, RINGS
 from .links.inspection import LinkInspection
 from .rings.inspection import RingInspection
 
-KINDS = {"links": LinkInspection, "rings": RingInspection}
+KINDS = {LINKS: LinkInspection, RINGS: RingInspection}
 """By ``Graph.kind``."""
 
 

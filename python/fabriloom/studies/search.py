@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from ..libraries import pl
-from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS, TRIALS
+from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, TRIALS
 from ..results.columns.column import Column
 from ..results.ends import BAD
 from ..results.figures import figures
+from ..results.kinds import KINDS
 from ..scenario.schema import Scenario
 from ..scenario.sections.study import Search
 from ..units import nearest
@@ -130,7 +131,7 @@ def checked(scenario: Scenario) -> None:
         return
     tables = [
         POINTS,
-        *([RING_POINTS] if scenario.of_rings else []),
+        *KINDS[scenario.network_kind].points,
         *([REQUIREMENT_POINTS] if scenario.traffic.pattern.kind == "flows" else []),
         *([PROGRAM_POINTS] if scenario.program else []),
     ]

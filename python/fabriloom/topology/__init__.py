@@ -21,7 +21,7 @@ from .crossbar import crossbar
 from .different import planes
 from .dragonfly import dragonfly
 from .dragonfly_plus import dragonfly_plus
-from .family import FAMILIES, kind_of, name_of
+from .family import FAMILIES, name_of
 from .fat_tree import fat_tree
 from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
@@ -31,6 +31,7 @@ from .hyperx import hyperx
 from .inline import inline
 from .jellyfish import jellyfish
 from .joined import MOST_PORTS, replicate
+from .kinds import LINKS, RINGS, NetworkKind, kind_of
 from .networkx_graph import from_networkx, to_networkx
 from .polarfly import polarfly
 from .rings import Rings
@@ -85,11 +86,14 @@ KINDS: dict[str, Callable[..., Graph]] = {name_of(build): build for build in _IN
 __all__ = [
     "FAMILIES",
     "KINDS",
+    "LINKS",
     "MAX_LINKS",
     "MAX_TERMINALS",
     "MOST_PORTS",
+    "RINGS",
     "Graph",
     "GraphError",
+    "NetworkKind",
     "Rings",
     "banyan",
     "build",

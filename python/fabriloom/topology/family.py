@@ -51,11 +51,6 @@ def name_of(build: Callable[..., Graph]) -> str:
     return names[0] if names else build.__name__.replace("_", "-")
 
 
-def kind_of(name: str) -> str:
-    """Return the links of a family's networks: "links" or "rings"."""
-    return "rings" if name.startswith("sci-") else "links"
-
-
 def usual_routing(name: str) -> str | None:
     """Return the usual routing of a family, or None."""
     known = FAMILIES.get(name)

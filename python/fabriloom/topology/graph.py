@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..reading import DescriptionError
+from .kinds import LINKS, RINGS, NetworkKind
 from .rings import Rings
 
 Ints = NDArray[np.int64]
@@ -141,9 +142,25 @@ class Graph:
         return isinstance(other, Graph) and _same(self, other)
 
     @property
-    def kind(self) -> str:
-        """Return "links" or "rings"."""
-        return "links" if self.rings is None else "rings"
+    def kind(self) -> NetworkKind:
+        """What networks of this kind have."""
+        return LINKS if self.rings is None else RINGS
+
+    @property
+    def own_rings(self) -> Rings:
+        """The rings of a network that has some."""
+        assert self.rings is not None
+        return self.rings
+
+    @property
+    def partner(self) -> Ints | None:
+        """Per terminal: its partner for local traffic, -1 for none; None: there are no local pairs."""
+        return None if self.rings is None else self.rings.partner
+
+    def terminals_of(self, role: str) -> Ints:
+        """Return the terminals that have a role ("sender" or "receiver"), including those with both."""
+        every = np.arange(self.terminals)
+        return every if self.rings is None else self.rings.terminals_of(role, self.terminals)
 
     @property
     def switches(self) -> int:

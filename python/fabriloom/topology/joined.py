@@ -122,9 +122,9 @@ def _rings(planes: Sequence[Plane], terminal: Sequence[Ints], terminals: int, pr
 
     ``terminal``: per plane and terminal of its graph, the number in the whole network.
     """
-    own = [plane.graph.rings for plane in planes if plane.graph.rings is not None]
-    if not own:
+    if not planes[0].graph.kind.buses:
         return None
+    own = [plane.graph.own_rings for plane in planes]
     ports = np.cumsum([0, *(rings.ports for rings in own)])
     rings = np.cumsum([0, *(one.rings for one in own)])
     return Rings(

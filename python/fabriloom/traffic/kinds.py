@@ -55,12 +55,13 @@ def in_units(values: Ints, unit: int | Fraction) -> Ints:
     return np.array([int(value // unit) for value in values.tolist()], np.int64)
 
 
-class Rings(Protocol):
-    """What traffic needs to know of the rings of a graph (see ``fabriloom.topology.rings``)."""
+class Kind(Protocol):
+    """What traffic and programs need to know of a kind of network (see ``fabriloom.topology.kinds``)."""
 
     @property
-    def partner(self) -> Ints: ...
-    def terminals_of(self, role: str, terminals: int) -> Ints: ...
+    def cables(self) -> bool: ...
+    @property
+    def transactions(self) -> bool: ...
 
 
 class Network(Protocol):
@@ -83,7 +84,10 @@ class Network(Protocol):
     @property
     def attributes(self) -> dict[str, NDArray[Any]]: ...
     @property
-    def rings(self) -> Rings | None: ...
+    def kind(self) -> Kind: ...
+    @property
+    def partner(self) -> Ints | None: ...
+    def terminals_of(self, role: str) -> Ints: ...
 
 
 class Links(Protocol):

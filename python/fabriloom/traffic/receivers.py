@@ -15,16 +15,12 @@ MOST_WEIGHTS = 1 << 24
 
 def senders_of(network: Network) -> Ints:
     """Return the terminals that may send."""
-    rings = network.rings
-    return np.arange(network.terminals) if rings is None else rings.terminals_of("sender", network.terminals)
+    return network.terminals_of("sender")
 
 
 def receivers_of(network: Network) -> Ints:
     """Return the terminals that may receive."""
-    rings = network.rings
-    return (
-        np.arange(network.terminals) if rings is None else rings.terminals_of("receiver", network.terminals)
-    )
+    return network.terminals_of("receiver")
 
 
 def has_roles(network: Network) -> bool:
@@ -39,15 +35,15 @@ def local_partners(network: Network, terminals: Terminals, pattern: Settings, se
     if pattern.get("random"):
         own = pattern.get("seed")
         return random(network, seed if own is None else own)
-    if network.rings is None:
+    if network.partner is None:
         message = "this network has no local pairs"
         raise TrafficError(message, "pattern", "give partners by map, or random = true")
-    alone = np.flatnonzero(network.rings.partner[senders_of(network)] < 0)
+    alone = np.flatnonzero(network.partner[senders_of(network)] < 0)
     if len(alone):
         name = terminals.names[int(senders_of(network)[alone[0]])]
         message = f'"{name}" has no partner on its ring'
         raise TrafficError(message, "pattern", "give partners by map, or random = true")
-    return network.rings.partner
+    return network.partner
 
 
 def mapped(network: Network, terminals: Terminals, given: list[int | str]) -> Ints:
@@ -147,7 +143,7 @@ def weighted(network: Network, sending: np.ndarray, favourite: Ints | None, shar
 
 def check(network: Network, terminals: Terminals, columns: Columns) -> None:
     """Raise TrafficError for a target that does not receive."""
-    if network.rings is None or not has_roles(network):
+    if not has_roles(network):
         return
     arrival, kind = columns["source_arrival"], columns["source_target"]
     fixed = ~np.isin(arrival, (SILENT, LIST, TIMED, FLOWS)) & (kind != WEIGHTED)

@@ -61,8 +61,8 @@ def _one(
     name: str = "",
 ) -> str:
     """Return a network without planes, or the plane ``name`` of several planes with one common ``scale``."""
-    if graph.rings is not None:
-        rings = ring_plan(graph, graph.rings, values, link_label, scale)
+    if graph.kind.buses:
+        rings = ring_plan(graph, graph.own_rings, values, link_label, scale)
         notes = None if alone else [f"{name}{note}" for note in ring_notes(rings)]
         return _page(rings, ring_boxes(rings), notes, 18.0)
     plan = plan_of(graph, values, link_label)

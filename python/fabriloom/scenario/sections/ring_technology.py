@@ -18,6 +18,7 @@ from fabriloom.scenario.fields import (
 )
 from fabriloom.scenario.sections.technology import RingPreset
 from fabriloom.technology.rings import RingFaultStops
+from fabriloom.topology.kinds import RINGS, NetworkKind
 
 Places = Annotated[int, Field(ge=1, le=65535)]
 
@@ -70,7 +71,7 @@ class Memory(Section):
 class RingLinks(Section):
     """SCI: register-insertion rings, and switches whose ports are joined by buses."""
 
-    of_rings: ClassVar[bool] = True
+    network_kind: ClassVar[NetworkKind] = RINGS
 
     preset: RingPreset = Field(description="Named set of values for all settings below")
     link_rate_bits_per_s: ByteRateBitsPerS | None = Field(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from fabriloom.scenario.fields import FileName, Section, Sha256
 from fabriloom.scenario.sections.ports import Replicate
-from fabriloom.topology.family import kind_of
+from fabriloom.topology.kinds import LINKS, NetworkKind, kind_of
 
 Buses = Annotated[int, Field(ge=1, le=4)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -40,13 +40,14 @@ class SciRings(Section):
     replicate: Replicate = None
 
 
-def is_ring(topology: object) -> bool:
-    """Whether a topology, or its table in a file, is a network of rings, or of planes and one of these is."""
+def network_kind(topology: object) -> NetworkKind:
+    """Return the kind of a topology, or of its table in a file; of planes, that of one with buses, if any."""
     kind = _of(topology, "kind")
     if kind == "planes":
         planes = _of(topology, "planes")
-        return isinstance(planes, list) and any(is_ring(_of(plane, "network")) for plane in planes)
-    return isinstance(kind, str) and kind_of(kind) == "rings"
+        kinds = [network_kind(_of(plane, "network")) for plane in planes] if isinstance(planes, list) else []
+        return next((one for one in kinds if one.buses), LINKS)
+    return kind_of(kind) if isinstance(kind, str) else LINKS
 
 
 def _of(table: object, name: str) -> object:

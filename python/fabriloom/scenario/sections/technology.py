@@ -34,6 +34,7 @@ from fabriloom.technology.model import (
     LaneSharing,
     Switching,
 )
+from fabriloom.topology.kinds import LINKS, NetworkKind
 
 Bits = Annotated[int, Field(ge=1, le=4096)]
 Number = Annotated[int, Field(ge=0, le=2**16 - 1)]
@@ -42,7 +43,7 @@ Number = Annotated[int, Field(ge=0, le=2**16 - 1)]
 class AnyTechnology(Section):
     """Settings that all technologies share."""
 
-    of_rings: ClassVar[bool] = False
+    network_kind: ClassVar[NetworkKind] = LINKS
     """Whether these are links of rings."""
 
     crossbar: Crossbar | None = Field(

@@ -1,0 +1,133 @@
+"""How bounds are computed, by kind of network, and how late packets are searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..compile import FEW_FLOWS, Compiled, compile
+from ..scenario import Scenario, ScenarioError
+from ..topology import LINKS, RINGS
+from .calculus import worst
+from .flows import Network, by_ports, doubted, flows_of
+from .found import Bounds
+from .promises import Promise, promises
+from .rings import check_rings, flows_on_rings
+
+SEARCHED = 12
+"""Number of flows, those with the largest bounds, for which late packets are searched."""
+
+
+def bound(
+    scenario: Scenario | Compiled, tries: int = 0, progress: Callable[[int, int], None] | None = None
+) -> Bounds:
+    """Compute an upper bound on the delay of every flow.
+
+    Args:
+        scenario: a network of links with traffic of sources.
+        tries: number of runs that search for late packets, for each of the 12 flows with the largest bounds.
+        progress: called with the numbers of finished runs and of all runs.
+
+    Raises:
+        ScenarioError: there is no bound for this scenario; the message gives the reason and the place.
+    """
+    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
+    found = _bound(compiled)
+    return _tried(found, tries, progress)
+
+
+def of_few_flows(compiled: Compiled) -> Bounds | str:
+    """Return the bounds of all flows; a reason if there are more than ``FEW_FLOWS`` or no bounds."""
+    if compiled.programs is None and not compiled.has_few_flows:
+        return f"there are more than {FEW_FLOWS} flows: fabriloom bound says what is guaranteed"
+    try:
+        return _bound(compiled)
+    except ScenarioError as error:
+        return error.message
+
+
+def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
+    """Return the flows with a requirement; in a network without bounds, with the reason."""
+    if isinstance(found, Bounds):
+        return found.promises
+    return promises(compiled, [found] * len(compiled.arrays["flow_target"]))
+
+
+def _bound(compiled: Compiled) -> Bounds:
+    """Return the bounds of all flows. Raises ScenarioError if no flow has one."""
+    _check(compiled)
+    return _BOUNDS[compiled.graph.kind](compiled)
+
+
+def _on_links(compiled: Compiled) -> Bounds:
+    """Return the bounds of flows over links and switches. Raises ScenarioError if no flow has one."""
+    network = Network(compiled)
+    doubt = doubted(network)
+    flows, shortest = flows_of(compiled)
+    found = worst(network, by_ports(compiled, flows), shortest)
+    bounds = Bounds(compiled, found, {}, doubt=doubt.message if doubt else "")
+    if doubt and not any(isinstance(total, float) for total in bounds.periods.totals):
+        raise doubt
+    return bounds
+
+
+def _on_rings(compiled: Compiled) -> Bounds:
+    """Return the bounds of flows with periods on rings. Raises ScenarioError if there are none."""
+    check_rings(compiled)
+    bounds = Bounds(compiled, flows_on_rings(compiled), {}, doubt="on rings only periods give a bound")
+    why = next((total for total in bounds.periods.totals if isinstance(total, str)), None)
+    if why is not None:
+        message = f"there is no bound on these rings: {why}"
+        hint = "make packets less often, or give queues more places"
+        raise compiled.scenario.error(message, ("traffic", "pattern"), hint)
+    return bounds
+
+
+def _check(compiled: Compiled) -> None:
+    """Raise ScenarioError for networks in which delays are unbounded."""
+    refused = compiled.scenario.error
+    if len(compiled.arrays["switch_timeout_ticks"]):
+        message = "there is no bound for switches with a watchdog: it ends packets"
+        raise refused(message, ("technology",), "remove the watchdog: packets that it spares keep the bound")
+    if compiled.scenario.fault:
+        message = "there is no bound for a network in which links fail; one without what fails has a bound"
+        hint = "remove the faults; for the time after a failure, also remove from the network what fails"
+        raise refused(message, ("fault",), hint)
+    if compiled.programs is not None:
+        message = "there is no bound for programs: what they send depends on what they have received"
+        raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
+    if compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
+        message = "there is no bound for links of several lanes or for credit of whole packets"
+        name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"
+        raise refused(
+            message, ("technology", name), "run it with several seeds and look at the largest delay"
+        )
+
+
+def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
+    """Add the longest delays of runs that search for late packets."""
+    if tries < 1:
+        return found
+    from .phases import LONGEST_GRAINS, Trials, latest_with_periods
+
+    trials, grain = Trials(found.compiled, found.worst.flows), int(found.compiled.arrays["grain_ticks"])
+    order = [] if found.doubt else found.order()[:SEARCHED]
+    has_periods = any(isinstance(total, float) for total in found.periods.totals)
+    count, done = tries * (len(order) + has_periods), 0
+
+    def one() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, count)
+
+    tried = {
+        flow: trials.latest(flow, tries, min(max(1, found.worst.delay(flow) // grain), LONGEST_GRAINS), one)
+        for flow in order
+    }
+    kept = latest_with_periods(found.compiled, found.worst.flows, tries, one) if has_periods else {}
+    return replace(found, tried=tried, kept=kept)
+
+
+_BOUNDS = {LINKS: _on_links, RINGS: _on_rings}
+"""The bounds of a scenario, by kind of network."""

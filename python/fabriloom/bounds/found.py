@@ -1,0 +1,292 @@
+"""The bounds of all flows of a scenario, their causes, and their table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..compile import Compiled
+from ..libraries import pl
+from ..results.columns import BOUNDS
+from ..topology import LINKS, RINGS
+from .blocking import WORDS, Blocking, Line, Part, links_of, parts
+from .calculus import Worst
+from .flows import Flow, flow_of_rows
+from .periods import Periods, by_periods
+from .promises import Promise, promises
+from .rings import by_rings
+from .sources import totals
+
+
+@dataclass(frozen=True, repr=False)
+class Bounds:
+    """The bounds of all flows of a scenario."""
+
+    compiled: Compiled
+    worst: Worst
+    tried: dict[int, int]
+    """Longest delay found in the search, in ticks, per searched flow."""
+    kept: dict[int, int] = field(default_factory=dict)
+    """Longest time from creation to delivery found in runs with the given periods, in ticks, per flow."""
+    doubt: str = ""
+    """Why the bounds of :attr:`worst` do not hold for this network; empty if they hold."""
+
+    @property
+    def tick_ns(self) -> float:
+        """Length of a tick in ns."""
+        return self.compiled.tick_ps / 1000
+
+    def __repr__(self) -> str:
+        found = f"{len(self.worst.flows)} flows"
+        if self.promises:
+            kept = sum(
+                one.bound_ns is not None and one.bound_ns <= one.requirement_ns for one in self.promises
+            )
+            found += f", {kept} of {len(self.promises)} requirements guaranteed"
+        return f"<Bounds {self.compiled.scenario.name!r}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<p>{escape(repr(self)[1:-1])}</p><div style='overflow-x:auto'>{self.table._repr_html_()}</div>"
+        )
+
+    def order(self) -> list[int]:
+        """Return the numbers of the flows: first those without a bound, then by descending bound."""
+        return _order(self)
+
+    @cached_property
+    def flow_of(self) -> list[int]:
+        """Flow of each row of the columns of sources; empty if the traffic is not given as flows."""
+        has_flows = len(self.compiled.arrays["flow_target"]) > 0
+        return flow_of_rows(self.compiled, self.worst.flows) if has_flows else []
+
+    @cached_property
+    def rows(self) -> dict[int, list[int]]:
+        """Rows of the columns of sources that belong to each flow."""
+        found: dict[int, list[int]] = {}
+        for row, flow in enumerate(self.flow_of):
+            found.setdefault(flow, []).append(row)
+        return found
+
+    @cached_property
+    def waited(self) -> list[int | str]:
+        """Bound of each row by the recursion, in ticks from creation to delivery, or why there is none."""
+        rows = len(self.compiled.arrays["flow_target"])
+        return [self.doubt] * rows if self.doubt or not rows else totals(self.compiled, self.worst)
+
+    @cached_property
+    def periods(self) -> Periods:
+        """Bounds that use the periods of all interfering flows."""
+        return _PERIODS[self.compiled.graph.kind](self)
+
+    def with_periods(self, flow: int) -> float | None:
+        """Return the bound of a flow by the periods, in ticks from creation to delivery; None if there is
+        none.
+        """
+        found = [self.periods.totals[row] for row in self.rows.get(flow, [])]
+        known = [one for one in found if isinstance(one, float)]
+        return max(known) if known and len(known) == len(found) else None
+
+    def most(self, flow: int) -> float | None:
+        """Return the smaller bound of a flow, in ticks from dispatch to delivery; None if there is none."""
+        found = [] if self.doubt else [float(self.worst.delay(flow))]
+        kept = self.with_periods(flow)
+        return min([*found, *([] if kept is None else [kept])], default=None)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per flow, the largest bound first; columns as on the page of results."""
+        return BOUNDS.frame_of(Row(self, flow) for flow in self.order())
+
+    def first(self, count: int) -> list[dict[str, Any]]:
+        """Return the first rows of the table."""
+        return [BOUNDS.row_of(Row(self, flow)) for flow in self.order()[:count]]
+
+    def flow(self, source: str, target: str) -> int:
+        """Return the number of the flow between two terminals; of several, that with the longest packets.
+
+        Raises KeyError if there is no such flow.
+        """
+        names = self.compiled.graph.terminal_names
+        for number, flow in enumerate(self.worst.flows):
+            if (names[flow.source], names[flow.target]) == (source, target):
+                return number
+        raise KeyError(f"{source}:{target}")
+
+    @cached_property
+    def promises(self) -> list[Promise]:
+        """The flows with a requirement, with their bounds from creation to delivery."""
+        return promises(self.compiled, self._guaranteed())
+
+    def _guaranteed(self) -> list[float | str]:
+        """Return the smaller of both bounds per row, or why there is none."""
+        found: list[float | str] = []
+        for waited, kept in zip(self.waited, self.periods.totals, strict=True):
+            known = [float(one) for one in (waited, kept) if not isinstance(one, str)]
+            found.append(min(known) if known else waited)
+        return found
+
+    def blocked(self, promise: Promise) -> Blocking:
+        """Return the parts of the bound of a flow with a requirement, with their links."""
+        flow = self.flow_of[promise.row]
+        waited, kept = self.waited[promise.row], self.periods.totals[promise.row]
+        numbers = dict[int, float]()
+        if isinstance(kept, float) and (isinstance(waited, str) or kept < waited):
+            own = links_of(self.worst, flow)
+            for share in self.periods.shares[promise.row]:
+                for link in links_of(self.worst, self.flow_of[share.row]) & own:
+                    numbers[link] = numbers.get(link, 0.0) + share.packets
+            lines, about = self._shared(promise.row), "packets that can be in the way"
+        else:
+            waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
+            first = [Line(0, waits_ns, "waits at its source behind packets made before")]
+            for part in self.blocking(flow, 1):
+                if part.kind == "codes":  # on all links
+                    continue
+                numbers[part.link] = numbers.get(part.link, 0.0) + part.ticks * self.tick_ns / 1e3
+            lines = [*(first if waits_ns > 0 else []), *self._lines(self.blocking(flow, 2), 0)]
+            about = "µs in the worst case"
+        links = [numbers.get(link, np.nan) for link in range(self.compiled.graph.links)]
+        return Blocking(promise.flow, lines, about, links)
+
+    def blocking(self, flow: int, depth: int = 3) -> list[Part]:
+        """Return the parts of the bound of a flow, in the order of its path; their sum is the bound."""
+        return parts(self.worst, flow, depth)
+
+    def tree(self, flow: int, depth: int = 2) -> list[Line]:
+        """Return the parts as lines of text: times and their causes, with the causes of inner waits.
+
+        If the bound by the periods is smaller: the number of interfering packets of each flow, and their
+        time.
+        """
+        kept = self.with_periods(flow)
+        if kept is not None and (self.doubt or kept < self.worst.delay(flow)):
+            return self._shared(max(self.rows[flow], key=lambda row: float(self.periods.totals[row])))
+        return [] if self.doubt else list(self._lines(self.blocking(flow, depth), 0))
+
+    def _shared(self, row: int) -> list[Line]:
+        """Return the parts of the bound of a row by the periods."""
+        names = self.compiled.sources.given["flow_name"]
+        found = []
+        for share in self.periods.shares[row]:
+            count = "1 packet" if share.packets == 1 else f"{share.packets} packets"
+            whose = "itself and those before it" if share.row == row else str(names[share.row])
+            found.append(Line(0, share.ticks * self.tick_ns, f"{whose}: {count}"))
+        codes_ns = self.periods.codes[row] * self.tick_ns
+        return [*found, *([Line(0, codes_ns, WORDS["codes"])] if codes_ns else [])]
+
+    def _lines(self, parts: list[Part], depth: int) -> Iterator[Line]:
+        names = self.compiled.graph.link_names
+        for part in parts:
+            words = WORDS[part.kind].format(link=names[part.link], packets=part.packets)
+            if part.kind in ("ahead", "other"):
+                count = "" if part.packets == 1 else f"{part.packets} packets such as "
+                words = f"{count}{self.named(part.flow)}: {words}"
+            yield Line(depth, part.ticks * self.tick_ns, words)
+            yield from self._lines([inner for inner in part.parts if inner.kind != "passing"], depth + 1)
+
+    def pairs_ns(self) -> dict[tuple[str, str], float]:
+        """Return the bound in ns by pair of terminal names."""
+        names, found = self.compiled.graph.terminal_names, dict[tuple[str, str], float]()
+        for number, flow in enumerate(self.worst.flows):
+            pair = names[flow.source], names[flow.target]
+            most = self.most(number)
+            if most is None:
+                return {}
+            found[pair] = max(found.get(pair, 0.0), most * self.tick_ns)
+        return found
+
+    def named(self, flow: int) -> str:
+        """Return source and target of a flow as text."""
+        names, it = self.compiled.graph.terminal_names, self.worst.flows[flow]
+        return f"{names[it.source]} -> {names[it.target]}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A flow, for the table."""
+
+    of: Bounds
+    number: int
+
+    @property
+    def flow(self) -> Flow:
+        """The flow itself."""
+        return self.of.worst.flows[self.number]
+
+    @property
+    def source(self) -> str:
+        """Terminal that sends."""
+        return self.of.compiled.graph.terminal_names[self.flow.source]
+
+    @property
+    def target(self) -> str:
+        """Terminal that receives."""
+        return self.of.compiled.graph.terminal_names[self.flow.target]
+
+    @property
+    def packet_bytes(self) -> int:
+        """Payload of the longest packet."""
+        return self.flow.payload
+
+    def _ns(self, ticks: float | None) -> float | None:
+        return None if ticks is None else ticks * self.of.tick_ns
+
+    @property
+    def bound_ns(self) -> float | None:
+        """From dispatch to delivery."""
+        return None if self.of.doubt else self._ns(self.of.worst.delay(self.number))
+
+    @property
+    def found_ns(self) -> float | None:
+        """The longest such time that was seen."""
+        return self._ns(self.of.tried.get(self.number))
+
+    @property
+    def found_share(self) -> float | None:
+        """The one over the other."""
+        return _share(self.found_ns, self.bound_ns)
+
+    @property
+    def periods_ns(self) -> float | None:
+        """From making to delivery, by the periods."""
+        return self._ns(self.of.with_periods(self.number))
+
+    @property
+    def periods_found_ns(self) -> float | None:
+        """The longest such time that was seen."""
+        return None if self.periods_ns is None else self._ns(self.of.kept.get(self.number))
+
+    @property
+    def periods_found_share(self) -> float | None:
+        """The one over the other."""
+        return _share(self.periods_found_ns, self.periods_ns)
+
+
+def _share(found: float | None, most: float | None) -> float | None:
+    return None if found is None or most is None else found / most
+
+
+def _order(found: Bounds) -> list[int]:
+    def largest_first(flow: int) -> tuple[float, int]:
+        most = found.most(flow)
+        return (-np.inf if most is None else -most), flow
+
+    return sorted(range(len(found.worst.flows)), key=largest_first)
+
+
+def _periods_of_links(found: Bounds) -> Periods:
+    return by_periods(found.compiled, found.worst, found.waited)
+
+
+def _periods_of_rings(found: Bounds) -> Periods:
+    return by_rings(found.compiled)
+
+
+_PERIODS = {LINKS: _periods_of_links, RINGS: _periods_of_rings}
+"""Bounds by periods, by kind of network."""
