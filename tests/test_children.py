@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fabriloom import children
+from fabriloom.process import children
 
-PACKAGE = Path(children.__file__).parent
+PACKAGE = Path(children.__file__).parent.parent
 TRAPS = ("numpy", "statistics", "polars", "json", "random", "yaml", "click", "uvicorn", "hashlib")
 SMALL = '[topology]\nkind = "crossbar"\nterminals = 4\n[run]\nduration = "20 us"\nwarmup = "5 us"\n'
 FABRILOOM = Path(sys.executable).parent / "fabriloom"
@@ -40,7 +40,7 @@ def started(arguments: list[str], folder: Path, **environment: str) -> subproces
 def test_a_child_imports_nothing_from_the_present_folder(trapped: Path, path: str | None) -> None:
     """Also where PYTHONPATH names it, or has an empty entry, which means it."""
     script = (
-        "import sys, subprocess; from fabriloom import children;"
+        "import sys, subprocess; from fabriloom.process import children;"
         "sys.path.insert(0, ''); child = children.command('fabriloom.units');"
         "print(*child, sep='\\n')"
     )
@@ -96,6 +96,6 @@ def test_every_child_is_started_by_the_room_for_it() -> None:
         if started_here.search(path.read_text(encoding="utf-8"))
     }
     # The first starts what find.py gives it; the second writes a command into a file and starts nothing.
-    others = found - {"children.py", "measure/launch.py", "studies/emit.py"}
+    others = found - {"process/children.py", "measure/launch.py", "studies/emit.py"}
     safe = {name for name in others if "children.command(" in (PACKAGE / name).read_text(encoding="utf-8")}
     assert others == safe

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .later import names
+from .process.later import names
 
 if TYPE_CHECKING:
     from . import routing as routing

@@ -10,8 +10,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .compile import graph_of
-from .libraries import MissingLibrary
 from .output import encoded, file
+from .process.libraries import MissingLibrary
 from .report import comparison, pages, plot, search, seeds
 from .report.drawing import fabric_svg
 from .report.page import Chart, Drawing, HeatMap

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fabriloom import topology
 from fabriloom.faults.outages import STUCK, Outage, Rules, outages
-from fabriloom.faults.places import FaultError, links_of
+from fabriloom.topology.named import UnknownPartError, links_of
 
 GRAPH = topology.build(kind="grid", shape=[2, 2], terminals_per_switch=1, links_per_edge=2)
 CABLE = Rules(disconnect=10, restart=100, stops_cable=True)
@@ -34,7 +34,7 @@ def test_what_fails_together() -> None:
     ],
 )
 def test_what_is_not_there(kind: str, name: str | int, words: str) -> None:
-    with pytest.raises(FaultError, match=words):
+    with pytest.raises(UnknownPartError, match=words):
         links_of(GRAPH, kind, name)
 
 

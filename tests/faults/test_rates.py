@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from fabriloom import Scenario, topology
 from fabriloom.compile import compile
-from fabriloom.faults.places import each_of
 from fabriloom.faults.rates import drawn, mtbf_of_bits_ps
+from fabriloom.topology.named import each_of
 
 MS = 10**9
 GRAPH = topology.build(kind="grid", shape=[2, 2], terminals_per_switch=1)

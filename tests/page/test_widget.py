@@ -7,7 +7,7 @@ from pathlib import Path
 
 import fabriloom
 import pytest
-from fabriloom.libraries import MissingLibrary
+from fabriloom.process.libraries import MissingLibrary
 
 from .browser import PROGRAM, browser
 

@@ -8,10 +8,10 @@ import fabriloom
 import numpy as np
 import pytest
 from fabriloom import Scenario, topology
-from fabriloom.faults.places import links_of
 from fabriloom.report.drawing import fabric_svg
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect
+from fabriloom.topology.named import links_of
 
 CHOICES = ("round-robin", "destination", "shortest-queue", "first-free", "nominal")
 

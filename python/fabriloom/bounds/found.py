@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import Compiled
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results.columns import BOUNDS
 from ..topology import LINKS, RINGS
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts

@@ -10,7 +10,7 @@ import io
 
 def main() -> None:
     """Run the command with the arguments of the process."""
-    from ..children import leave_out_present_folder
+    from ..process.children import leave_out_present_folder
 
     leave_out_present_folder()
     import gc

@@ -18,8 +18,8 @@ import typer
 
 import fabriloom
 
-from ..interrupts import handled
-from ..printable import escaped
+from ..process.interrupts import handled
+from ..reading.printable import escaped
 from .house import reading
 
 OK = 0

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from . import studied as studied
     from . import templates as templates
 else:
-    from ..later import Later
+    from ..process.later import Later
 
     _ROOMS = {
         "compile": "deadlock silent",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results.figures import in_percent
 from ..results.requirements import GUARANTEED, MISSED, counted, losses, margin, said, without, worst_first
 from . import show

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..faults.places import FaultError, vertices_of
 from ..routing import NONE, RouteTable
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
+from .columns import vertices_named
 
 _HERE: Path = ("routing", "addressing")
 
@@ -103,10 +103,7 @@ def _regions(scenario: Scenario, graph: Graph, regions: list[list[int | str]] | 
     for place, names in enumerate(regions):
         for inside, name in enumerate(names):
             path = ("routing", "regions", place, inside)
-            try:
-                switch = vertices_of(graph, "switch", str(name))[0]
-            except FaultError as error:
-                raise scenario.error(error.message, path, error.hint) from error
+            switch = vertices_named(scenario, graph, "switch", str(name), path)[0]
             if found[switch] >= 0:
                 message = f"{graph.switch_names[switch]} is in a region already"
                 raise scenario.error(message, path, "a router is in one region")

@@ -8,13 +8,12 @@ from fractions import Fraction
 import numpy as np
 
 from ..codes import number
-from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph
-from .columns import Arrays, Times, fill, per_link, u32
+from .columns import Arrays, Times, fill, per_link, u32, vertices_named
 from .interfaces import Interfaces
 from .times import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
@@ -61,10 +60,7 @@ def _sources(scenario: Scenario, graph: Graph) -> list[Source]:
 
 
 def _ports(scenario: Scenario, graph: Graph, name: str | int, path: Path) -> list[int]:
-    try:
-        return [vertex - graph.switches for vertex in vertices_of(graph, "terminal", name)]
-    except FaultError as error:
-        raise scenario.error(error.message, path, error.hint) from error
+    return [one - graph.switches for one in vertices_named(scenario, graph, "terminal", name, path)]
 
 
 def _check_masters(scenario: Scenario, graph: Graph, sources: list[Source]) -> None:

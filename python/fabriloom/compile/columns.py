@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from .. import _native
 from ..scenario import Scenario
+from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology, TechnologyError
 from ..technology.model import Ps, Rate
 from ..topology import Graph
+from ..topology.named import UnknownPartError, vertices_of
 
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[Any]]
@@ -102,6 +104,14 @@ def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingT
     except TechnologyError as error:
         message = f"the rate of {graph.link_names[fastest]} is too high: {error.message}"
         raise scenario.error(message, ("topology",), error.hint) from error
+
+
+def vertices_named(scenario: Scenario, graph: Graph, kind: str, name: str | int, path: Path) -> list[int]:
+    """Return the vertices of a switch, or of the ports of a terminal. Raises ScenarioError."""
+    try:
+        return vertices_of(graph, kind, name)
+    except UnknownPartError as error:
+        raise scenario.error(error.message, path, error.hint) from error
 
 
 def terminal_links(graph: Graph) -> Arrays:

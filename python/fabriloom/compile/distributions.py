@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..faults.places import FaultError, vertices_of
 from ..routing import RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
 from ..traffic.names import Terminals
+from .columns import vertices_named
 
 if TYPE_CHECKING:
     from ..routing.distribution import Distribution
@@ -75,10 +75,7 @@ def _found(scenario: Scenario, graph: Graph, table: RouteTable, place: int, one:
 def _terminals(scenario: Scenario, graph: Graph, path: Path, names: list[int | str]) -> list[int]:
     found: list[int] = []
     for place, name in Terminals(graph.terminal_names).ranges(names):
-        try:
-            number = int(vertices_of(graph, "terminal", name)[0]) - graph.switches
-        except FaultError as error:
-            raise scenario.error(error.message, (*path, place), error.hint) from error
+        number = vertices_named(scenario, graph, "terminal", name, (*path, place))[0] - graph.switches
         if number in found:
             message = f"{graph.terminal_names[number]} is named twice"
             raise scenario.error(message, (*path, place), "name each terminal once")

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..codes import number
 from ..faults.outages import Outage, Rules, outages
-from ..faults.places import FaultError, each_of
 from ..faults.rates import drawn, mtbf_of_bits_ps
 from ..scenario import Scenario
 from ..scenario.sections.fault import Fault
 from ..technology import RingTechnology, Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph
+from ..topology.named import UnknownPartError, each_of
 from .columns import Arrays, rate_of, u32
 from .networks import Network
 
@@ -67,7 +67,7 @@ def _failures(
     apart = fault.bit_error_rate is not None and network.sends_when_asked
     try:
         things = each_of(graph, kind, getattr(fault, kind), into=fault.stuck or fault.bus is not None)
-    except FaultError as error:
+    except UnknownPartError as error:
         raise scenario.error(error.message, ("fault", place, kind), error.hint) from error
     if fault.silent:
         things = [(name, [link for link in links if link in sends]) for name, links in things]

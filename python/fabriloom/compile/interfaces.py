@@ -9,14 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import Interface, Technology, TechnologyError, interface
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from ..traffic.names import Terminals
-from .columns import Times, per_link, whole
+from .columns import Times, per_link, vertices_named, whole
 
 
 @dataclass(frozen=True)
@@ -138,10 +137,7 @@ def _claim(
 ) -> None:
     """Give the ports of a terminal a chip."""
     path: Path = ("interface", place, "terminals", entry)
-    try:
-        vertices = vertices_of(graph, "terminal", name)
-    except FaultError as error:
-        raise scenario.error(error.message, path, error.hint) from error
+    vertices = vertices_named(scenario, graph, "terminal", name, path)
     if at[vertices].any():
         message = f"{graph.port_names[vertices[0] - graph.switches]} has an interface chip already"
         raise scenario.error(message, path, "name it once")

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import units
-from ..faults.places import FaultError, vertices_of
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
 from ..traffic import Demand
 from ..traffic.names import Terminals
-from .columns import Arrays, u32
+from .columns import Arrays, u32, vertices_named
 
 _HERE: Path = ("routing", "traffic_class")
 
@@ -124,10 +123,8 @@ def _named(scenario: Scenario, graph: Graph, place: int, end: str, names: list[A
     """Return the terminals that a class names; all if it names none."""
     found = np.full(graph.terminals, names is None)
     for at, name in Terminals(graph.terminal_names).ranges(names or []):
-        try:
-            port = vertices_of(graph, "terminal", name)[0] - graph.switches
-        except FaultError as error:
-            raise scenario.error(error.message, (*_HERE, place, end, at), error.hint) from error
+        path = (*_HERE, place, end, at)
+        port = vertices_named(scenario, graph, "terminal", name, path)[0] - graph.switches
         found[port if graph.several is None else graph.several.terminal[port]] = True
     return found
 
@@ -279,10 +276,8 @@ def high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
     names = getattr(scenario.routing, "high_priority", None) or []
     found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
     for place, name in enumerate(names):
-        try:
-            found[np.array(vertices_of(graph, "terminal", name)) - graph.switches] = 1
-        except FaultError as error:
-            raise scenario.error(error.message, ("routing", "high_priority", place), error.hint) from error
+        path = ("routing", "high_priority", place)
+        found[np.array(vertices_named(scenario, graph, "terminal", name, path)) - graph.switches] = 1
     if len(found) and found.all():
         message = "every terminal has high priority, so none goes before another"
         raise scenario.error(message, ("routing", "high_priority"), "name those alone that are to go first")

@@ -8,7 +8,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results.columns.studies import CANDIDATES
 from ..results.figures import figures, in_percent
 from ..results.tabled import Tabled

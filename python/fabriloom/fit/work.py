@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 from . import imports, predict
 from .errors import FitError
 from .model import Model, build

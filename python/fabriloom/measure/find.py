@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from .. import children, reading
+from .. import reading
+from ..process import children
 from ..reading import ReadError
 from .errors import MeasureError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..later import names
+from ..process.later import names
 from .refusal import OutputError
 from .whole import Files, Plain, encoded, file, remove, settle, sweep
 

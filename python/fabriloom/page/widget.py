@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from ..libraries import of_extra
+from ..process.libraries import of_extra
 from ..report import for_comparison, for_curve, for_run, for_saturation
 from ..report.replayed import with_replay
 from ..results import Results

@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from .. import children
+from ..process import children
 
 _LONGEST_LINE = 64 << 20
 _IDLE = 2

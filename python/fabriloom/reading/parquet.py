@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabriloom import children
-from fabriloom.libraries import pl
+from fabriloom.process import children
+from fabriloom.process.libraries import pl
 from fabriloom.reading.csvs import MOST_COLUMNS
 from fabriloom.reading.errors import ReadError
 from fabriloom.reading.parquet_child import REFUSED

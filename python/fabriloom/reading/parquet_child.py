@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 
 REFUSED = 3
 """Exit code when a message is on standard output, as JSON."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..topology.graph import Graph
 from .drawing import fabric_svg, large
 from .drawing.style import scale_of

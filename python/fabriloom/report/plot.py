@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Strict, TypeAdapter
 
-from ..libraries import of_extra
+from ..process.libraries import of_extra
 from .drawing.style import RAMP
 from .page import Chart, HeatMap, Series, number
 

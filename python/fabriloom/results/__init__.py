@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..later import names
-from ..libraries import pl
 from ..output import file
+from ..process.later import names
+from ..process.libraries import pl
 from ..topology.graph import Graph
 from . import columns, confidence, faults, files, planes, shown, tables
 from .completions import CompletionRows

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .. import output
-from ..libraries import pl
 from ..output import Files
+from ..process.libraries import pl
 from .kinds import KINDS
 
 if TYPE_CHECKING:

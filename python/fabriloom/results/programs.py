@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..programs import Programs
 from ..programs.kinds import ANY, READ, SEND
 from . import statistics, steady

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..libraries import pl
+from ..process.libraries import pl
 from .columns.studies import REQUIREMENT_SUMMARY
 from .ends import STUCK
 from .statistics import percentile

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import number
-from ..libraries import pl
+from ..process.libraries import pl
 from ..topology.graph import Graph, Ports
 from . import statistics, tables
 from .figures import figures, in_percent

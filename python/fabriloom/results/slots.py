@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import units
-from ..libraries import pl
+from ..process.libraries import pl
 
 
 @dataclass(frozen=True)

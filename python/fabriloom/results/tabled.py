@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 from . import files
 
 

@@ -9,7 +9,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..later import names
+from ..process.later import names
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
 from .check import (

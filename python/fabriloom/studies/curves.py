@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..compile import graph_of
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results import Provenance
 from ..results.figures import settings_text
 from ..results.tabled import Tabled

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results.statistics import student_t95
 from ..results.tabled import Tabled
 from ..scenario import scenario_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results import Provenance
 from ..results.figures import measured
 from ..results.tabled import Tabled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, TRIALS
 from ..results.columns.column import Column
 from ..results.ends import BAD

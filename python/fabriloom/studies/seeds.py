@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import graph_of
-from ..libraries import pl
+from ..process.libraries import pl
 from ..results import Provenance
 from ..results.columns.studies import SEEDS
 from ..results.statistics import mean_of_runs

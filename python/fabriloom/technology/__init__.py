@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fabriloom.later import names
+from fabriloom.process.later import names
 from fabriloom.technology.model import Technology, TechnologyError
 from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology
 

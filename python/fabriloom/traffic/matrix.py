@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fabriloom.libraries import pl
+from fabriloom.process.libraries import pl
 from fabriloom.traffic import tables
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import Columns, Settings

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom import units
-from fabriloom.libraries import pl
+from fabriloom.process.libraries import pl
 from fabriloom.traffic.kinds import Ints, Links, in_units
 from fabriloom.traffic.tables import Table
 

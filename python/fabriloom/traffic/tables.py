@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabriloom import reading, units
-from fabriloom.libraries import pl
+from fabriloom.process.libraries import pl
 from fabriloom.reading import ReadError
 from fabriloom.reading.parquet import parquet
 from fabriloom.traffic.errors import Place, TrafficError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ..page import Axis, Cell, Chart, Series, Table, number
 from .shared import moments
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ..page import Cell, Table, number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ...results import Results
 from ...results.ends import STUCK
 from ...results.figures import settings_text

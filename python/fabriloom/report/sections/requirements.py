@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ...results.figures import in_percent
 from ...results.requirements import (
     GUARANTEED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ..page import Cell, Table, number
 
 

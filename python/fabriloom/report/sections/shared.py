@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...libraries import pl
+from ...process.libraries import pl
 from ..statistics import PERCENTILES, ends_of
 
 Value = Callable[[Any], Any]

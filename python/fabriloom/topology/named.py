@@ -1,4 +1,4 @@
-"""Find the links that fail with a link, a cable, a switch, a bus or a terminal."""
+"""Switches, terminals, links and cables by the names that a user gives, and the links at each."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 import numpy as np
 
 from .. import units
-from ..topology import Graph
+from . import Graph
 
 
-class FaultError(ValueError):
-    """The component that a fault names does not exist."""
+class UnknownPartError(ValueError):
+    """The network has no part of the given name."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ ALL = "all"
 
 
 def each_of(graph: Graph, kind: str, name: str | int, into: bool = False) -> list[tuple[str, list[int]]]:
-    """Return the name and the links of each component that fails on its own: the named one, or, with "all",
+    """Return the name and the links of each component: the named one, or, with "all",
     every one of the kind. ``into``: only the links that lead to it."""
     if name != ALL or name in _names_of(graph, kind):
         return [(str(name), links_of(graph, kind, name, into))]
@@ -41,7 +41,7 @@ def _names_of(graph: Graph, kind: str) -> list[str]:
 
 def links_of(graph: Graph, kind: str, name: str | int, into: bool = False) -> list[int]:
     """Return the links of a ``link``, ``cable``, ``switch``, ``bus`` or ``terminal``, ascending; with
-    ``into`` only those that lead to it. Raises FaultError."""
+    ``into`` only those that lead to it. Raises UnknownPartError."""
     if kind in ("link", "cable"):
         link = _link(graph, str(name))
         reverse = int(graph.link_reverse[link])
@@ -62,15 +62,15 @@ def _link(graph: Graph, name: str) -> int:
     several = [other for other in graph.link_names if other.startswith(f"{written}#")]
     if several:
         message = f"{len(several)} links lead from {written.replace('>', ' to ', 1)}"
-        raise FaultError(message, f'name one of them, such as "{several[0]}"')
+        raise UnknownPartError(message, f'name one of them, such as "{several[0]}"')
     near = units.nearest(written, graph.link_names[:20_000])
     hint = f'did you mean "{near}"?' if near else f'links are called as in "{graph.link_names[-1]}"'
-    raise FaultError(f'there is no link "{name[:60]}"', hint)
+    raise UnknownPartError(f'there is no link "{name[:60]}"', hint)
 
 
 def vertices_of(graph: Graph, kind: str, name: str | int) -> list[int]:
     """Return the vertices of a switch, of one port of a terminal, or of all ports of a terminal. Raises
-    FaultError."""
+    UnknownPartError."""
     if kind != "terminal" or graph.several is None:
         return [_vertex(graph, kind, name)]
     if name in graph.port_names:
@@ -88,8 +88,8 @@ def _vertex(graph: Graph, kind: str, name: str | int) -> int:
     if kind == "terminal" and is_number and int(name) < len(names):
         return first + int(name)
     if not names:
-        raise FaultError(f"the network has no {kind}", "have a link or a terminal fail")
+        raise UnknownPartError(f"the network has no {kind}", "have a link or a terminal fail")
     near = units.nearest(str(name), names[:20_000])
     hint = f'did you mean "{near}"?' if near else f'they are called "{names[0]}" to "{names[-1]}"'
     shown = f'"{name[:60]}"' if isinstance(name, str) else f"number {name}"
-    raise FaultError(f"there is no {kind} {shown}", hint)
+    raise UnknownPartError(f"there is no {kind} {shown}", hint)

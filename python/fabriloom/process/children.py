@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _START = (
     "import sys, importlib;"
     "module, *more = sys.argv[1:];"
