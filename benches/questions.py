@@ -13,7 +13,7 @@ from typing import Any
 
 import fabriloom
 import polars as pl
-from fabriloom.compile import compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import drawn
 from fabriloom.results.figures import figures, in_percent
@@ -174,23 +174,21 @@ def atlas_300(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
 def effective(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
     """Simulated beside counted, by table and size."""
     rows: Rows = [["routing", "terminals", "counted", "simulated", "spread over pairings", "pairings"]]
-    settings = {
-        "Adaptive": {},
-        "d-mod-k": {"routing.adaptive": False},
-        "random table": {"routing.adaptive": False, "routing.spread": "random"},
-    }
-    base = fabriloom.load(STUDIES / "effective-bisection.toml").alone()
+    tables = variants(fabriloom.load(STUDIES / "effective-bisection.toml"))
     lines: dict[str, list[list[Any]]] = {}
     for row in by(table, ["scenario", "topology.terminals"], "accepted_mbytes_per_s").iter_rows(named=True):
         name, size = row["scenario"], row["topology.terminals"]
-        changed = {"topology.terminals": size, "traffic.pattern.seed": 1, **settings[name]}
-        found = effective_bisection.counted(compile(base.with_settings(changed)), PAIRINGS, 1)
+        changed = {"topology.terminals": size, "traffic.pattern.seed": 1}
+        compiled = compile(tables[name].alone().with_settings(changed))
+        assert isinstance(compiled.routes, LinkRoutes)
+        found = effective_bisection.counted(compiled.routes, PAIRINGS, 1)
         assert found is not None
-        full = size * link_mbytes_per_s(256)
+        full = size * compiled.technology.payload_bytes_per_s(256) / 1e6
         rate, spread = row["mean"] / full, row["spread"] / full
         cells = [f"{100 * found['mean_share']:.1f} %", f"{100 * rate:.1f} %", f"{100 * spread:.1f} %"]
         rows.append([name, size, *cells, row["runs"]])
-        lines.setdefault(f"{name}, counted", []).append([size, 100 * found["mean_share"], None, None, ""])
+        if "by output" not in name:
+            lines.setdefault(f"{name}, counted", []).append([size, 100 * found["mean_share"], None, None, ""])
         lines.setdefault(f"{name}, simulated", []).append([size, 100 * rate, None, None, ""])
     series = [Series(n, p, "dashed" if "counted" in n else "line") for n, p in lines.items()]
     axes = Axis("terminals", log=True), Axis("share of a link (%)")
