@@ -150,7 +150,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     refused, retried, lost = (_any(found, what) for what in ("refused", "retried", "lost"))
     of_flits = all("flits" in point.summary for point in found)
     unit = "cycles" if of_flits else unit
-    taken = sum(len(path) + 3 for path in varied) + 20 * of_flits + 15 * (refused + retried + lost)
+    taken = sum(len(path) + 3 for path in varied) + 40 * of_flits + 15 * (refused + retried + lost)
     percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
