@@ -25,7 +25,6 @@ from .addresses import addresses_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
-from .link_columns import routes
 from .own_sizes import narrowed
 from .schedule import check_schedule
 from .traffic_classes import class_columns
@@ -229,7 +228,7 @@ class LinkRoutes:
         table = self.lane_table
         return {
             "switch_choice": self.choices(table),
-            **routes(table),
+            **_route_columns(table),
             **class_columns(self.classes, self.graph, table.classes // len(self.classes.lanes)),
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
@@ -284,7 +283,7 @@ class LinkRoutes:
         table, spread = with_distributions(self.lane_table, self.distributions)
         counts = [len(one.receivers) for one in self.distributions]
         return {
-            **routes(table),
+            **_route_columns(table),
             "group_all": spread,
             "distribution_start": u32([0, *np.cumsum(counts)]),
             "distribution_port": u32([port for one in self.distributions for port in one.receivers]),
@@ -309,3 +308,15 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
             routing.verify(plane.graph, table)
             known[id(plane.graph)] = table
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
+
+
+def _route_columns(table: RouteTable) -> Arrays:
+    """Return the columns of groups and routes."""
+    return {
+        "classes": table.route.shape[1],
+        "group_switch": u32(table.group_switch),
+        "group_start": u32(table.group_start),
+        "group_links": u32(table.group_links),
+        "route": u32(table.route).ravel(),
+        "terminal_class": u32(table.terminal_class),
+    }

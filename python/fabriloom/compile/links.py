@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import number
+from ..routing import NONE
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError, technology
 from ..technology.model import Ps, Rate
@@ -22,14 +24,15 @@ from .columns import (
     Tenths,
     Times,
     check_rates,
+    fill,
     per_link,
+    terminal_links,
     u32,
+    whole,
     with_lengths,
 )
 from .interfaces import interfaces_of
-from .link_columns import links, timeouts
 from .link_routes import LinkRoutes
-from .link_times import durations_ps, times_of
 from .newest import Newest
 from .own_sizes import buffers_of, lanes_of, with_most_lanes
 from .times import MOST_LINK_TICKS, Durations
@@ -42,10 +45,6 @@ _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", 
 
 _KEPT = 4
 """Number of times tables that are kept for one network; with matched flow control a run has a few."""
-
-
-_ELSEWHERE = ("after_fault", "high_priority", "traffic_class", "distribution", "addressing", "regions")
-"""Routing settings that other modules read."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class LinkNetwork:
         self._check_credit(scenario)
         self.interfaces = interfaces_of(scenario, graph, self.technology)
         """The interface chips of terminals."""
-        self._times_of = lru_cache(maxsize=4096)(times_of)
+        self._times_of = lru_cache(maxsize=4096)(_times_of)
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[Ps, Arrays](_KEPT)
         self._high = high_ports(scenario, graph)
@@ -135,7 +134,7 @@ class LinkNetwork:
         times = self._times_ps(beside)
         durations = [
             Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
-            for name, values in durations_ps(self.clocks.technologies, times).items()
+            for name, values in _durations_ps(self.clocks.technologies, times).items()
         ]
         return self._known.keep(key, _Timed(times, durations))
 
@@ -185,7 +184,7 @@ class LinkNetwork:
         """Return the columns that do not depend on the load of opposite directions."""
         if (found := self._known_columns.get(tick_ps)) is not None:
             return found
-        fixed = links(self.graph, self.technology, self.buffers) | self._switches(tick_ps)
+        fixed = _links(self.graph, self.technology, self.buffers) | self._switches(tick_ps)
         return self._known_columns.keep(tick_ps, fixed)
 
     def _switches(self, tick: Ps) -> Arrays:
@@ -216,5 +215,89 @@ class LinkNetwork:
             "switch_next_head_ticks": ticks(lambda tech: tech.front_ps),
             "switch_arbiter": np.full(graph.switches, number("arbiter", tech.arbiter), np.uint8),
             "port_priority": self._high,
-            **timeouts(graph, tech, tick),
+            **_timeouts(graph, tech, tick),
         }
+
+
+def _times_of(
+    tech: Technology, tenths: int | None, rate: Rate | None, length_m: float | None
+) -> dict[str, Ps]:
+    """Return the durations of a link whose opposite direction has this load."""
+    tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
+    return {
+        "character": tech.character_ps(rate),
+        "end": tech.end_ps(rate),
+        "arrival": tech.arrival_ps(rate, length_m),
+        "credit": tech.credit_ps(rate, length_m),
+        "flow_control": tech.flow_control_ps(rate),
+        "receiver": tech.receiver_ps(rate),
+        "transmitter": tech.transmitter_ps(rate),
+    }
+
+
+def _durations_ps(technologies: Sequence[Technology], times: Times) -> dict[str, Any]:
+    """Return every duration, with zeros, by the setting that influences it most.
+
+    ``technologies`` has one per clock.
+    """
+
+    def each(duration: Callable[[Technology], Ps]) -> Any:
+        return whole([duration(one) for one in technologies])
+
+    tech = technologies[0]
+    characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
+    if tech.in_flits:
+        return {
+            "cycle": np.concatenate(
+                [characters, each(lambda tech: tech.crossbar_ps), each(lambda tech: tech.grain_ps)]
+            ),
+            "router_cycles": each(lambda tech: tech.decode_latency_ps),
+            "forward_cycles": each(lambda tech: tech.forward_latency_ps),
+            "link_cycles": times["arrival"],
+            "turn_around_cycles": times["credit"],
+            "handover_cycles": each(lambda tech: tech.release_ps),
+            "next_head_cycles": each(lambda tech: tech.front_ps),
+        }
+    return {
+        "link_rate": np.append(characters, whole([tech.crossbar_ps])),
+        "decode_latency": tech.decode_latency_ps,
+        "forward_latency": tech.forward_latency_ps,
+        "handover": [tech.release_ps, tech.front_ps],
+        "cable_length": times["arrival"],
+        "turn_around": times["credit"],
+    }
+
+
+def _timeouts(graph: Graph, technology: Technology, tick_ps: Ps) -> Arrays:
+    """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
+    if not technology.watchdog_ps:
+        return {}
+    ticks = -(-technology.watchdog_ps // tick_ps)
+    return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
+
+
+def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays:
+    """Return the ends and buffers of links."""
+    source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
+    to_terminal = target >= graph.switches
+    return {
+        "link_source": u32(source),
+        "link_target": u32(target),
+        "link_output_buffer": fill(graph.links, tech.output_buffer_chars),
+        "link_input_buffer": u32(buffers),
+        "link_quantum": fill(graph.links, tech.credit_quantum_chars),
+        "link_reverse": u32(np.where(graph.link_reverse < 0, NONE, graph.link_reverse)),
+        "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),
+        **_pause(graph, tech),
+        **terminal_links(graph),
+    }
+
+
+def _pause(graph: Graph, tech: Technology) -> Arrays:
+    """Return the thresholds of buffers that pause their senders; empty if packets wait for credit."""
+    if not tech.pause_above_chars:
+        return {}
+    return {
+        "link_pause_above": fill(graph.links, tech.pause_above_chars),
+        "link_pause_until": fill(graph.links, tech.pause_until_chars),
+    }

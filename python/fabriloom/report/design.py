@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ..design import Design
     from ..design.sieve import Looked
 
-_MOST_REFUSED = 60
-
 
 def for_design(design: Design) -> str:
     """Return the report as HTML text."""

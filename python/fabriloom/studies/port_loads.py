@@ -72,3 +72,9 @@ def _rates(routes: Routes) -> Loads:
         return np.full(routes.graph.ports, usual)
     own = np.asarray(rates, np.float64)[routes.graph.terminal_out_links]
     return np.where(np.isnan(own), usual, own)
+
+
+def spread_evenly(values: Ints, most: int) -> Ints:
+    """Return at most this many of the values, including the first and the last."""
+    places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(np.int64)
+    return values[np.unique(places)]

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from .graph import Graph, GraphError, Ints, counted, whole
 from .rings import MAX_BUSES, MAX_PORTS, MAX_STATIONS, Rings
 
+Buses = Annotated[int, Field(ge=1, le=4, description="Equal buses of every switch")]
+Ports = Annotated[int, Field(ge=2, le=8, description="Ports of the switch")]
+Controllers = Annotated[
+    Literal["shared", "own"],
+    Field(
+        description="shared: a port is one station, at all buses of its switch; own: a port is a link "
+        "controller for every bus, in a row on its ring"
+    ),
+]
 CONTROLLERS = ("shared", "own")
 
 

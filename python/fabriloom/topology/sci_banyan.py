@@ -26,8 +26,7 @@ from pydantic import Field
 from .banyan import Variant, inverse, lines_before
 from .family import Count, family
 from .graph import Graph, GraphError, Ints, whole
-from .ring_family import Buses, Controllers
-from .ring_graph import check_buses, check_stations, ring_graph
+from .ring_graph import Buses, Controllers, check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
 from .sci_switch import names_of_pairs, sender_and_receiver
 

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from .family import Count, family
 from .graph import Graph, whole
-from .ring_family import Buses, Controllers
-from .ring_graph import check_buses, ring_graph
+from .ring_graph import Buses, Controllers, check_buses, ring_graph
 from .rings import MAX_STATIONS
 
 

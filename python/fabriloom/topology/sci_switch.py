@@ -8,8 +8,7 @@ from pydantic import Field
 
 from .family import Count, family
 from .graph import Graph, GraphError, whole
-from .ring_family import Buses, Controllers, Ports
-from .ring_graph import check_buses, check_stations, ring_graph
+from .ring_graph import Buses, Controllers, Ports, check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
 
 ROLES = ("both", "pairs")

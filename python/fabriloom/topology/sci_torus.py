@@ -13,8 +13,7 @@ from pydantic import Field
 from .family import Count, TerminalsPerSwitch, family
 from .graph import Graph, GraphError, whole
 from .grid import checked_shape, lattice_positions
-from .ring_family import Buses
-from .ring_graph import check_buses, check_stations, ring_graph
+from .ring_graph import Buses, check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
 
 

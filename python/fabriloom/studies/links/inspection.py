@@ -14,8 +14,8 @@ from ...compile.several import parallel
 from ...results.figures import figures, in_percent
 from ...topology import measure
 from ...traffic import Demand
-from ..evenly import spread_evenly
 from ..plane_lines import plane_lines, several
+from ..port_loads import spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity
