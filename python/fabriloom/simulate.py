@@ -96,7 +96,7 @@ def run(
         name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))
     }
     wall_s = time.perf_counter() - began
-    provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.kind].engine)
+    provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.network_kind].engine)
     program = _program_run(compiled, native)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
     results.warnings += [*compiled.warnings, *compiled.routes.doubts(compiled.arrays, native)]

@@ -56,7 +56,7 @@ def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
 def _bound(compiled: Compiled) -> Bounds:
     """Return the bounds of all flows. Raises ScenarioError if no flow has one."""
     _check(compiled)
-    return _BOUNDS[compiled.graph.kind](compiled)
+    return _BOUNDS[compiled.graph.network_kind](compiled)
 
 
 def _on_links(compiled: Compiled) -> Bounds:

@@ -82,7 +82,7 @@ class Bounds:
     @cached_property
     def periods(self) -> Periods:
         """Bounds that use the periods of all interfering flows."""
-        return _PERIODS[self.compiled.graph.kind](self)
+        return _PERIODS[self.compiled.graph.network_kind](self)
 
     def with_periods(self, flow: int) -> float | None:
         """Return the bound of a flow by the periods, in ticks from creation to delivery; None if there is

@@ -97,13 +97,13 @@ class Compiled:
     def reverse_load(self) -> float:
         """Return the assumed load of opposite directions, averaged over the links; bounds assume 1."""
         beside = self.times.beside
-        if not self.graph.kind.hears_back:
+        if not self.graph.network_kind.hears_back:
             return 0.0
         return 1.0 if beside is None else float(beside.mean()) / 10
 
     def beside(self, reverse_tenths: Tenths) -> Compiled:
         """Return the same network and sources with this load on the opposite directions."""
-        if not self.graph.kind.hears_back:
+        if not self.graph.network_kind.hears_back:
             return self
         times = times_of(self.sources, reverse_tenths)
         return Compiled(times, arrays_of(times), self.warnings)

@@ -42,12 +42,12 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
             elif fault.bit_error_rate is not None and network.sends_when_asked:
                 kind = "replay" if fault.replay else "loss"
                 wrong.append(_wrong(graph, cast("Technology", technology), tick_ps, at_ps, links[0], kind))
-            elif fault.bit_error_rate is not None and not graph.kind.bit_errors_disconnect:
+            elif fault.bit_error_rate is not None and not graph.network_kind.bit_errors_disconnect:
                 errors.append((links, at))
             else:
                 failures.append((network.down_with(links), at, repaired))
     rules = _rules(technology, tick_ps)
-    found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.kind.cables)
+    found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.network_kind.cables)
     return _columns(found) | network.fault_columns(scenario, tick_ps)
 
 

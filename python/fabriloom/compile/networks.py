@@ -16,7 +16,7 @@ from .rings import RingNetwork, RingRoutes
 Network = LinkNetwork | RingNetwork
 Routes = LinkRoutes | RingRoutes
 KINDS: dict[NetworkKind, Callable[[Scenario, Graph], Network]] = {LINKS: LinkNetwork, RINGS: RingNetwork}
-"""What makes the network, by ``Graph.kind``."""
+"""What makes the network, by ``Graph.network_kind``."""
 
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096
 _known: Newest[str, Network] = Newest(_MOST_KNOWN)
@@ -39,7 +39,7 @@ def network_of(scenario: Scenario) -> Network:
     _check(scenario, graph)
     if known is not None:
         return known
-    network = KINDS[graph.kind](scenario, graph)
+    network = KINDS[graph.network_kind](scenario, graph)
     if made_of and graph.terminals <= _MOST_TERMINALS:
         _known.keep(made_of, network)
     return network

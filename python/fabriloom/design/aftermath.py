@@ -63,7 +63,7 @@ def _cables(
     """Return those of cables between switches, on rings the first of each ring: any other breaks as much."""
     seen = set[int]()
     for kind, name, dead in found:
-        if graph.kind.cables:
+        if graph.network_kind.cables:
             ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
             if np.all(ends < graph.switches):
                 yield kind, name, dead

@@ -63,7 +63,7 @@ def _built(family: str, parameters: Mapping[str, Any]) -> Shape | None:
         graph = topology.build(family, **parameters)
     except GraphError:
         return None
-    if graph.kind.buses:
+    if graph.network_kind.buses:
         most = int(np.diff(graph.own_rings.port_start).max(initial=0))
         ports = graph.own_rings.ports
         return Shape(family, parameters, graph.terminals, graph.switches, most, ports, graph.links)

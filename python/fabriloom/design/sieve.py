@@ -205,7 +205,7 @@ def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
 def _survives(requirements: Requirements, looked: Looked, graph: Graph) -> None:
     """Check failures, counted over all networks together."""
     asked = requirements.require
-    if not graph.kind.cables:
+    if not graph.network_kind.cables:
         for path, need in (
             ("survive_links", asked.survive_links),
             ("survive_switches", asked.survive_switches),

@@ -32,7 +32,7 @@ class Live:
     """Makes pictures of one run: not more often than visible, and not so often that they delay the run."""
 
     def __init__(self, compiled: Compiled) -> None:
-        self._graph, self._kind = compiled.graph, KINDS[compiled.graph.kind]
+        self._graph, self._kind = compiled.graph, KINDS[compiled.graph.network_kind]
         self._warmup_ps = compiled.scenario.run.warmup_ps
         self._senders = np.flatnonzero(compiled.arrays["source_arrival"]).tolist()
         self._capacity = _capacity(compiled, len(self._senders))

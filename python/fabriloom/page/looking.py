@@ -75,7 +75,7 @@ def facts(graph: Graph) -> str:
     parts = [counted(graph.terminals, "terminal"), counted(graph.links, "link")]
     if graph.several is not None:
         parts.insert(0, counted(len(graph.planes), "plane"))
-    if graph.kind.buses:
+    if graph.network_kind.buses:
         parts.insert(1, counted(graph.own_rings.rings, "ring"))
     if graph.switches:
         parts.insert(1, counted(graph.switches, "switch", "es"))

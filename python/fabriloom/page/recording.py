@@ -136,7 +136,7 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
             [names[source], names[target], start * tick_ns]
             for source, target, start in zip(*_ends(rows, packet, number), strict=True)
         ],
-        "rings": graph.kind.buses,
+        "rings": graph.network_kind.buses,
     }
 
 

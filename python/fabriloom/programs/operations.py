@@ -38,7 +38,7 @@ def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
             lists[terminal] = done
     programs = _table(roles, settings, lists)
     reads = np.flatnonzero(programs.kind == READ)
-    if len(reads) and not roles.network.kind.transactions:
+    if len(reads) and not roles.network.network_kind.transactions:
         fail(programs, int(reads[0]), "only networks of rings can read", "send a request, and answer it")
     return programs
 

@@ -119,7 +119,7 @@ def _tails(results: Results) -> dict[str, dict[str, list[float]]]:
 
 def _links(results: Results) -> list[Any]:
     """Return the tables of links and, for rings, of buses."""
-    if not results.graph.kind.buses:
+    if not results.graph.network_kind.buses:
         return sections.busiest_links(results.links)
     return [
         *ring_sections.rings(results.rings),

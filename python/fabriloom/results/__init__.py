@@ -139,7 +139,7 @@ class Results(Tabled):
     def links(self) -> pl.DataFrame:
         """One row per link: utilisation, packets, and further columns by kind of network."""
         rows = LinkRows(*self._numbers)
-        found = KINDS[self.graph.kind].links.frame(rows)
+        found = KINDS[self.graph.network_kind].links.frame(rows)
         if self.graph.several is not None:
             found = found.insert_column(1, columns.PORT_LINKS.frame(rows)["plane"])
         if faults.has_faults(self.native):
@@ -159,14 +159,14 @@ class Results(Tabled):
     @cached_property
     def buses(self) -> pl.DataFrame:
         """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
-        if not self.graph.kind.buses:
+        if not self.graph.network_kind.buses:
             return columns.BUSES.frame_of([])
         return columns.BUSES.frame(BusRows(*self._numbers))
 
     @cached_property
     def rings(self) -> pl.DataFrame:
         """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
-        if not self.graph.kind.buses:
+        if not self.graph.network_kind.buses:
             return columns.RINGS.frame_of([])
         own = [column.of(pl).alias(column.name) for column in columns.RINGS.columns]
         found = self.links.group_by(own[0], maintain_order=True).agg(own[1:])

@@ -26,7 +26,7 @@ def equals(graph: Graph, link: int) -> Ints:
     """Return the links of the same kind as one, itself included: out of terminals, into them, or between
     switches, or those of all rings.
     """
-    if graph.kind.buses:
+    if graph.network_kind.buses:
         return np.arange(graph.links)
     inner = np.stack([np.asarray(graph.link_source), np.asarray(graph.link_target)]) < graph.switches
     return np.flatnonzero((inner == inner[:, [link]]).all(axis=0))
@@ -78,7 +78,7 @@ def _all(graph: Graph, links: Ints, most: int) -> str:
 
 
 def _kind(graph: Graph, link: int) -> str:
-    if graph.kind.buses:
+    if graph.network_kind.buses:
         return "links"
     if graph.link_target[link] >= graph.switches:
         return "links into terminals"

@@ -92,7 +92,7 @@ def _stopped_part(graph: Graph, link: int) -> str:
     source, target = graph.link_names[link].split("#")[0].split(">")
     if graph.link_target[link] >= graph.switches:
         return f"{target}, which accepts nothing"
-    if graph.link_source[link] >= graph.switches and not graph.kind.buses:
+    if graph.link_source[link] >= graph.switches and not graph.network_kind.buses:
         return f"{source}, which sends nothing"
     return f"the buses of {target}, which carry nothing"
 

@@ -66,7 +66,7 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
         return _of_programs(results)
     tables = {"links": results.links} if results.keeps_links else {}
     if results.keeps_links:
-        tables |= {name: getattr(results, name) for name in KINDS[results.graph.kind].tables}
+        tables |= {name: getattr(results, name) for name in KINDS[results.graph.network_kind].tables}
     if results.graph.several is not None:
         tables["planes"] = results.planes
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}

@@ -64,4 +64,4 @@ KINDS = {
         _carried,
     ),
 }
-"""By ``Graph.kind``."""
+"""By ``Graph.network_kind``."""

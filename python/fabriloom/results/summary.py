@@ -106,7 +106,7 @@ def summary(
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
     end_ticks, window = int(native["end_time_ticks"]), tables.window_ticks(native)
     inside, _, _ = tables.batch_bounds(native)
-    kind = KINDS[graph.kind]
+    kind = KINDS[graph.network_kind]
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
     found: dict[str, Any] = {

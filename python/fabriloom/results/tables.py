@@ -61,7 +61,7 @@ def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]
 
 def bus_utilisation(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> NDArray[np.float64]:
     """Return, per switch, the utilisation of its buses, averaged over them, 0 to 1."""
-    buses = graph.own_rings.bus_count * window_ticks if graph.kind.buses else 0
+    buses = graph.own_rings.bus_count * window_ticks if graph.network_kind.buses else 0
     return np.minimum(per(column(native, "bus_busy_ticks"), buses), 1.0)
 
 

@@ -82,7 +82,7 @@ class RingCore(Core):
     def __init__(self, graph: Graph, parameter: str | None = "kind") -> None:
         from .._native import RingNetwork
 
-        if not graph.kind.buses:
+        if not graph.network_kind.buses:
             raise RoutingError(f"a {graph.family} has no rings; its routing is a table of groups", parameter)
         self.graph = graph
         self.parameter = parameter

@@ -169,7 +169,7 @@ def _by_one(graph: Graph, route: PortRoute, turn: int) -> PortRoute:
 
 def rings_of(graph: Graph) -> Rings:
     """Return the rings of a graph; raises ``RoutingError`` if it has none."""
-    if not graph.kind.buses:
+    if not graph.network_kind.buses:
         raise RoutingError(f"a {graph.family} has no rings; its routing is a table of groups", "kind")
     return graph.own_rings
 

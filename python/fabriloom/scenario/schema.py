@@ -165,6 +165,11 @@ class Scenario(Written):
     """The values that the sweep and the variants try, with their places; passed on to derived scenarios."""
 
     @property
+    def of_rings(self) -> bool:
+        """Whether the network consists of rings and buses (SCI)."""
+        return self.network_kind.buses
+
+    @property
     def network_kind(self) -> NetworkKind:
         """What networks of this kind have."""
         return network_kind(self.topology)

@@ -8,9 +8,9 @@ from .links.inspection import LinkInspection
 from .rings.inspection import RingInspection
 
 KINDS = {LINKS: LinkInspection, RINGS: RingInspection}
-"""By ``Graph.kind``."""
+"""By ``Graph.network_kind``."""
 
 
 def inspection_of(compiled: Compiled) -> LinkInspection | RingInspection:
     """Return the inspection of a network."""
-    return KINDS[compiled.graph.kind](compiled)
+    return KINDS[compiled.graph.network_kind](compiled)

@@ -32,8 +32,8 @@ def look(scenario: Scenario) -> dict[str, Any]:
     both. Raises ScenarioError.
     """
     compiled = compile(scenario)
-    if compiled.graph.kind.by_port_tables:
-        raise scenario.error(compiled.graph.kind.by_port_tables, ("topology",), "see fabriloom check")
+    if compiled.graph.network_kind.by_port_tables:
+        raise scenario.error(compiled.graph.network_kind.by_port_tables, ("topology",), "see fabriloom check")
     assert isinstance(compiled.routes, LinkRoutes)
     graphs = [graph for graph, _ in compiled.routes.planes]
     enough = [max(counts) for counts in zip(*map(_lanes_enough, graphs), strict=True)]

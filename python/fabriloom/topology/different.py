@@ -54,7 +54,9 @@ def _check_kinds(graphs: Sequence[Graph]) -> None:
     """Raise GraphError for rings beside links, or for switches of rings whose buses differ in kind."""
     if len({graph.kind for graph in graphs}) > 1:
         raise GraphError("planes are all of links or all of rings, and here some are of each", "planes")
-    apart = {graph.own_rings.separate_buses for graph in graphs if graph.kind.buses and graph.switches}
+    apart = {
+        graph.own_rings.separate_buses for graph in graphs if graph.network_kind.buses and graph.switches
+    }
     if len(apart) > 1:
         message = "requests and responses have separate buses in some planes and not in others; set all alike"
         raise GraphError(message, "planes")

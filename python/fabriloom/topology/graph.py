@@ -142,7 +142,12 @@ class Graph:
         return isinstance(other, Graph) and _same(self, other)
 
     @property
-    def kind(self) -> NetworkKind:
+    def kind(self) -> str:
+        """Return "links" or "rings"."""
+        return self.network_kind.name
+
+    @property
+    def network_kind(self) -> NetworkKind:
         """What networks of this kind have."""
         return LINKS if self.rings is None else RINGS
 

@@ -53,7 +53,7 @@ def table_of(graph: Graph) -> dict[str, Any]:
         graph = without_ports(graph)
     if graph.several is not None:
         return {"kind": "planes", "planes": [_plane(plane) for plane in graph.planes]}
-    if graph.kind.cables:
+    if graph.network_kind.cables:
         return {"kind": "inline", "content": node_link.write(graph)}
     if "parameters" not in graph.layout:
         raise GraphError("a network of rings is given by its settings, not as a graph", "topology")

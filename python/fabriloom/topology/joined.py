@@ -122,7 +122,7 @@ def _rings(planes: Sequence[Plane], terminal: Sequence[Ints], terminals: int, pr
 
     ``terminal``: per plane and terminal of its graph, the number in the whole network.
     """
-    if not planes[0].graph.kind.buses:
+    if not planes[0].graph.network_kind.buses:
         return None
     own = [plane.graph.own_rings for plane in planes]
     ports = np.cumsum([0, *(rings.ports for rings in own)])

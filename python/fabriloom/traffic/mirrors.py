@@ -55,7 +55,7 @@ def transpose(network: Network) -> Ints:
 def _places(network: Network) -> tuple[Ints, Ints] | None:
     """Return the coordinates of each switch and the shape of the lattice, if the network is one."""
     layout = network.layout
-    if "coordinates" not in layout or "shape" not in layout or not network.kind.cables:
+    if "coordinates" not in layout or "shape" not in layout or not network.network_kind.cables:
         return None
     return np.asarray(layout["coordinates"], np.int64), np.asarray(layout["shape"], np.int64)
 

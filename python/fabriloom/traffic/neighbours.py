@@ -23,7 +23,7 @@ def nearest_neighbour(network: Network) -> Ints:
     """Return the destination of every terminal; -1 for terminals without a partner."""
     if network.terminals < 2:
         raise TrafficError("nearest-neighbour needs at least two terminals", "pattern", "add terminals")
-    if not network.kind.cables:
+    if not network.network_kind.cables:
         message = "nearest-neighbour is for networks of links, not of rings"
         raise TrafficError(message, "pattern", "use local, shift or a permutation")
     home = homes(network)

@@ -37,7 +37,7 @@ def export(call: Call) -> None:
 
 def _check(compiled: Compiled, is_printed: bool) -> None:
     """Raise Mistake if the network has no routing tables, or not the one that is to be printed."""
-    if not compiled.graph.kind.cables:
+    if not compiled.graph.network_kind.cables:
         raise Mistake(
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )

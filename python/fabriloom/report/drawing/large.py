@@ -24,7 +24,7 @@ _AROUND = 0.3
 
 def is_large(graph: Graph) -> bool:
     """Return whether a graph has too many parts for a drawing of strokes."""
-    stations = graph.links if graph.kind.buses else 0
+    stations = graph.links if graph.network_kind.buses else 0
     return graph.switches > MOST_SWITCHES or stations > MOST_STATIONS or graph.links > 20_000
 
 
@@ -35,7 +35,7 @@ def parts_of(graph: Graph) -> dict[str, Any]:
     ``ends``: source and target of each link, as base64 of 32-bit integers. ``switches``: how many of the
     vertices are switches, whose names are ``names``.
     """
-    places, ends, names = _of_rings(graph) if graph.kind.buses else _of_links(graph)
+    places, ends, names = _of_rings(graph) if graph.network_kind.buses else _of_links(graph)
     return {
         "places": _packed(np.round(places * PITCH, 2), np.float32),
         "ends": _packed(ends, np.uint32),

@@ -61,7 +61,7 @@ def _one(
     name: str = "",
 ) -> str:
     """Return a network without planes, or the plane ``name`` of several planes with one common ``scale``."""
-    if graph.kind.buses:
+    if graph.network_kind.buses:
         rings = ring_plan(graph, graph.own_rings, values, link_label, scale)
         notes = None if alone else [f"{name}{note}" for note in ring_notes(rings)]
         return _page(rings, ring_boxes(rings), notes, 18.0)
