@@ -30,6 +30,7 @@ from fabriloom.topology.sci_rings import sci_rings
 from imports.test_infiniband import LFTS, SUBNET
 from imports.test_others import ANYNET, HPCC
 from imports.test_simulators import CLUSTER, FAT, FLOWS, MATRIX, PLATFORM, TORUS, TREE
+from imports.test_traces import CHAKRA, DUMPI, OTHER_RANK
 
 from .mutations import changed_fields, changed_json, damaged
 
@@ -97,6 +98,20 @@ def _fabric(kind: str, beside: str = "") -> Callable[[Path], object]:
         other = path.with_name("beside.txt")
         other.write_text(beside)
         return read_fabric(kind, other, path)
+
+    return read
+
+
+def _trace(kind: str) -> Callable[[Path], object]:
+    """Read the file as the trace of the first of two ranks, and compile what comes out."""
+
+    def read(path: Path) -> object:
+        first, second = (path.with_name(f"trace-{number}.txt") for number in range(2))
+        first.write_bytes(path.read_bytes())
+        second.write_text(OTHER_RANK[kind])
+        for name, text in read_fabric(kind, first, second).files("trace").items():
+            path.with_name(name).write_text(text)
+        return compile(load(path.with_name("scenario.toml")))
 
     return read
 
@@ -284,6 +299,8 @@ READERS: dict[str, Reader] = {
     "flow.txt": Reader(".txt", [FLOWS.encode()], _fabric("hpcc", HPCC), (ReadError,)),
     "tree.topo": Reader(".topo", [TREE.encode()], _fabric("htsim"), (ReadError,)),
     "matrix.cm": Reader(".cm", [MATRIX.encode()], _fabric("htsim", TREE), (ReadError,)),
+    "dumpi.txt": Reader(".dumpi", [DUMPI.encode()], _trace("dumpi"), (ReadError, ScenarioError)),
+    "chakra.json": Reader(".chakra", [CHAKRA.encode()], _trace("chakra"), (ReadError, ScenarioError)),
     "platform.xml": Reader(".xml", [text.encode() for text in _PLATFORMS], _fabric("simgrid"), (ReadError,)),
     "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
 }

@@ -1,8 +1,8 @@
-"""Fabrics and packets as other programs describe them: one small reader per kind, from files to a scenario.
+"""Fabrics, packets and traces as other programs describe them: one reader per kind, from files to a scenario.
 
 >>> from fabriloom import imports
 >>> sorted(imports.KINDS)
-['anynet', 'hpcc', 'htsim', 'ibnetdiscover', 'packets', 'simgrid']
+['anynet', 'chakra', 'dumpi', 'hpcc', 'htsim', 'ibnetdiscover', 'packets', 'simgrid']
 """
 
 from __future__ import annotations
@@ -13,28 +13,33 @@ from pathlib import Path
 from ..reading import ReadError
 from ..units import nearest
 from .anynet import anynet
+from .chakra import chakra
 from .common import Imported
+from .dumpi import dumpi
 from .hpcc import hpcc
 from .htsim import htsim
 from .infiniband import ibnetdiscover
 from .packets import Packets, packets
 from .simgrid import simgrid
+from .traces import Trace
 
-KINDS: dict[str, Callable[[Sequence[Path]], Imported | Packets]] = {
+KINDS: dict[str, Callable[[Sequence[Path]], Imported | Packets | Trace]] = {
     "ibnetdiscover": ibnetdiscover,
     "anynet": anynet,
     "hpcc": hpcc,
     "htsim": htsim,
     "simgrid": simgrid,
     "packets": packets,
+    "dumpi": dumpi,
+    "chakra": chakra,
 }
 """The reader of each kind; what it returns has a ``summary``, ``remarks`` and the ``files`` of a scenario."""
 
-__all__ = ["KINDS", "Imported", "Packets", "ReadError", "packets", "read"]
+__all__ = ["KINDS", "Imported", "Packets", "ReadError", "Trace", "packets", "read"]
 
 
-def read(kind: str, *files: str | Path) -> Imported | Packets:
-    """Read a fabric, or a list of packets.
+def read(kind: str, *files: str | Path) -> Imported | Packets | Trace:
+    """Read a fabric, a list of packets, or the trace of an application.
 
     Args:
         kind: one of ``KINDS``.

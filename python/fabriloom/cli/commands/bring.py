@@ -19,7 +19,11 @@ def bring(
     call: Call,
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="ibnetdiscover, anynet, hpcc or packets.", show_default=False),
+        typer.Argument(
+            metavar="KIND",
+            help="ibnetdiscover, anynet, hpcc, htsim, simgrid, packets, dumpi or chakra.",
+            show_default=False,
+        ),
     ],
     files: Annotated[
         list[Path],
@@ -27,7 +31,7 @@ def bring(
     ],
 ) -> None:
     """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables; or
-    from a list of packets.
+    from a list of packets or the trace of an application.
 
     Without --out, what was read is summed up.
     """

@@ -1,0 +1,165 @@
+"""What readers of traces share: a file per rank, read line by line, and a GOAL trace that comes out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from ..reading import ReadError
+from ..reading.errors import Place
+
+MOST_OPERATIONS = 1 << 24
+"""As a program may have."""
+_LONGEST_LINE = 1 << 20
+_MOST_RANKS = 1 << 20
+
+
+class Stream:
+    """A file that is read line by line and never held as a whole; every error points at its line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.number, self.line = path, 0, ""
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            if not self.path.is_file():
+                raise ReadError(f"{self.path}: this is no file", "name the file of each rank")
+            with self.path.open("rb") as file:
+                while whole := file.readline(_LONGEST_LINE):
+                    self.number += 1
+                    self.line = whole.decode("utf-8", "replace").rstrip("\r\n")
+                    if len(whole) == _LONGEST_LINE:
+                        self.fail("a line of a megabyte", "is this the text form of a trace?")
+                    yield self.line
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise ReadError(f"{self.path}: cannot be read: {reason}", "check its permissions") from error
+        except ValueError:
+            raise ReadError("the name of the file holds a NUL character", "name another file") from None
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        """Raise an error at the present line."""
+        self.fail_at(self.number, self.line, message, hint)
+
+    def fail_at(self, number: int, line: str, message: str, hint: str) -> NoReturn:
+        """Raise an error at a line that was read before."""
+        place: Place = (str(self.path), max(1, number), 1, max(1, min(len(line), 80)), line[:200])
+        raise ReadError(message, hint, place)
+
+
+@dataclass
+class Rank:
+    """The operations of a rank as lines of GOAL, with what each waits for."""
+
+    number: int
+    ranks: int
+    lines: list[str] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, operation: str, after: Sequence[int]) -> int:
+        """Add an operation that waits for the ends of others; returns its number."""
+        self.count += 1
+        self.lines.append(f"l{self.count}: {operation}\n")
+        self.needs += [f"l{self.count} requires l{one}\n" for one in dict.fromkeys(after)]
+        return self.count
+
+    def text(self) -> str:
+        """Return the rank in GOAL."""
+        return "".join([f"rank {self.number} {{\n", *self.lines, *self.needs, "}\n"])
+
+
+@dataclass
+class Trace:
+    """A trace of several ranks."""
+
+    what: str
+    ranks: int
+    operations: int
+    text: str
+    """In GOAL."""
+    left_out: Counter[str]
+    """What was read and does not appear, by name."""
+
+    def summary(self) -> list[tuple[str, str]]:
+        """Return what was read, as names and values."""
+        out = ", ".join(f"{count:,} {name}" for name, count in sorted(self.left_out.items()))
+        found = [("ranks", f"{self.ranks:,}"), ("operations", f"{self.operations:,}")]
+        return [*found, *([("left out", out)] if out else [])]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the scenario lacks."""
+        return ("the trace names no network: replace the crossbar by yours",)
+
+    def files(self, name: str) -> dict[str, str]:
+        """Return the texts of the files of a scenario with this name, by file name."""
+        text = f"""\
+name = {json.dumps(name, ensure_ascii=False)}
+
+[topology]
+kind = "crossbar"
+terminals = {max(2, self.ranks)}
+
+[technology]
+preset = "infiniband-4x-edr"
+
+[protocol]
+preset = "verbs-infiniband"
+
+[program]
+kind = "goal"
+path = "trace.goal"
+
+[run]
+duration = "100 s"
+"""
+        return {"scenario.toml": text, "trace.goal": self.text}
+
+
+Read = Callable[[Stream, Rank, Counter[str]], None]
+
+
+def trace(what: str, files: Sequence[Path], read: Read) -> Trace:
+    """Read a file for each rank; the last number in its name is the rank's."""
+    numbers = [_rank_of(file) for file in files]
+    order = sorted(zip(numbers, files, strict=True))
+    for wanted, (number, file) in enumerate(order):
+        if number != wanted:
+            message = f"{file}: this is rank {number}, and rank {wanted} is missing"
+            raise ReadError(message if number > wanted else f"{file}: rank {number} is there twice", _FILES)
+    if len(files) > _MOST_RANKS:
+        raise ReadError(f"{len(files):,} ranks, the most are {_MOST_RANKS:,}", "take a part of the trace")
+    left_out: Counter[str] = Counter()
+    parts, operations = [f"num_ranks {len(files)}\n"], 0
+    for number, file in order:
+        rank = Rank(number, len(files))
+        read(Stream(file), rank, left_out)
+        operations += rank.count
+        if operations > MOST_OPERATIONS:
+            raise ReadError(f"{file}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
+        parts.append(rank.text())
+    return Trace(what, len(files), operations, "".join(parts), left_out)
+
+
+_FILES = "name one file for each rank, with its number in the name, such as trace-0003.txt"
+
+
+def _rank_of(file: Path) -> int:
+    found = re.findall(r"\d{1,9}", file.stem)
+    if not found:
+        raise ReadError(f"{file}: its name has no number of a rank", _FILES)
+    return int(found[-1])
+
+
+def checked_peer(stream: Stream, rank: Rank, peer: int) -> int:
+    """Return the other end of a message. Raises an error if there is no such rank."""
+    if not 0 <= peer < rank.ranks or peer == rank.number:
+        message = f"rank {rank.number} exchanges a message with rank {peer}: no other one of {rank.ranks}"
+        stream.fail(message, "name the files of all ranks")
+    return peer
