@@ -38,7 +38,8 @@ def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     target = targets[targets_of(settings, len(targets), 1, draws)]
     events = events_of(settings, due_ps(settings, draws), who.shape[2])
     shares = np.full(who.shape[2], settings["fragment_bytes"])
-    return _pushed(roles, who, target, shares, events, events.rate_per_s is not None)
+    turn = _turns(settings, who[:, 0], len(targets), draws)
+    return _pushed(roles, who, target, shares, events, events.rate_per_s is not None, turn)
 
 
 def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
@@ -49,23 +50,64 @@ def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
     return sources[sources_of(settings, len(sources), 1, each, draws)]
 
 
-def _pushed(roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events, timed: bool) -> Programs:
+def _turns(settings: Settings, who: Ints, targets: int, draws: Draws) -> Ints | None:
+    """Return when a source sends its fragment of each event, as a place in its program, shape (events,
+    sources per event); None: in the order of events.
+
+    Groups of as many events as there are targets are sent one after the other, each as a whole.
+    """
+    if settings["order"] == "same":
+        return None
+    events, each = who.shape
+    number = np.arange(events)
+    group, place = number // targets, number % targets
+    if settings["order"] == "rotating":
+        own = (place[:, None] - np.arange(each)[None, :]) % targets
+    else:
+        keys = draws.distinct(targets, targets, each * int(group[-1] + 1)).reshape(-1, each, targets)
+        own = keys[group[:, None], np.arange(each)[None, :], place[:, None]]
+    return group[:, None] * targets + own
+
+
+def _pushed(
+    roles: Roles,
+    who: Ints,
+    target: Ints,
+    shares: Ints,
+    events: Events,
+    timed: bool,
+    turn: Ints | None = None,
+) -> Programs:
     """Return programs in which sources send each block as soon as its event is due, and targets take any
     message.
 
     ``who``: the sources, shape (events, blocks, sources); ``target``: shape (events, blocks); ``shares``:
-    bytes per source, shape (sources,).
+    bytes per source, shape (sources,); ``turn``: see :func:`_turns`.
     """
     rows, number = Rows(), np.arange(len(who))
-    if timed:
+    if timed and turn is not None:
+        _when_due(rows, who[:, 0], turn, events)
+    elif timed:
         first = np.unique(np.stack([who.ravel(), np.repeat(number, who[0].size)]), axis=1)
         rows.add(first[0], 2 * first[1], UNTIL, amount=events.due_ps[first[1]])
     event = number[:, None, None]
-    rows.add(who, 2 * event + 1, SEND, peer=target[:, :, None], size_bytes=shares, tag=event)
+    order = event if turn is None else turn[:, None, :]
+    rows.add(who, 2 * order + 1, SEND, peer=target[:, :, None], size_bytes=shares, tag=event)
     takes = np.bincount(target.ravel(), minlength=roles.count) * who.shape[2]
     used = np.flatnonzero(takes)
     rows.receives(used, 0, takes[used])
     return rows.programs(roles.terminals.names, events)
+
+
+def _when_due(rows: Rows, who: Ints, turn: Ints, events: Events) -> None:
+    """Let each source wait for its fragments: in its own order, for the latest event up to each."""
+    for source in np.unique(who).tolist():
+        event, column = np.nonzero(who == source)
+        place = turn[event, column]
+        order = np.argsort(place, kind="stable")
+        due = np.maximum.accumulate(events.due_ps[event[order]])
+        later = np.flatnonzero(np.diff(due, prepend=-1))
+        rows.add(source, 2 * place[order][later], UNTIL, amount=due[later])
 
 
 def barrel_shifter(roles: Roles, settings: Settings, draws: Draws) -> Programs:

@@ -40,6 +40,10 @@ else:
     Protocol = later("protocol", "Protocol")
 
 
+_OF_MTU = ("raw", "spacewire", "verbs-infiniband", "verbs-roce")
+"""Protocols whose packets are as long as the technology allows."""
+
+
 def with_preset(data: Any) -> Any:
     """Add the defaults that depend on other sections to the written data.
 
@@ -89,7 +93,7 @@ def _in_packets_of(mtu: str, data: dict[str, Any]) -> dict[str, Any]:
         data = {**data, "traffic": {"length": mtu, **traffic}}
     if alone:
         return data
-    if isinstance(protocol, dict) and protocol.get("preset", "raw") in ("raw", "spacewire"):
+    if isinstance(protocol, dict) and protocol.get("preset", "raw") in _OF_MTU:
         data = {**data, "protocol": {"packet": mtu, **protocol}}
     return data
 

@@ -235,6 +235,12 @@ class Level3(Events):
     target_choice: Literal["round-robin", "random"] = Field(
         default="round-robin", description="How the target of an event is chosen"
     )
+    order: Literal["same", "rotating", "random"] = Field(
+        default="same",
+        description="Order in which a source sends its fragments. same: of the events; rotating, random: of "
+        "each group of as many events as there are targets, each source begins with another one, or has an "
+        "order of its own, drawn before the run",
+    )
 
 
 class PullLevel3(Events):

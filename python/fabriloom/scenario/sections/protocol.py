@@ -41,6 +41,9 @@ class Protocol(Section):
         "pio-testbed-1",
         "pio-testbed-2",
         "spacewire",
+        "verbs-infiniband",
+        "verbs-roce",
+        "tcp",
     ] = Field(default="raw", description="Named set of values for all settings below")
     packet_bytes: PositiveBytes | None = Field(
         default=None, alias="packet", description="Largest payload of a packet"
