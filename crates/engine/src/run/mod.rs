@@ -388,11 +388,10 @@ impl Simulation {
     /// # Errors
     /// Offered packets are not all delivered, refused, in flight, scrubbed or lost.
     pub fn balance(&self) -> Result<Balance, RunError> {
-        let network = self.any();
-        let totals = self.run.totals(network.fabric(), self.run.now);
-        let (in_flight, scrubbed) = (network.in_flight() + totals.waiting, network.scrubbed());
-        let (lost, offered_bytes) = (network.lost(), totals.offered_bytes);
-        let (offered, delivered, refused) = (totals.offered, self.run.delivered, totals.refused);
+        let (run, network) = (&self.run, self.any());
+        let Totals { offered, offered_bytes, refused, waiting, .. } = run.totals(network.fabric(), run.now);
+        let (delivered, scrubbed, lost) = (run.delivered, network.scrubbed(), network.lost());
+        let in_flight = network.in_flight() + waiting;
         if offered != delivered + refused + in_flight + scrubbed + lost {
             return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed, lost });
         }
