@@ -191,6 +191,7 @@ WRITES = re.compile(
 )
 OWN_WRITERS = {
     "page/sessions.py": "a folder of the server's own, made by itself and removed with it",
+    "experiments/event_building_strategies.py": "a table and a picture of this repository",
     "experiments/low_diameter.py": "a table of this repository",
     "experiments/page.py": "a page of this repository",
     "experiments/evidence.py": "pages of this repository",

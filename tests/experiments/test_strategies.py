@@ -6,7 +6,9 @@ import csv
 import re
 from pathlib import Path
 
+import fabriloom
 import pytest
+from fabriloom.compile import compile
 from fabriloom.experiments import event_building_strategies as here
 from fabriloom.programs import Programs
 from fabriloom.programs.kinds import SEND, UNTIL
@@ -66,3 +68,12 @@ def test_a_source_waits_until_its_next_fragment_is_due() -> None:
     waits = [amount // 10**8 for kind, amount in zip(kinds, amounts, strict=True) if kind == UNTIL]
     assert waits == [1, 2, 3, 5, 6, 7, 9, 10, 11]
     assert kinds[0] == UNTIL
+
+
+@pytest.mark.parametrize("name", ["event-builder-300", "event-builder-500"])
+def test_the_large_scenarios_can_run(name: str) -> None:
+    """They take minutes: too long for a test."""
+    scenario = fabriloom.load(DOCS.parent / "scenarios" / "large" / f"{name}.toml")
+    found = compile(scenario)
+    assert found.graph.terminals > 600
+    assert not found.warnings
