@@ -1,7 +1,7 @@
 """Chakra execution traces as JSON: a file per rank, one object after another, the first with a version.
 
 A node has an ``id``, a ``type``, what it waits for (``dataDeps`` and ``ctrlDeps``) and attributes. Computing,
-sends and receives become operations; collectives and all else become points that take no time.
+sends and receives become operations; collectives and other nodes become points that take no time.
 """
 
 from __future__ import annotations
