@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom import Results, Scenario, run
+from fabriloom import Results, Scenario, ScenarioError, run
 from fabriloom.report.pages import for_run
 from fabriloom.results import columns
 from fabriloom.simulate import compare
 
 EVERY = {"master": 0, "every": "10 us"}
 TWO_ROUTERS = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1}
+ALIGNED = {"preset": "spw-10x", "time_code_jitter": "0 ns"}
 RING = {"kind": "ring", "switches": 4, "terminals_per_switch": 1}
 
 
@@ -36,7 +37,7 @@ def test_an_idle_network_has_the_latency_that_the_manual_prints() -> None:
     # 14 bits to the first router and, at each, 5 rx + 6 sys + 16 tx from the last bit in to the last bit out,
     # with two bits of 200 Mbit/s and periods of 30 MHz; three times 2 m of cable at 5 ns/m, and the receiver.
     router_ns = 5 * 10 + 6 * 1e3 / 30 + 16 * 10
-    found = results()
+    found = results(technology=ALIGNED)
     [row] = found.codes.iter_rows(named=True)
     assert row["latency_ns_max"] == pytest.approx(70 + 2 * router_ns + 3 * 10 + 50)
     assert (row["taken"], row["missed"], row["jitter_ns"]) == (19, 0, 0.0)
@@ -81,7 +82,7 @@ def test_every_key_and_column_is_defined() -> None:
 
 
 def test_a_code_waits_for_one_character_on_each_link_at_most() -> None:
-    found = busy()
+    found = busy(technology=ALIGNED)
     # To the other side of the ring: from the master, two between switches, to the terminal. With flow control
     # a character has 10.5 bits.
     assert 0 < found.summary["codes"]["jitter_ns_max"] <= 4 * 10.5 * 5
@@ -89,19 +90,47 @@ def test_a_code_waits_for_one_character_on_each_link_at_most() -> None:
     assert found.summary["codes"]["duplicates"] >= found.summary["codes"]["made"] - 1
 
 
-def test_the_jitter_behind_a_router_is_within_what_the_manual_prints() -> None:
-    """2 Tsys + 5 Ttx a router, two bits of 200 Mbit/s in a Ttx; the 5 are the character on its wire out."""
+@pytest.mark.parametrize("aligned", [True, False])
+def test_the_jitter_behind_a_router_is_what_the_manual_prints(aligned: bool) -> None:
+    """2 Tsys + 5 Ttx a router, two bits of 200 Mbit/s in a Ttx: how clocks are aligned, and the character on
+    the wire out."""
     backlog = {"pattern": {"kind": "map", "map": [0, 2, 2]}, "senders": [1], "arrivals": "backlog"}
     found = results(
         topology={"kind": "crossbar", "terminals": 3},
-        technology={"preset": "spw-10x", "flow_control": "ignored"},
+        technology={
+            "preset": "spw-10x",
+            "flow_control": "ignored",
+            "time_code_jitter": "0 ns" if aligned else "2 sys",
+        },
         traffic={**backlog, "length": "100 B"},
         time_code=[{"master": 0, "every": "777 ns"}],
+        run={"duration": "4 ms"},
     )
     jitter_ns = found.codes.filter(found.codes["terminal"] == "t.2")["jitter_ns"].item()
-    character_ns, sys_ns = 5 * 10, 1e3 / 30
-    assert 0.9 * character_ns <= jitter_ns <= character_ns
-    assert jitter_ns <= 2 * sys_ns + 5 * 10
+    printed_ns = 5 * 10 + (0 if aligned else 2 * 1e3 / 30)
+    assert 0.9 * printed_ns <= jitter_ns <= printed_ns
+    assert printed_ns == pytest.approx(50 if aligned else 116.67, abs=0.01)
+
+
+def test_clocks_that_are_not_aligned_make_codes_earlier_and_never_later() -> None:
+    """On an idle network, by how much is drawn anew at each router."""
+    [worst], [drawn] = (
+        results(technology={"preset": "spw-10x", "time_code_jitter": jitter}).codes.rows(named=True)
+        for jitter in ("0 ns", "2 sys")
+    )
+    most_ns = 2 * 2 * 1e3 / 30
+    assert worst["latency_ns_max"] - most_ns <= drawn["latency_ns_min"]
+    assert drawn["latency_ns_min"] < drawn["latency_ns_max"] <= worst["latency_ns_max"]
+    assert 0.3 * most_ns < drawn["jitter_ns"] <= most_ns
+
+
+def test_a_jitter_that_is_no_part_of_the_latency_is_refused() -> None:
+    for settings, message in (
+        ({"preset": "spw-10x", "time_code_jitter": "7 sys"}, "some of the 6 sys of time_code_latency"),
+        ({"preset": "spacewire-200", "time_code_jitter": "2 sys"}, "no effect without time_code_latency"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            results(technology=settings)
 
 
 def test_codes_take_time_from_packets() -> None:
@@ -120,7 +149,10 @@ def test_the_twin_agrees() -> None:
     fails = [{"cable": "s(0)>s(1)", "at": "50 us", "repaired": "70 us"}]
     interrupts = [{"source": 2, "number": 7, "every": "13 us"}]
     traffic = {"pattern": "uniform", "length": "64 B", "load": 0.5}
-    described = scenario(topology=RING, traffic=traffic, fault=fails, interrupt=interrupts)
+    technology = {"preset": "spw-10x", "time_code_jitter": "2 sys"}
+    described = scenario(
+        topology=RING, traffic=traffic, fault=fails, interrupt=interrupts, technology=technology
+    )
     found = compare(described)
     assert found.identical
     assert found.packets > 50

@@ -66,7 +66,9 @@ def test_a_packet_has_the_latency_that_the_manual_prints(tmp_path: Path, ways: s
 @pytest.mark.parametrize("ways", CODES_NS)
 def test_a_time_code_has_the_latency_that_the_manual_prints(tmp_path: Path, ways: str) -> None:
     own_ns = SYS_NS if ways.startswith("external") else 14 * BIT_NS
-    [row] = results(tmp_path, ways, time_code=[{"master": "a", "every": "10 us"}]).codes.iter_rows(named=True)
+    tech = {"preset": "spw-10x", "flow_control": "ignored", "time_code_jitter": "0 ns"}
+    codes = [{"master": "a", "every": "10 us"}]
+    [row] = results(tmp_path, ways, technology=tech, time_code=codes).codes.iter_rows(named=True)
     assert row["latency_ns_max"] - own_ns == pytest.approx(CODES_NS[ways], abs=0.01)
 
 

@@ -76,7 +76,9 @@ impl Twin<'_> {
             self.codes.push(TakenCode { source: code.source, port, made: code.made, at: self.now });
             return;
         }
-        let ready = self.now + i64::from(self.fabric.switch_code_ticks[vertex as usize]);
+        let jitter = self.fabric.code_jitter_ticks;
+        let early = if jitter > 0 { self.clocks[vertex as usize].below(jitter + 1) } else { 0 };
+        let ready = self.now + i64::from(self.fabric.switch_code_ticks[vertex as usize]) - i64::from(early);
         for other in 0..self.fabric.links() as u32 {
             let leaves = self.fabric.link_source[other as usize] == vertex;
             if leaves && other != self.fabric.link_reverse[link as usize] {

@@ -2,7 +2,7 @@
 
 use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::kernel::random::{Family, streams};
+use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
@@ -30,6 +30,8 @@ pub struct Twin<'a> {
     /// The codes that switches, then ports, remember.
     pub(crate) registers: Vec<Register>,
     pub(crate) codes: Vec<TakenCode>,
+    /// Per switch: how its clock is aligned to the next code.
+    pub(crate) clocks: Vec<Stream>,
     pub(crate) sources: Sources,
     /// The terminal of each port.
     ways: Ways,
@@ -78,6 +80,7 @@ impl<'a> Twin<'a> {
             packet_hops: 0,
             registers: vec![Register::default(); (fabric.switches + fabric.ports()) as usize],
             codes: Vec::new(),
+            clocks: streams(fabric.seed, Family::Clock, fabric.switches as usize),
             sources: Sources::new(fabric),
             ways: Ways::new(fabric),
             ports: fabric.has_ports().then(|| Ports::new(fabric)),

@@ -136,10 +136,12 @@ class Codes:
         def moments(values_ps: list[int]) -> np.ndarray:
             return np.array([value // tech.grain_ps * grain_ticks for value in values_ps], np.uint64)
 
+        early = tech.code_jitter_ps // tick_ps
         numbers = [number("signal", "time") if one.number is None else one.number for one in sources]
         return {
             **{f"link_{name}_ticks": u32(column // tick_ps) for name, column in self.times_ps.items()},
             "switch_code_ticks": fill(self.switches, tech.code_forward_ps // tick_ps),
+            **({"code_jitter_ticks": early} if early else {}),
             "interrupt_hold_ticks": tech.interrupt_hold_ps // tick_ps,
             "code_port": u32([one.port for one in sources]),
             "code_number": np.array(numbers, np.uint8),

@@ -36,7 +36,13 @@ FAULT_SETTINGS = (
 )
 """Settings of a technology that describe faults; without faults they have no effect."""
 
-CODE_SETTINGS = ("time_code_bits", "time_code_latency", "time_code_forward", "interrupt_hold")
+CODE_SETTINGS = (
+    "time_code_bits",
+    "time_code_latency",
+    "time_code_jitter",
+    "time_code_forward",
+    "interrupt_hold",
+)
 """Settings of a technology for time-codes and interrupts; without these they have no effect."""
 
 RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")

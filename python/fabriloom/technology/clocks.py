@@ -101,11 +101,24 @@ def settings(
     }
 
 
-def code_settings(latency: str, clock_millihz: int | None, code_bits: int) -> dict[str, object]:
-    """Return the delays of time-codes in a technology whose routers have this latency for them."""
+def code_settings(
+    latency: str, jitter: str | None, clock_millihz: int | None, code_bits: int
+) -> dict[str, object]:
+    """Return the delays of time-codes in a technology whose routers have this latency for them.
+
+    ``jitter``: by how much codes can be earlier, by how their clocks are aligned to the router's. Raises
+    TechnologyError.
+    """
     whole = _whole(latency, "time_code_latency", code_bits, clock_millihz)
+    early = parse(jitter, "time_code_jitter") if jitter else Delay()
+    if early.rx or early.tx or early.sys > whole.sys or early.ps > whole.ps:
+        message = (
+            f"clocks that are not aligned take some of the {float(whole.sys):g} sys of time_code_latency"
+        )
+        raise TechnologyError(message, "time_code_jitter", 'write it such as "2 sys"')
     return {
         "code_forward_ps": round(whole.sys * _period_ps(clock_millihz) + whole.ps),
+        "code_jitter_ps": round(early.sys * _period_ps(clock_millihz) + early.ps),
         "code_receive_bits": whole.rx * BITS,
         "code_transmit_bits": whole.tx * BITS - code_bits,
     }

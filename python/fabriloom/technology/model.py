@@ -152,7 +152,8 @@ class Technology:
     code_bits: int = 0
     """Bits of a time-code or an interrupt on the wire; 0: the links have none."""
     code_forward_ps: int = 0
-    """Time from the arrival of a code at a switch until it is ready for the wires, in ps."""
+    """Time from the arrival of a code at a switch until it is ready for the wires, at most, in ps."""
+    code_jitter_ps: int = 0
     code_receive_bits: Fraction | None = None
     """``receive_bits`` for codes."""
     code_transmit_bits: Fraction = Fraction(0)
@@ -494,7 +495,6 @@ class Technology:
     def _bits_ps(self, bits: Fraction, rate_bits_per_s: Rate | None) -> Fraction:
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate <= 0:
-            raise TechnologyError(
-                "link_rate must be above zero", "link_rate", 'write for example "100 Mbit/s"'
-            )
+            message, hint = "link_rate must be above zero", 'write for example "100 Mbit/s"'
+            raise TechnologyError(message, "link_rate", hint)
         return Fraction(bits * _PS_PER_S) / rate

@@ -116,7 +116,9 @@ _PARSERS: dict[str, tuple[str, Any]] = {
 
 _CLOCKED = ("router_latency", "router_clock_millihz", "router_switching", "router_receive")
 """Optional settings of character links."""
-_CODES = ("time_code_bits", "time_code_latency", "time_code_forward_ps", "interrupt_hold_ps")
+_CODES = (
+    "time_code_bits", "time_code_latency", "time_code_jitter", "time_code_forward_ps", "interrupt_hold_ps",
+)  # fmt: skip
 """Optional settings of time-codes and interrupts."""
 _NUMBERS = ("first_port", "last_port", "first_address", "last_address")
 """Optional limits of the ports and addresses of switches."""
@@ -309,10 +311,13 @@ def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any
         return {}
     found = {"code_bits": bits, "interrupt_hold_ps": given["interrupt_hold_ps"] or 0}
     if latency is None:
+        if given["time_code_jitter"]:
+            message = "time_code_jitter has no effect without time_code_latency"
+            raise TechnologyError(message, "time_code_jitter", "write time_code_latency, or remove it")
         return {**found, "code_forward_ps": given["time_code_forward_ps"] or 0}
     from fabriloom.technology import clocks
 
-    return {**found, **clocks.code_settings(latency, clock_millihz, bits)}
+    return {**found, **clocks.code_settings(latency, given["time_code_jitter"], clock_millihz, bits)}
 
 
 def _generic(preset: str, values: dict[str, Any]) -> Technology:

@@ -104,6 +104,8 @@ columns! {
         output_queues: u8,
         /// Ticks for which a switch or a port ignores an interrupt number that it has passed on.
         interrupt_hold_ticks: u64,
+        /// Ticks by which a code may be ready for the wires of a switch earlier than `switch_code_ticks` says.
+        code_jitter_ticks: u32,
 
         /// Ring networks: bytes of a request without data. All scalars below are 0 in networks without rings.
         ring_request_header_bytes: u32,
@@ -379,8 +381,7 @@ columns! {
         list_length: u32,
         /// Ticks to wait after each descriptor's packet has left.
         list_wait_ticks: u64,
-        /// Per descriptor (or empty: none has a time): the grain in which its packet is created, not before the one before
-        /// of its terminal. See [`arrival::TIMED`].
+        /// Per descriptor (or empty), ascending per terminal: the grain that creates its packet. See [`arrival::TIMED`].
         list_at_grains: u64,
         /// Per terminal: 1 if its list repeats.
         list_repeat: u8,
@@ -442,8 +443,7 @@ columns! {
         port_yields: u8,
         /// Per table and entry of `port_station`, a row of one entry per 64 ports of terminals: block of `port_exit`.
         port_route: u32,
-        /// Per block, one entry per port of a terminal: port of the same switch (0, 1, ...) by which a packet for it
-        /// leaves, or 255: it passes. After the last one 255.
+        /// Per block and port of a terminal: port of the switch by which a packet for it leaves, or 255: it passes; at last 255.
         port_exit: u8,
         /// Per switch: number of equal buses.
         bus_count: u32,

@@ -1,4 +1,4 @@
-//! One random stream per source, group of links or program, so that no stream depends on the draws of another.
+//! One random stream per source, group of links, program or switch, so that no stream depends on the draws of another.
 //!
 //! Streams of one family start 2^128 draws apart, families 2^192 draws apart, all from one seed. The logarithm is in
 //! pure Rust, so that every machine draws the same numbers.
@@ -19,6 +19,8 @@ pub enum Family {
     Group = 1,
     /// Programs, by terminal.
     Program = 2,
+    /// Clocks that are not aligned, by switch.
+    Clock = 3,
 }
 
 /// Returns the first `count` streams of a family.

@@ -9,6 +9,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
 use crate::kernel::Time;
+use crate::kernel::random::{Family, Stream, streams};
 use crate::measure::{Code as Seen, CodeCounts, Hop, hop_kind};
 
 /// A time-code or an interrupt under way.
@@ -73,6 +74,8 @@ pub struct Codes {
     under_way: [[u32; CODE_NUMBERS as usize]; 2],
     /// Per switch: the links out of it.
     outputs: Vec<Vec<u32>>,
+    /// Per switch: how its clock is aligned to the next code; empty without jitter.
+    clocks: Vec<Stream>,
     /// Per link.
     pub counts: Vec<CodeCounts>,
 }
@@ -99,6 +102,10 @@ impl Codes {
                 promised: vec![(Time::MAX, 0); fabric.links()],
                 under_way: [[0; CODE_NUMBERS as usize]; 2],
                 outputs,
+                clocks: match fabric.code_jitter_ticks {
+                    0 => Vec::new(),
+                    _ => streams(fabric.seed, Family::Clock, fabric.switches as usize),
+                },
                 counts: vec![CodeCounts::default(); fabric.links()],
             })
         })
@@ -238,7 +245,9 @@ impl Codes {
             return seen.push(Seen::Taken { source: code.source, port, made: code.made, at: now });
         }
         let back = fabric.link_reverse[link as usize];
-        let ready = now + Time::from(fabric.switch_code_ticks[vertex as usize]);
+        let early =
+            self.clocks.get_mut(vertex as usize).map_or(0, |clock| clock.below(fabric.code_jitter_ticks + 1));
+        let ready = now + Time::from(fabric.switch_code_ticks[vertex as usize] - early);
         let outputs = std::mem::take(&mut self.outputs[vertex as usize]);
         for &link in outputs.iter().filter(|&&link| link != back) {
             self.add(ready, CodeEvent::Ready { link, code });

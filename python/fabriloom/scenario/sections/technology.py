@@ -211,6 +211,11 @@ class CharacterLinks(SwitchedLinks):
         description="Delay of a time-code through a switch, as data sheets give it, such as "
         '"5 rx + 6 sys + 16 tx", in the units of router_latency. Instead of time_code_forward',
     )
+    time_code_jitter: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None,
+        description="Part of time_code_latency by which a time-code can be earlier, by how clocks are "
+        'aligned, such as "2 sys": drawn for every code and switch; if not given, none',
+    )
     time_code_forward_ps: TimePs | None = Field(
         default=None,
         alias="time_code_forward",

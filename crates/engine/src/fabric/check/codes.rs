@@ -9,6 +9,9 @@ pub fn check(f: &Fabric) -> Checked {
     between("link_code_ticks", &f.link_code_ticks, 1, MOST_TICKS, "a positive duration")?;
     between("link_code_arrival_ticks", &f.link_code_arrival_ticks, 1, MOST_TICKS, "a positive duration")?;
     between("switch_code_ticks", &f.switch_code_ticks, 0, MOST_TICKS, "a duration")?;
+    if f.switch_code_ticks.iter().any(|&ticks| ticks < f.code_jitter_ticks) {
+        return fail("code_jitter_ticks", 0, f.code_jitter_ticks, "at most switch_code_ticks");
+    }
     if f.interrupt_hold_ticks >= NEVER / 4 {
         return fail("interrupt_hold_ticks", 0, f.interrupt_hold_ticks, "below 2^60 ticks");
     }

@@ -44,7 +44,8 @@ impl Paths {
             least[link as usize] = time;
             let target = fabric.link_target[link as usize] as usize;
             let Some(links) = outputs.get(target) else { continue };
-            let through = fabric.link_code_arrival_ticks[link as usize] + fabric.switch_code_ticks[target];
+            let soonest = fabric.switch_code_ticks[target] - fabric.code_jitter_ticks;
+            let through = fabric.link_code_arrival_ticks[link as usize] + soonest;
             next.extend(links.iter().map(|&link| Reverse((time + Time::from(through), link))));
         }
         let nearest = fabric.link_code_arrival_ticks.iter().copied().min().unwrap_or(NONE).into();
@@ -63,7 +64,7 @@ impl Paths {
         if fabric.is_terminal(switch) {
             return next;
         }
-        let through = Time::from(fabric.switch_code_ticks[switch as usize]);
+        let through = Time::from(fabric.switch_code_ticks[switch as usize] - fabric.code_jitter_ticks);
         codes.for_acceptable(switch, now, |time, accepted, event| {
             let earliest = match event {
                 CodeEvent::Arrive { link: on, .. } if fabric.link_target[on as usize] == switch => time,

@@ -16,6 +16,8 @@ pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f.link_code_arrival_ticks = arrivals.map(|(&arrival, &code)| code + draw.between(0, arrival)).collect();
     let slowest = *f.link_code_ticks.iter().max().expect("a fabric has links");
     f.switch_code_ticks = (0..f.switches).map(|_| draw.pick(&[0, 1, slowest])).collect();
+    f.code_jitter_ticks = if draw.chance(40) { draw.between(1, slowest) } else { 0 };
+    f.switch_code_ticks.iter_mut().for_each(|ticks| *ticks += f.code_jitter_ticks);
     // With a shorter hold time they could circulate for ever.
     f.interrupt_hold_ticks = u64::from(slowest) * draw.pick(&[300_u64, 1000]);
     let masters = if draw.chance(15) { 2 } else { 1 };
