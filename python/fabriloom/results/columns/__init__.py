@@ -1,4 +1,3 @@
-# ruff: noqa: F401  (other rooms import their columns from here)
 """Every key and column that a result has, defined once.
 
 The reference page ``docs/reference/results.md`` is written from these tables. Tests compare every result with
@@ -41,6 +40,63 @@ from .studies import (
     TRIALS,
 )
 from .summary import CHECK, RATE_CHECK, SUMMARY
+
+__all__ = [
+    "BATCHES",
+    "BOUNDS",
+    "BUSES",
+    "CANDIDATES",
+    "CCDF",
+    "CHECK",
+    "CODES",
+    "CODE_LINKS",
+    "CODE_SUMMARY",
+    "COMPLETIONS",
+    "EVENTS",
+    "FAILURE",
+    "FAILURES",
+    "FAULT_LINKS",
+    "FAULT_SUMMARY",
+    "FLIT_POINTS",
+    "FLIT_SUMMARY",
+    "FLOWS",
+    "HOSTS",
+    "LINKS",
+    "MARKS",
+    "MEASURED",
+    "MESSAGES",
+    "MESSAGE_FLOWS",
+    "OF_STUDIES",
+    "OVER_TIME",
+    "PLANES",
+    "POINTS",
+    "PORT_CHECK",
+    "PORT_LINKS",
+    "PORT_SUMMARY",
+    "PROGRAM_CHECK",
+    "PROGRAM_POINTS",
+    "PROGRAM_SUMMARY",
+    "RATE_CHECK",
+    "REPRODUCTION",
+    "REQUIREMENTS",
+    "REQUIREMENT_POINTS",
+    "REQUIREMENT_SUMMARY",
+    "RINGS",
+    "RING_CHECK",
+    "RING_LINKS",
+    "RING_POINTS",
+    "RING_SUMMARY",
+    "SATURATION",
+    "SEEDS",
+    "SLOTS",
+    "SUMMARY",
+    "TABLES",
+    "TRACE",
+    "TRIALS",
+    "Column",
+    "Table",
+    "flatten",
+]
 
 TABLES = (
     SUMMARY,
