@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..page import limits as limits
     from ..page import replay_file as replay_file
     from ..page.replay_file import Side as Side
+    from ..report import drawing as drawing
     from ..report import plot as plot
     from ..report import replayed as replayed
     from ..report import tally as tally
