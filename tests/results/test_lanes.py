@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import fabriloom
+from fabriloom.compile import compile
 from fabriloom.scenario import Scenario
 
 
@@ -49,6 +50,26 @@ def test_escape_lanes_keep_the_others_going() -> None:
     summary = torus("escape", lanes=4, switching="virtual-cut-through", input_buffer_flits=16)
     assert summary["end"]["reason"] in ("time_limit", "saturated")
     assert summary["packets"]["delivered"] > 100
+
+
+def test_escape_lanes_are_no_proof() -> None:
+    """A packet is granted a free lane before there is credit for it, and then waits for that lane alone."""
+    written: dict[str, Any] = {
+        "seed": 1,
+        "topology": {"kind": "grid", "shape": [6, 6]},
+        "technology": {
+            "preset": "generic",
+            "lanes": 2,
+            "switching": "virtual-cut-through",
+            "input_buffer_flits": 16,
+        },
+        "routing": {"kind": "dimension-order", "lane_choice": "escape"},
+        "traffic": {"length": "64 B", "arrivals": "backlog"},
+        "run": {"duration": "40 us", "warmup": "1 us", "precision": 0},
+    }
+    scenario = Scenario.from_dict(written)
+    assert compile(scenario).routes.cycle is not None
+    assert fabriloom.run(scenario).summary["end"]["reason"] == "deadlocked"
 
 
 def test_queues_per_output_pass_a_busy_one() -> None:

@@ -86,9 +86,9 @@ class LinkRoutes:
     def lane_cycle(self) -> list[int] | None:
         """Return the same cycle by lanes.
 
-        A packet that keeps its wire while it waits blocks all lanes of that wire. With escape lanes, only
-        those must be free of cycles, provided that a packet waits in one buffer at a time: a waiting packet
-        then holds nothing that a packet on an escape lane waits for (J. Duato 1993).
+        A packet that keeps its wire while it waits blocks all lanes of that wire. Escape lanes free of cycles
+        are not enough here (J. Duato 1993): a packet is granted any free lane before there is credit for it,
+        and then waits for the credit of that lane alone.
         """
         if self.distributions:
             return distribution_cycle(self.graph, self.table, self.distributions)
@@ -149,11 +149,8 @@ class LinkRoutes:
 
     def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> RouteTable:
         """Return a table by these lanes of each link, without those that packets need not wait for."""
-        tech = self.technology
-        if tech.holds_wire:
+        if self.technology.holds_wire:
             return table
-        if self.lane_choice == "escape" and tech.switching != "wormhole":
-            return routing.escape_lanes(graph, table, len(own))
         return routing.divide(graph, table, len(own), self.lane_choice)
 
     def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:

@@ -23,7 +23,7 @@ from .check import (
     verify,
 )
 from .classes import by_class, on_lanes
-from .lanes import LANE_CHOICES, divide, escape_lanes
+from .lanes import LANE_CHOICES, divide
 from .layers import layers_needed
 from .planes import ports_together, together
 from .table import NONE, RouteTable, RoutingError
@@ -50,7 +50,6 @@ __all__ = [
     "channel_order",
     "dependency_cycle",
     "divide",
-    "escape_lanes",
     "hops_needed",
     "intermediates",
     "interval_labels",

@@ -76,11 +76,6 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
     return _regrouped([_Part(table, [every], np.broadcast_to(0, table.route.shape))], lanes)
 
 
-def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> RouteTable:
-    """Return the escape lanes that packets wait for in dimension order, without the other lanes."""
-    return _regrouped([_ordered(graph, table, _escapes(graph, table, lanes))], lanes)
-
-
 def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     """Return a table with a group for every combination of links and lanes that occurs."""
     table = parts[-1].table
