@@ -46,7 +46,7 @@ def proved(graph: Graph, table: routing.RouteTable, lanes: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("kind", ["hops", "valiant"])
+@pytest.mark.parametrize("kind", ["hops", "valiant", "ugal"])
 def test_random_graphs_are_proved(kind: str, seed: int) -> None:
     graph = random_graph(seed)
     lanes = 12 if kind == "hops" else 2 + seed
@@ -54,7 +54,7 @@ def test_random_graphs_are_proved(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("kind", "parameters"), NETWORKS)
-@pytest.mark.parametrize("engine", ["hops", "valiant"])
+@pytest.mark.parametrize("engine", ["hops", "valiant", "ugal"])
 def test_families_are_proved(engine: str, kind: str, parameters: dict[str, Any]) -> None:
     graph = topology.build(kind, **parameters)
     proved(graph, routing.build(graph, engine, lanes=8), 8)

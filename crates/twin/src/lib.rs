@@ -8,6 +8,7 @@
 //! Networks of rings have another twin, [`run_rings`], written from `docs/background/ring-model.md`.
 
 mod beside;
+mod by_queue;
 mod code;
 mod distribute;
 mod event;

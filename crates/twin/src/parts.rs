@@ -88,6 +88,8 @@ pub struct Queue {
     pub moved_at: Time,
     /// Number of its characters that have crossed, without deleted ones.
     pub entered: u32,
+    /// Number of its characters that were to cross when it was granted its lane, without deleted ones.
+    pub granted: u64,
     /// Further lanes to which the first one crosses, and its copies there.
     pub copies: Vec<(u32, usize)>,
 }

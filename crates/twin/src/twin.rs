@@ -152,7 +152,8 @@ impl<'a> Twin<'a> {
     fn ask(&mut self, terminal: u32) {
         if self.programs.is_some() {
             self.enter_turn(self.now);
-            if self.yields[terminal as usize] && self.source_sends(terminal) {
+            let yields = self.fabric.has_sources_beside() && self.yields[terminal as usize];
+            if yields && self.source_sends(terminal) {
                 return;
             }
             return self.programs.iter_mut().for_each(|programs| programs.link_free(terminal));
@@ -258,6 +259,7 @@ impl<'a> Twin<'a> {
     }
 
     pub(crate) fn put_on_link(&mut self, terminal: u32, packet: Packet) {
+        let packet = Packet { via: self.chosen_via(terminal, &packet), ..packet };
         let link = self.fabric.terminal_out_link[terminal as usize];
         let number = self.worms.len();
         let has_via = packet.via != NONE;

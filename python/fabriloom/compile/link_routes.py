@@ -230,6 +230,7 @@ class LinkRoutes:
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
+            "via_by_queue": 0 if table.threshold is None else table.threshold + 1,
             **self._distributed(),
         }
 

@@ -14,7 +14,7 @@ from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
 from .drawn import drawn
-from .hops import hops, hops_needed, valiant
+from .hops import hops, hops_needed, ugal, valiant
 from .layers import all_minimal, minimal_layers
 from .shortest_path import self_routing, shortest_path
 from .table import RouteTable, RoutingError
@@ -29,8 +29,12 @@ RULES: dict[str, Callable[..., RouteTable]] = {
     "minimal-layers": minimal_layers,
     "hops": hops,
     "valiant": valiant,
+    "ugal": ugal,
 }
 """The functions of the kinds that are rules."""
+
+DRAWN = ("valiant", "ugal")
+"""Rules whose packets draw a random switch."""
 
 KINDS = ("auto", *RULES, "interval", "table", "paths")
 
@@ -63,8 +67,8 @@ def build(
     * ``universal``: packets first go to a random intermediate switch, see ``intermediates``.
     * ``lanes``: lanes per link of which packets may wait for one without keeping the others from moving.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers,
-      valiant), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table, paths), ``of``
-      (interval). None means not given.
+      valiant, ugal), ``threshold`` (ugal), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table,
+      paths), ``of`` (interval). None means not given.
 
     Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
     """
@@ -88,7 +92,7 @@ def build(
     elif kind == "paths":
         table = _paths(graph, universal, given)
     else:
-        via = intermediates(graph) if universal or kind == "valiant" else []
+        via = intermediates(graph) if universal or kind in DRAWN else []
         whole = "adaptive" if how == "random" else how
         table = (
             _automatic(graph, whole, via, given, lanes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,14 +85,30 @@ def channel_loads(
         even: per terminal, the packets that it sends evenly to all others, in addition to the weights.
 
     A group shares its packets evenly among its links. One divided by the largest load is an upper bound of
-    the throughput, as a fraction of a link.
+    the throughput, as a fraction of a link. Where packets choose between two ways, the same share of all
+    pairs' packets goes straight, that with which the busiest link has least.
     """
+    if table.threshold is not None:
+        around = replace(table, threshold=None)
+        straight = replace(around, via_switch=table.via_switch[:0], via_class=table.via_class[:0])
+        return _least(*(channel_loads(graph, one, weights, even) for one in (straight, around)))
     if even is None:
         return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
     from .even import even_loads
 
     loads = even_loads(graph, table, even)
     return loads if weights is None else loads + channel_loads(graph, table, weights)
+
+
+def _least(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mixture of two loads whose largest is least; that is a convex function of the share."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        most = [(share * one + (1 - share) * other).max(initial=0.0) for share in (left, right)]
+        # Where a mixture is as good, it is the shorter way that is taken.
+        low, high = (low, right) if most[0] < most[1] else (left, high)
+    return high * one + (1 - high) * other
 
 
 def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:

@@ -1,4 +1,4 @@
-"""Minimal paths with a lane for each hop, and the same over a random switch."""
+"""Minimal paths with a lane for each hop, the same over a random switch, and the choice between both."""
 
 from __future__ import annotations
 
@@ -107,3 +107,31 @@ def valiant(
     else:
         table = minimal_layers(graph, spread, via, lanes, root)
     return replace(table, kind="valiant")
+
+
+def ugal(
+    graph: Graph,
+    spread: str,
+    via: Sequence[int],
+    lanes: int = 1,
+    root: int | str | None = None,
+    threshold: int | None = None,
+) -> RouteTable:
+    """Return the paths of ``valiant``, of which a packet takes the first part only if queues are short there.
+
+    When its terminal puts it on the link, a packet that has drawn a switch compares the queues at the outputs
+    of its own switch, times the hops of both ways, and goes straight unless that to its destination is longer
+    by more than the ``threshold`` (0 if not given): UGAL-L of A. Singh, Load-balanced routing in
+    interconnection networks, Stanford 2005. The way straight to the destination has the lanes of the second
+    part, so the order of channels that proves ``valiant`` holds.
+
+    Raises:
+        RoutingError: the network has stages, where packets choose among all shortest paths on their way up.
+    """
+    if "levels" in graph.layout:
+        message = f"in a {graph.family} packets choose among all ways up already: write up-down"
+        raise RoutingError(message, "kind")
+    if threshold is not None and threshold < 0:
+        raise RoutingError("a threshold is at least 0", "threshold")
+    table = valiant(graph, spread, via, lanes, root)
+    return replace(table, kind="ugal", threshold=threshold or 0, note=f"straight, or {table.note}")

@@ -52,6 +52,7 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
         group_lanes=None
         if given[0] is None
         else np.concatenate([lane for lane in given if lane is not None]),
+        threshold=tables[0].threshold,
         kind=tables[0].kind,
         note=tables[0].note,
     )

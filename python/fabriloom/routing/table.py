@@ -63,6 +63,9 @@ class RouteTable:
     """Per entry of ``group_links``: the only allowed lane, or -1 for any; None: any lane everywhere."""
     layer: NDArray[np.uint8] | None = None
     """Layer of lanes of a packet by switch and class, shape (switches, classes); None: no layers."""
+    threshold: int | None = None
+    """By how much the queue to the destination, times its hops, may be longer than that to the random switch
+    before a packet goes there; None: every packet goes."""
     kind: str = ""
     """The rule of the table; "auto" is replaced by the chosen one."""
     note: str = ""

@@ -20,6 +20,7 @@ from fabriloom.scenario.sections.routing import (
     DimensionOrder,
     Interval,
     TrafficClass,
+    Ugal,
     Valiant,
 )
 from fabriloom.scenario.sections.technology import Generic
@@ -222,8 +223,26 @@ def _routing(scenario: Scenario) -> None:
         _traffic_class(scenario, ("routing", "traffic_class", place), one)
     if not isinstance(routing, AnyRouting):
         return
+    if isinstance(routing, Ugal):
+        _ugal(scenario)
     if routing.after_fault is not None:
         _after_fault(scenario, routing, routing.after_fault)
+
+
+def _ugal(scenario: Scenario) -> None:
+    """Refuse what takes characters from queues, or holds them, without credit."""
+    technology = scenario.technology
+    places: dict[str, Path] = {
+        "fault": ("fault",),
+        "watchdog_ps": ("technology", "watchdog"),
+        "watchdog_cycles": ("technology", "watchdog_cycles"),
+        "pause_above_flits": ("technology", "pause_above_flits"),
+    }
+    given = {"fault": bool(scenario.fault)}
+    given |= {name: bool(getattr(technology, name, None)) for name in places if name != "fault"}
+    for name in (name for name, is_set in given.items() if is_set):
+        message = "ugal counts queues by credit, which is not modelled where packets are lost or paused"
+        raise scenario.error(message, places[name], 'remove it, or write routing.kind = "valiant"', key=True)
 
 
 def _traffic_class(scenario: Scenario, path: Path, one: TrafficClass) -> None:
@@ -253,7 +272,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         message = 'a table after a fault has kind = "table" and the path of its file'
         raise scenario.error(message, path, 'write both, or a kind such as "shortest-path" alone')
     in_the_way = {
-        "universal": routing.universal or isinstance(routing, Valiant),
+        "universal": routing.universal or isinstance(routing, Valiant | Ugal),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice in ("dateline", "wide-dateline", "escape"),

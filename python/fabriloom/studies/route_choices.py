@@ -101,11 +101,12 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
 
 
 def _by_hops(compiled: Compiled, lanes: int, enough: list[int]) -> dict[str, set[int]]:
-    """Return, for ``hops`` and ``valiant``, the numbers of lanes to try: those there are, or enough."""
+    """Return, for ``hops``, ``valiant`` and ``ugal``, the numbers of lanes to try: those there are, or
+    enough."""
     graphs = [plane.graph for plane in compiled.graph.planes]
     hops = max(map(routing.hops_needed, graphs))
     twice = 2 * hops if all("groups" in graph.layout for graph in graphs) else 2 * max(enough)
-    found = {"hops": max(lanes, hops), "valiant": max(lanes, twice)}
+    found = {"hops": max(lanes, hops), "valiant": max(lanes, twice), "ugal": max(lanes, twice)}
     return {kind: {count} for kind, count in found.items() if count <= MOST_LANES}
 
 

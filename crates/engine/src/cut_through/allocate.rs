@@ -112,6 +112,11 @@ impl Network {
         }
     }
 
+    /// Returns the characters of packets whose heads wait for a group.
+    pub fn waiting(&self, group: u32) -> u64 {
+        self.groups.waiting(group).map(|stay| u64::from(self.stays[stay].length)).sum()
+    }
+
     /// Handles the release of a lane in this tick.
     #[inline(always)]
     pub fn release(&mut self, lane: u32) {

@@ -42,6 +42,20 @@ impl Network {
         arrival.max(stay.out.grant + index * Time::from(kind.crossbar)).max(place)
     }
 
+    /// Returns the characters that were granted a lane and whose credit has not come back, by the quantum; 0 into terminals.
+    pub fn occupied(&self, lane: u32) -> u64 {
+        let at = &self.lanes[lane as usize];
+        let kind = self.kind(at.link);
+        if kind.to_terminal {
+            return 0;
+        }
+        let by = self.now - Time::from(kind.credit_delay);
+        let left = at.crossing.iter().map(|&stay| self.left_by(&self.stays[stay], by)).sum::<i64>();
+        let (places, quantum) = (i64::from(kind.input_buffer), i64::from(kind.quantum));
+        let returned = (places + at.departed + left) / quantum - places / quantum;
+        (at.granted - returned * quantum).max(0) as u64
+    }
+
     /// Returns how many characters of a packet that holds an output have left the input buffer by a tick, as far as is
     /// known.
     #[inline(always)]

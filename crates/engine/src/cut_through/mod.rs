@@ -35,6 +35,7 @@
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
+//! | the queues that a packet chooses by | [`departures`]: `occupied`; [`allocate`]: `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
 //!
 //! # Files

@@ -102,6 +102,8 @@ columns! {
         store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
+        /// 0, or packets go straight if queue x hops there are less than those over their random switch plus this.
+        via_by_queue: u32,
         /// Ticks for which a switch or a port ignores an interrupt number that it has passed on.
         interrupt_hold_ticks: u64,
         /// Ticks by which a code may be ready for the wires of a switch earlier than `switch_code_ticks` says.
@@ -245,8 +247,7 @@ columns! {
         link_input_buffer: u32,
         /// Per link: characters that one flow-control character (or credit) allows.
         link_quantum: u32,
-        /// Per link (or empty: packets wait for credit): a lane whose input buffer has more characters of complete packets
-        /// pauses its sender, `link_credit_ticks` later. Only where packets are computed as one.
+        /// Per link (or empty: credit): with more characters of complete packets its sender pauses, `link_credit_ticks` later.
         link_pause_above: u32,
         /// Per link (or empty): when no more than this are left, the sender goes on, as much later.
         link_pause_until: u32,
@@ -409,9 +410,8 @@ columns! {
         /// Per flow: number of packets in all; 0: without a limit.
         flow_count: u64,
 
-        /// Ring networks, per link: the next station; a station has the number of the link on which it sends. Empty in
-        /// other networks; in ring networks `link_source` and `link_target` are the vertices of both stations,
-        /// `link_character_ticks` is the time of a symbol, and the columns of switches, groups and routes are empty.
+        /// Ring networks (or empty), per link: the next station, by the link on which it sends. Then the ends of links are of
+        /// stations, `link_character_ticks` is of a symbol, and the columns of switches, groups and routes are empty.
         station_next: u32,
         /// Per station: its ring.
         station_ring: u32,

@@ -21,9 +21,9 @@ impl Network {
     }
 
     /// Finds out how far can be computed in advance in this tick: until somebody looks, a link fails, or a code moves on.
-    /// Paths of packets are recorded in order, so with these nothing is.
+    /// Paths of packets are recorded in order, and queues are counted in any tick, so with these nothing is.
     pub(super) fn look_ahead(&mut self) {
-        self.horizon = if self.hops.limit == 0 {
+        self.horizon = if self.hops.limit == 0 && self.fabric.via_by_queue == 0 {
             let codes = self.codes.as_ref().map_or(UNKNOWN, |codes| codes.horizon(self.agenda.now));
             self.faults.next().unwrap_or(UNKNOWN).min(codes).min(self.looked_at)
         } else {

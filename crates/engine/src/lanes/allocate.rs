@@ -43,6 +43,24 @@ impl Network {
         self.touch(group);
     }
 
+    /// Returns the characters that were granted a lane and whose credit has not come back, by the quantum; 0 into terminals.
+    pub fn occupied(&self, lane: u32) -> u64 {
+        let at = &self.lanes[lane as usize];
+        let link = &self.links[at.link as usize];
+        if link.to_terminal {
+            return 0;
+        }
+        let unsent: u32 = at.outgoing.iter().map(|packet| packet.length - packet.sent).sum();
+        let promised = link.input_buffer / link.quantum * link.quantum;
+        u64::from((unsent + promised).saturating_sub(at.credit.by(self.agenda.now, link.quantum)))
+    }
+
+    /// Returns the characters of packets whose heads wait for a group.
+    pub fn waiting(&self, group: u32) -> u64 {
+        let heads = self.groups[group as usize].waiting.iter();
+        heads.map(|&(_, queue)| u64::from(self.queues[queue as usize].front().left)).sum()
+    }
+
     /// Frees a lane in this tick.
     pub fn release(&mut self, lane: u32) {
         self.set_holder(lane, NONE);

@@ -277,6 +277,12 @@ impl Credit {
         self.returning.insert(time)
     }
 
+    /// Returns the characters for which there is credit at a tick.
+    pub fn by(&self, time: Time, quantum: u32) -> u32 {
+        let later = (0..self.returning.len()).take_while(|&index| self.returning.get(index) <= time);
+        self.count + later.count() as u32 * quantum
+    }
+
     /// Returns the characters for which credit is there or returns.
     pub fn total(&self, quantum: u32) -> u32 {
         self.count + self.returning.len() * quantum

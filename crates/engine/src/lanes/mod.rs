@@ -28,6 +28,7 @@
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `send_to_terminal`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
+//! | the queues that a packet chooses by | [`allocate`]: `occupied`, `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `distribute.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
 //! | down, ended, up | [`fault`]: `go_down`, `end_early`, `go_up` | `fault.rs`: `go_down`, `end_early`, `go_up` |
 //! | spilled, no output | [`fault`]: `spill`, `spill_all`, `discard` | `fault.rs`: `spill`, `throw_away`, `discard` |
@@ -74,7 +75,7 @@
 //! * Where characters of a lane cross ahead from several queues, credit may return earlier than some that is known. It is
 //!   sorted in, and `starts_at` corrected. This is done only where a packet that has begun has all its credit.
 //! * What is computed in advance is before the `horizon`, and so before the next fault, the next move of a code and the
-//!   next tick at which the run looks at the state or the counts. A crossing is, besides, before the time-out of its packet.
+//!   next tick at which the run looks at the state or the counts; nothing is where packets choose their way by queues. A crossing is, besides, before the time-out of its packet.
 //! * `due` of a link or port is the earliest tick for which it is scheduled. An event of a later tick finds another
 //!   `due` and does nothing, so events need not be removed. The same holds for `asks_at` and `watched_at` of a queue.
 //! * A lost packet is counted once, when its first piece is lost, and forgotten with its last piece.

@@ -1,8 +1,7 @@
 //! The event loop: one run from tick 0 to its end.
 //!
 //! The order of a tick is that of `docs/background/wormhole-model.md`, `docs/background/ring-model.md` and
-//! `docs/background/programs.md`. The loop knows a network only by the trait in [`network`], and is compiled once per
-//! kind.
+//! `docs/background/programs.md`. The loop knows a network only by the trait in [`network`], compiled once per kind.
 //!
 //! # Map
 //!
@@ -13,7 +12,7 @@
 //! | deliveries are recorded | [`run_loop`]: `record_deliveries` | `twin.rs`: `deliver` |
 //! | programs continue | [`run_loop`]: `let_programs_go_on` | `twin.rs`: `let_programs_go_on` |
 //! | sources beside programs are asked | [`run_loop::beside`]: `divide_requests`, `send_beside` | `beside.rs`: `source_sends`, `sources_use_the_rest` |
-//! | sources are asked, and packets dispatched | [`run_loop`]: `dispatch_all`; [`run_loop::several`]: `ask_ports` | `twin.rs`: `ask`, `dispatch`, `send_by_ports` |
+//! | sources are asked, and packets dispatched, over a random switch or not | [`run_loop`]: `dispatch_all`; [`run_loop::several`]: `ask_ports`; [`network::by_queue`]: `via` | `twin.rs`: `ask`, `dispatch`, `send_by_ports`; `by_queue.rs`: `chosen_via` |
 //! | the network decides | [`network`]: `decide` | `event.rs`: the order of `What` |
 //!
 //! # Files
@@ -21,7 +20,7 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | this one | the options and results of a run; [`Simulation`], a run with its network | |
-//! | [`network`], [`network::with_lanes`], [`network::with_packets`] | what the loop needs of a network, for each kind | `News`; the state of a network only through its methods |
+//! | [`network`], [`network::with_lanes`], [`network::with_packets`], [`network::by_queue`] | what the loop needs of a network, for each kind; straight or over a random switch, by queues | `News`; the state of a network only through its methods |
 //! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
 //! | [`run_loop::beside`] | sources of terminals that run programs: turns on the link, and the end of both | `Beside`; `News`: `asking`, `heads`, `lost`; `Run`: `pending`, `newest`, `end` |
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |

@@ -1,10 +1,11 @@
 //! The interface between the event loop and the kinds of network.
 
+mod by_queue;
 mod with_lanes;
 mod with_packets;
 
 use super::RunError;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::lanes::Losses;
 use crate::measure::{Code, Delivery, Hop, Hops, LinkCounts};
@@ -73,6 +74,26 @@ pub(super) trait Network {
 
     /// Takes a packet from its source; returns whether another one can follow immediately.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
+
+    /// The same for a packet that chooses now whether it goes to its random switch.
+    #[inline(always)]
+    fn send(&mut self, terminal: u32, packet: &Packet) -> bool {
+        if self.fabric().via_by_queue == 0 || packet.via == NONE {
+            return self.dispatch(terminal, packet);
+        }
+        let packet = Packet { via: by_queue::via(self, terminal, packet), ..*packet };
+        self.dispatch(terminal, &packet)
+    }
+
+    /// Returns the characters granted a lane that is not into a terminal, until their credit is back.
+    fn occupied(&self, _lane: u32) -> u64 {
+        0
+    }
+
+    /// Returns the characters of packets whose heads wait for a group.
+    fn waiting(&self, _group: u32) -> u64 {
+        0
+    }
 
     /// Schedules a request to a terminal's source at a later tick.
     fn schedule_source(&mut self, terminal: u32, time: Time);

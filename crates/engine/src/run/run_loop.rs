@@ -349,7 +349,7 @@ impl Run {
         let beside = &mut self.beside;
         self.events += programs.turn(self.now, &mut |terminal, packet| {
             Self::yields(beside, terminal);
-            network.dispatch(terminal, packet)
+            network.send(terminal, packet)
         });
         for (port, held) in programs.off_bus() {
             network.off_bus(port, held);
@@ -423,7 +423,7 @@ impl Run {
         if self.taken.watches() {
             self.taken.leave(packet.mark, packet.created, network.fabric().copies(packet.target));
         }
-        network.dispatch(terminal, packet)
+        network.send(terminal, packet)
     }
 
     /// Does what is due before the events of tick `next`; returns whether all of it is done, or sources still have to

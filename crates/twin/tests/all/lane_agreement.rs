@@ -1,9 +1,10 @@
 //! The engine and the twin deliver the same packets at the same ticks, in random networks with lanes.
 
+use fabriloom_engine::kernel::Time;
 use fabriloom_twin::{FlowControl, run};
 
 use crate::scenarios::agree::{Agreed, Seen};
-use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets};
+use crate::scenarios::lanes::{by_queue, with_classes, with_lanes, with_whole_packets};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
@@ -67,4 +68,27 @@ fn programs_over_lanes_agree() {
         seen.compare(seed, &fabric, time_for(&fabric, 15));
     }
     assert!(seen.received > 100, "{seen:?}");
+}
+
+#[test]
+fn packets_that_choose_by_queues_agree() {
+    let (mut agreed, mut straight) = (Agreed::default(), 0);
+    for seed in seeds("choices by queues", 0..160) {
+        let (drawn, until) =
+            if seed % 4 == 0 { random_network(seed) } else { (random_fabric(seed), Time::MAX) };
+        let until = until.min(time_for(&drawn, 15));
+        let mut fabric =
+            if seed % 2 == 0 { with_whole_packets(&drawn, seed) } else { with_lanes(&drawn, seed) };
+        if let Some(classes) = with_classes(&fabric, seed).filter(|_| seed % 5 == 0) {
+            fabric = classes;
+        }
+        let always = fabric.clone();
+        if by_queue(&mut fabric, seed) {
+            agreed.compare(seed, &fabric, until);
+            let [one, other] = [&always, &fabric].map(|f| run(f, FlowControl::Counted, until).deliveries);
+            straight += usize::from(one != other);
+        }
+    }
+    assert!(agreed.delivered > 30 * agreed.runs && agreed.runs > 20, "{agreed:?}");
+    assert!(straight > 15, "queues changed {straight} of {} runs", agreed.runs);
 }

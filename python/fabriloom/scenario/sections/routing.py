@@ -225,6 +225,24 @@ class Valiant(AnyRouting):
     )
 
 
+class Ugal(AnyRouting):
+    """Straight or over a random switch, by the queues at the source's switch (UGAL-L), with the lanes of
+    valiant; cannot deadlock.
+    """
+
+    kind: Literal["ugal"]
+    root: Annotated[int, Field(ge=0)] | str | None = Field(
+        default=None,
+        description="The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
+        "most central switch",
+    )
+    threshold: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
+        default=None,
+        description="A packet goes straight while the characters queued on that way, times its hops, are not "
+        "more than those of the way over the random switch, times its hops, and this; 0 if not given",
+    )
+
+
 class UpStarDownStar(AnyRouting):
     """up*/down*: no upward link after a downward link, on any graph; cannot deadlock."""
 
@@ -307,6 +325,7 @@ Routing = Annotated[
     | MinimalLayers
     | Hops
     | Valiant
+    | Ugal
     | Interval
     | FewestBuses
     | Table

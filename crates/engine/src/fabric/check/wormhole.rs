@@ -16,7 +16,8 @@ pub fn check(fabric: &Fabric) -> Checked {
         known(column, values, most)?;
     }
     known("port_priority", &fabric.port_priority, 1)?;
-    pause(fabric)
+    pause(fabric)?;
+    by_queue(fabric)
 }
 
 /// Returns the shapes of the columns that only wormhole networks have.
@@ -80,6 +81,18 @@ fn pause(f: &Fabric) -> Checked {
         Some((link, (_, until))) => fail("link_pause_until", link, *until, "at most link_pause_above"),
         None => Ok(()),
     }
+}
+
+/// Refuses a choice by queues where these are not counted.
+fn by_queue(f: &Fabric) -> Checked {
+    let counted = f.is_by_packet() || f.is_by_character();
+    let lost = f.has_faults() || f.has_timeouts() || f.has_tables();
+    let others = f.has_pause() || f.has_distributions() || !f.link_deletes_address.is_empty();
+    if f.via_by_queue > 0 && (!counted || lost || others || f.via_switch.is_empty()) {
+        let expected = "0, unless links have lanes, packets draw switches and none is lost, paused or copied";
+        return fail("via_by_queue", 0, f.via_by_queue, expected);
+    }
+    Ok(())
 }
 
 fn links(f: &Fabric) -> Checked {

@@ -56,6 +56,14 @@ impl Network for Lanes {
         false
     }
 
+    fn occupied(&self, lane: u32) -> u64 {
+        Lanes::occupied(self, lane)
+    }
+
+    fn waiting(&self, group: u32) -> u64 {
+        Lanes::waiting(self, group)
+    }
+
     fn schedule_source(&mut self, terminal: u32, time: Time) {
         self.schedule(lanes::Event::Source(terminal), time);
     }

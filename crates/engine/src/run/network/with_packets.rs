@@ -55,6 +55,14 @@ impl Network for Packets {
         false
     }
 
+    fn occupied(&self, lane: u32) -> u64 {
+        Packets::occupied(self, lane)
+    }
+
+    fn waiting(&self, group: u32) -> u64 {
+        Packets::waiting(self, group)
+    }
+
     fn schedule_source(&mut self, terminal: u32, time: Time) {
         self.schedule(Event::Source(terminal), time);
     }

@@ -116,7 +116,7 @@ impl Run {
         self.newest[at] = packet.created;
         self.taken.leave(packet.mark, packet.created, network.fabric().copies(packet.target));
         let marked = mark::of(packet.mark, mark::SOURCE);
-        Some(network.dispatch(terminal, &Packet { dispatch, mark: marked, ..packet }))
+        Some(network.send(terminal, &Packet { dispatch, mark: marked, ..packet }))
     }
 
     /// Ends the sources when every program has come to its end, and the run if programs wait for ever.

@@ -36,7 +36,7 @@ impl Run {
                     let copies = network.fabric().copies(packet.target);
                     self.taken.leave(packet.mark, packet.created, copies);
                 }
-                let more = network.dispatch(port, &packet);
+                let more = network.send(port, &packet);
                 ports.took(port, more);
             }
             let wake = ports.wake(network.fabric(), sources, terminal, self.now);
