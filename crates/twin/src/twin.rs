@@ -85,7 +85,7 @@ impl<'a> Twin<'a> {
             ways: Ways::new(fabric),
             ports: fabric.has_ports().then(|| Ports::new(fabric)),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
-            yields: vec![false; fabric.terminals as usize],
+            yields: vec![false; fabric.ports() as usize],
             sources_ended: false,
             turn: -1,
             given: vec![None; fabric.terminals as usize],
@@ -152,8 +152,7 @@ impl<'a> Twin<'a> {
     fn ask(&mut self, terminal: u32) {
         if self.programs.is_some() {
             self.enter_turn(self.now);
-            let yields = self.fabric.has_sources_beside() && self.yields[terminal as usize];
-            if yields && self.source_sends(terminal) {
+            if self.yields[terminal as usize] && self.source_sends(terminal) {
                 return;
             }
             return self.programs.iter_mut().for_each(|programs| programs.link_free(terminal));
