@@ -152,7 +152,8 @@ impl<'a> Twin<'a> {
     fn ask(&mut self, terminal: u32) {
         if self.programs.is_some() {
             self.enter_turn(self.now);
-            if self.yields[terminal as usize] && self.source_sends(terminal) {
+            let has_both = self.fabric.has_sources_beside();
+            if has_both && self.yields[terminal as usize] && self.source_sends(terminal) {
                 return;
             }
             return self.programs.iter_mut().for_each(|programs| programs.link_free(terminal));
