@@ -128,7 +128,7 @@ def picture(rows: Sequence[Sequence[str]]) -> Chart:
             if row[1] == strategy and row[2] == HOST
         ]
         series.append(Series(strategy, points, "line"))
-    axes = Axis("nodes", log=True), Axis("event latency, mean (µs)", log=True)
+    axes = Axis("nodes", log=True), Axis("event latency, mean (µs)", log=True, top=30_000)
     note = f"Messages of {FRAGMENT_KB} kB at {RATE_KHZ} kHz, 90 % of a builder's link."
     return Chart("Event building by strategy", *axes, series, note)
 
