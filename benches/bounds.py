@@ -1,11 +1,12 @@
 """What guaranteed bounds cost by flows and routers, written to ``benches/BOUNDS.md``: measured, not asserted.
 
-``.venv/bin/python benches/bounds.py`` takes some seconds. Processor time of compiling the network and of the
-bounds of all flows; the least of three.
+``.venv/bin/python benches/bounds.py`` takes some seconds; ``--quick`` measures one case and writes nothing.
+Processor time of compiling the network and of the bounds of all flows; the least of three.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import time
 from pathlib import Path
@@ -69,6 +70,11 @@ def row(name: str) -> str:
 
 def main() -> None:
     """Measure all and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="measure one case, and write nothing")
+    if parser.parse_args().quick:
+        print(row(min(CASES, key=len)))
+        return
     head = "| network | building, s | bounds of all flows, s | greatest bound, ms |\n|---|---|---|---|"
     text = PAGE.read_text(encoding="utf-8").partition(MARK)[0] if PAGE.exists() else ""
     rows = "\n".join(row(name) for name in CASES)
