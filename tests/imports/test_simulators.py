@@ -91,6 +91,11 @@ def test_flows_of_hpcc_run(tmp_path: Path) -> None:
     assert rows["4"]["completion_ns"] == pytest.approx(expected, abs=5)
 
 
+def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
+    found = read(tmp_path, "hpcc", FLOWS.replace("65536", "2000000000"), HPCC)
+    assert found.flows[0].bytes == 2_000_000_000
+
+
 def test_a_tree_of_htsim(tmp_path: Path) -> None:
     found = read(tmp_path, "htsim", TREE, MATRIX)
     names = found.graph.switch_names

@@ -141,7 +141,7 @@ def test_a_missing_library_is_named_with_what_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'fabriloom\[plots\]'"):
-        plot.library()
+        plot.of_figures()
     refused = CliRunner().invoke(app, ["plot", str(tmp_path)])
     assert refused.exit_code == 2
     assert "fabriloom[plots]" in refused.stderr

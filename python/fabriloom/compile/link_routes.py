@@ -148,7 +148,7 @@ class LinkRoutes:
         return [[0]] if self.technology.holds_wire else self.classes.lanes
 
     def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> RouteTable:
-        """Return a table by these lanes of each link, without those that packets need not wait for."""
+        """Return a table by these lanes of each link, or by whole links where packets that wait hold them."""
         if self.technology.holds_wire:
             return table
         return routing.divide(graph, table, len(own), self.lane_choice)

@@ -76,10 +76,10 @@ def _line(
         what, cycles = words[at], 1
         if at + 1 >= len(words):
             lines.fail(number, f"{what} without its number", _HINT, what)
-        name = _whole(lines, number, words[at + 1], 0, 1 << 20)
+        name = lines.whole(number, words[at + 1], _HINT, 1 << 20)
         at += 2
         if at < len(words) and words[at].lstrip("-").isdecimal():
-            cycles = _whole(lines, number, words[at], 1, _MOST_CYCLES)
+            cycles = lines.whole(number, words[at], _HINT, _MOST_CYCLES, 1)
             at += 1
         pairs.append((what, name, cycles))
     if pairs[0][0] != "router" or len(pairs) < 2:
@@ -101,11 +101,3 @@ def _line(
                 number, f"node {name} is joined already (line {nodes[name][2]})", "a node has one router"
             )
         nodes[name] = (router, cycles, number)
-
-
-def _whole(lines: Lines, number: int, word: str, least: int, most: int) -> int:
-    if not (
-        word.isascii() and word.lstrip("-").isdecimal() and len(word) < 10 and least <= int(word) <= most
-    ):
-        lines.fail(number, f'"{word[:40]}" is no whole number from {least} to {most}', _HINT, word)
-    return int(word)

@@ -22,7 +22,7 @@ _HINT = 'a node is {"id":"2","type":"COMM_SEND_NODE","dataDeps":["1"],"attr":[..
 
 def chakra(files: Sequence[Path]) -> Trace:
     """Read the traces of all ranks."""
-    return trace("chakra", files, _rank)
+    return trace(files, _rank)
 
 
 def _rank(stream: Stream, rank: Rank, left_out: Counter[str]) -> None:
@@ -93,7 +93,7 @@ def _operation(stream: Stream, rank: Rank, node: dict[str, Any], left_out: Count
         time_us = node.get("durationMicros", node.get("duration_micros", 0))
         return f"calc {_whole(stream, time_us, 'durationMicros') * 1000}"
     if kind not in ("COMM_SEND", "COMM_RECV"):
-        if kind not in ("METADATA",):
+        if kind != "METADATA":
             left_out[kind[:40] or "node without a type"] += 1
         return "calc 0"
     attributes = _attributes(stream, node)

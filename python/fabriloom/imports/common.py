@@ -20,6 +20,8 @@ from ..topology import Graph, GraphError, edge_list, measure
 from ..topology.raw import LONGEST_DELAY_PS, RawGraph, RawLink, RawVertex, components
 
 _MOST_BYTES = 1 << 30
+SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+"""Of the letters before the unit of a rate."""
 _ETHERNET = {
     "ethernet-100m": 1e8,
     "ethernet-1g": 1e9,
@@ -57,6 +59,20 @@ class Lines:
     def fail(self, line: int, message: str, hint: str, part: str = "") -> NoReturn:
         """Raise it."""
         raise self.error(line, message, hint, part)
+
+    def whole(self, line: int, word: str, hint: str, most: int, least: int = 0) -> int:
+        """Return a whole number of a line. Raises ReadError."""
+        if not (word.isascii() and word.isdecimal() and len(word) < 20 and least <= int(word) <= most):
+            self.fail(line, f'"{word[:40]}" is no whole number from {least} to {most}', hint, word)
+        return int(word)
+
+    def link_numbers(self, line: int, bits_per_s: float, time: str, part: str) -> dict[str, float]:
+        """Return rate and delay of a link as ``RawLink`` has them; ``part`` of the line gives the delay."""
+        try:
+            delay_ps = units.parse_time_ps(time)
+        except units.UnitError as error:
+            raise self.error(line, error.message, error.hint, part) from None
+        return {"rate_bits_per_s": float(round(bits_per_s)), "delay_ps": float(delay_ps)}
 
 
 FRAME_BYTES = 1000

@@ -32,7 +32,7 @@ _BYTES = {
     **dict.fromkeys(("MPI_INT", "MPI_UNSIGNED", "MPI_FLOAT", "MPI_SHORT_INT", "MPI_INTEGER", "MPI_REAL"), 4),
     **dict.fromkeys(("MPI_LONG", "MPI_UNSIGNED_LONG", "MPI_DOUBLE", "MPI_LONG_LONG_INT", "MPI_FLOAT_INT"), 8),
     **dict.fromkeys(("MPI_UNSIGNED_LONG_LONG", "MPI_LONG_LONG", "MPI_2INT", "MPI_COMPLEX"), 8),
-    **dict.fromkeys(("MPI_DOUBLE_PRECISION",), 8),
+    "MPI_DOUBLE_PRECISION": 8,
     **dict.fromkeys(("MPI_LONG_DOUBLE", "MPI_DOUBLE_COMPLEX", "MPI_DOUBLE_INT", "MPI_LONG_INT"), 16),
 }
 _UNKNOWN = "messages of datatypes of their own, counted as bytes"
@@ -79,7 +79,7 @@ class _State:
 
 def dumpi(files: Sequence[Path]) -> Trace:
     """Read the traces of all ranks."""
-    return trace("dumpi", files, _rank)
+    return trace(files, _rank)
 
 
 def _rank(stream: Stream, rank: Rank, left_out: Counter[str]) -> None:

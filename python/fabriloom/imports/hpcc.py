@@ -11,16 +11,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import units
 from ..reading import ReadError
-from .common import CUT, Fabric, Flow, Imported, Lines
+from .common import CUT, SCALE, Fabric, Flow, Imported, Lines
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([kKMGT]?)bps")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:e-?\d+)?)(ps|ns|us|ms|s)")
 _SECONDS = re.compile(r"\d{1,6}(?:\.\d{1,12})?")
 _HINT = "links are lines such as: 0 2 100Gbps 0.001ms 0"
-
-
 _FLOW_HINT = "flows are lines such as: 0 1 3 100 65536 2.0"
 
 
@@ -32,10 +29,12 @@ def hpcc(files: Sequence[Path]) -> Imported:
     texts.sort(key=lambda text: len(text[1][0][1]), reverse=True)  # a topology begins with three counts
     (lines, rows), *others = texts
     number, head = rows[0]
-    nodes, switches, links = (_whole(lines, number, word, 1 << 20) for word in _of(lines, number, head, 3))
+    nodes, switches, links = (
+        lines.whole(number, word, _HINT, 1 << 20) for word in _of(lines, number, head, 3)
+    )
     number, words = rows[1] if switches and len(rows) > 1 else (number, [])
     body = rows[2:] if switches else rows[1:]
-    ids = {_whole(lines, number, word, nodes - 1) for word in _of(lines, number, words, switches)}
+    ids = {lines.whole(number, word, _HINT, nodes - 1) for word in _of(lines, number, words, switches)}
     _announced(lines, rows[0], links, len(body), "links", 2)
     fabric = Fabric(lines)
     for node in range(nodes):
@@ -68,19 +67,19 @@ def _announced(
 
 def _flows(lines: Lines, rows: list[tuple[int, list[str]]], fabric: Fabric) -> tuple[Flow, ...]:
     number, head = rows[0]
-    count = _whole(lines, number, _of(lines, number, head, 1)[0], 1 << 24)
+    count = lines.whole(number, _of(lines, number, head, 1)[0], _FLOW_HINT, 1 << 24)
     _announced(lines, rows[0], count, len(rows) - 1, "flows", 0)
     rates = {link.source: link.numbers["rate_bits_per_s"] for link in fabric.raw.links}
     found: list[Flow] = []
     for number, row in rows[1:]:
         words = _of(lines, number, row, 6)
-        ends = [f"h{_whole(lines, number, word, 1 << 20)}" for word in words[:2]]
+        ends = [f"h{lines.whole(number, word, _FLOW_HINT, 1 << 20)}" for word in words[:2]]
         for end, word in zip(ends, words, strict=False):
             if end not in fabric.line_of:
                 lines.fail(number, f"node {word} is no host", "flows go from host to host", word)
         if ends[0] == ends[1]:
             lines.fail(number, f"node {words[0]} sends to itself", "name two hosts")
-        size = _whole(lines, number, words[4], 10**12)
+        size = lines.whole(number, words[4], _FLOW_HINT, 10**12)
         if not size:
             lines.fail(number, "a flow has at least a byte", "remove it, or give its bytes", words[4])
         if not _SECONDS.fullmatch(words[5]):
@@ -98,7 +97,7 @@ def _links(
     lossy = False
     for number, row in body:
         words = _of(lines, number, row, 5)
-        ends = [_whole(lines, number, word, nodes - 1) for word in words[:2]]
+        ends = [lines.whole(number, word, _HINT, nodes - 1) for word in words[:2]]
         if ends[0] == ends[1]:
             lines.fail(number, f"node {ends[0]} is joined to itself", "name two nodes")
         a, b = (f"s{end}" if end in ids else f"h{end}" for end in ends)
@@ -106,12 +105,8 @@ def _links(
         if rate is None or time is None:
             word = words[2] if rate is None else words[3]
             lines.fail(number, f'"{word[:40]}" is no {"rate" if rate is None else "delay"}', _HINT, word)
-        bits = float(rate[1]) * {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[rate[2]]
-        try:
-            delay_ps = units.parse_time_ps(f"{time[1]} {time[2]}")
-        except units.UnitError as error:
-            raise lines.error(number, error.message, error.hint, words[3]) from None
-        own = {"rate_bits_per_s": float(round(bits)), "delay_ps": float(delay_ps)}
+        bits_per_s = float(rate[1]) * SCALE[rate[2]]
+        own = lines.link_numbers(number, bits_per_s, f"{time[1]} {time[2]}", words[3])
         key = (min(a, b), max(a, b))
         count[key] = count.get(key, -1) + 1
         tail = f"#{count[key]}" if count[key] else ""
@@ -124,9 +119,3 @@ def _of(lines: Lines, number: int, words: list[str], count: int) -> list[str]:
     if len(words) != count:
         lines.fail(number, f"{len(words)} values, where {count} are meant", _HINT)
     return words
-
-
-def _whole(lines: Lines, number: int, word: str, most: int) -> int:
-    if not (word.isascii() and word.isdecimal() and len(word) < 10 and int(word) <= most):
-        lines.fail(number, f'"{word[:40]}" is no whole number from 0 to {most}', _HINT, word)
-    return int(word)

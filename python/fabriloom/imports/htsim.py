@@ -86,7 +86,7 @@ def _tree(lines: Lines) -> tuple[dict[str, tuple[int, int]], list[_Tier]]:
             )
         if len(words) != 2:
             lines.fail(number, f"{words[0]} has one value", f"write {words[0]} and a number")
-        value = _whole(lines, number, words[1], 2 if key == "tier" else _MOST)
+        value = lines.whole(number, words[1], "change it", 2 if key == "tier" else _MOST)
         if key == "tier":
             values = tiers.setdefault(value, _Tier(number)).values
             continue
@@ -107,10 +107,8 @@ def _tree(lines: Lines) -> tuple[dict[str, tuple[int, int]], list[_Tier]]:
     return head, [tiers[tier] for tier in range(count)]
 
 
-def _build(
-    lines: Lines, fabric: Fabric, head: dict[str, tuple[int, int]], tiers: list[_Tier]
-) -> dict[int, str]:
-    """Add switches, hosts and cables; return the names of the hosts."""
+def _build(lines: Lines, fabric: Fabric, head: dict[str, tuple[int, int]], tiers: list[_Tier]) -> int:
+    """Add switches, hosts and cables; return the number of hosts."""
     nodes, pod = head["nodes"][0], head["podsize"][0]
     per_pod = [
         _of(lines, tiers[0].line_of("radix_down"), pod, tiers[0]["radix_down"], "Podsize by Radix_Down")
@@ -145,7 +143,7 @@ def _build(
         for agg in range(pods * aggs):
             for up in range(per_pod[2]):
                 _cables(fabric, f"agg{agg}", f"core{agg % aggs + aggs * up}", tiers[2])
-    return {host: f"h{host}" for host in range(nodes)}
+    return nodes
 
 
 def _check_down(lines: Lines, tiers: list[_Tier], per_pod: list[int], pods: int) -> None:
@@ -185,19 +183,17 @@ def _of(lines: Lines, line: int, count: int, share: int, what: str) -> int:
 _ENDS = re.compile(r"(\d{1,9})->(\d{1,9})")
 
 
-def _connections(lines: Lines, hosts: dict[int, str], bits_per_s: float) -> Iterator[Flow]:
+def _connections(lines: Lines, hosts: int, bits_per_s: float) -> Iterator[Flow]:
     count, found = None, 0
     for number, whole in lines:
         words = whole.split()
         if not words or words[0].startswith("#"):
             continue
         if words[0] in ("Nodes", "Connections") and len(words) == 2:
-            value = _whole(lines, number, words[1], _MOST)
+            value = lines.whole(number, words[1], "change it", _MOST)
             count = (value, number) if words[0] == "Connections" else count
-            if words[0] == "Nodes" and value > len(hosts):
-                lines.fail(
-                    number, f"{value} nodes; the topology has {len(hosts)}", "name its topology", words[1]
-                )
+            if words[0] == "Nodes" and value > hosts:
+                lines.fail(number, f"{value} nodes; the topology has {hosts}", "name its topology", words[1])
             continue
         if words[0] in ("Triggers", "Failures") and words[1:] == ["0"]:
             continue
@@ -214,14 +210,12 @@ def _connections(lines: Lines, hosts: dict[int, str], bits_per_s: float) -> Iter
 
 
 def _connection(
-    lines: Lines, number: int, words: list[str], hosts: dict[int, str], bits_per_s: float, found: int
+    lines: Lines, number: int, words: list[str], hosts: int, bits_per_s: float, found: int
 ) -> Flow:
     source, target = (int(end) for end in words[0].split("->"))
     for end in (source, target):
-        if end not in hosts:
-            lines.fail(
-                number, f"there is no node {end}: the topology has {len(hosts)}", "change it", words[0]
-            )
+        if end >= hosts:
+            lines.fail(number, f"there is no node {end}: the topology has {hosts}", "change it", words[0])
     if source == target:
         lines.fail(number, f"node {source} sends to itself", "name two nodes", words[0])
     if len(words) % 2 == 0:
@@ -232,14 +226,8 @@ def _connection(
     for key, most in (("start", 10**18), ("size", 10**12)):
         if key not in given:
             lines.fail(number, f"no {key}", _HINT)
-        _whole(lines, number, given[key], most)
+        lines.whole(number, given[key], "change it", most)
     if not int(given["size"]):
         lines.fail(number, "a connection has at least a byte", "remove it, or give its size")
     name = given.get("id", f"{found}")
-    return Flow(name, hosts[source], hosts[target], int(given["size"]), bits_per_s, int(given["start"]))
-
-
-def _whole(lines: Lines, number: int, word: str, most: int) -> int:
-    if not (word.isascii() and word.isdecimal() and len(word) < 20 and int(word) <= most):
-        lines.fail(number, f'"{word[:40]}" is no whole number from 0 to {most}', "change it", word)
-    return int(word)
+    return Flow(name, f"h{source}", f"h{target}", int(given["size"]), bits_per_s, int(given["start"]))

@@ -17,14 +17,12 @@ from math import prod
 from pathlib import Path
 from xml.parsers import expat
 
-from .. import units
 from ..reading import ReadError
 from ..topology import GraphError, build
-from .common import Fabric, Imported, Lines
+from .common import SCALE, Fabric, Imported, Lines
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)([kKMGT]?)(Bps|bps)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(ps|ns|us|ms|s)?")
-_SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _KNOWN = (
     "platform",
     "zone",
@@ -149,12 +147,8 @@ def _numbers(
         )
     if time is None:
         lines.fail(line, f'"{given[latency][:40]}" is no time', "write one such as 50us", given[latency])
-    bits = float(rate[1]) * _SCALE[rate[2]] * (8 if rate[3] == "Bps" else 1)
-    try:
-        delay_ps = units.parse_time_ps(f"{time[1]} {time[2] or 's'}")
-    except units.UnitError as error:
-        raise lines.error(line, error.message, error.hint, given[latency]) from None
-    return {"rate_bits_per_s": float(round(bits)), "delay_ps": float(delay_ps)}
+    bits_per_s = float(rate[1]) * SCALE[rate[2]] * (8 if rate[3] == "Bps" else 1)
+    return lines.link_numbers(line, bits_per_s, f"{time[1]} {time[2] or 's'}", given[latency])
 
 
 def _cables(platform: _Platform, fabric: Fabric) -> None:

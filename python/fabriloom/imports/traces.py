@@ -78,7 +78,6 @@ class Rank:
 class Trace:
     """A trace of several ranks."""
 
-    what: str
     ranks: int
     operations: int
     text: str
@@ -125,7 +124,7 @@ duration = "100 s"
 Read = Callable[[Stream, Rank, Counter[str]], None]
 
 
-def trace(what: str, files: Sequence[Path], read: Read) -> Trace:
+def trace(files: Sequence[Path], read: Read) -> Trace:
     """Read a file for each rank; the last number in its name is the rank's."""
     numbers = [_rank_of(file) for file in files]
     order = sorted(zip(numbers, files, strict=True))
@@ -144,7 +143,7 @@ def trace(what: str, files: Sequence[Path], read: Read) -> Trace:
         if operations > MOST_OPERATIONS:
             raise ReadError(f"{file}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
         parts.append(rank.text())
-    return Trace(what, len(files), operations, "".join(parts), left_out)
+    return Trace(len(files), operations, "".join(parts), left_out)
 
 
 _FILES = "name one file for each rank, with its number in the name, such as trace-0003.txt"

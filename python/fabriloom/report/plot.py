@@ -28,7 +28,7 @@ _End = Annotated[float, Strict()]
 _Point = tuple[_At, _At, None, None, str] | tuple[_At, _At, _End, _End, str]
 
 
-def library() -> Any:
+def of_figures() -> Any:
     """Return matplotlib. Raises :class:`MissingLibrary`."""
     return of_extra("matplotlib", "plots", "figures of charts")
 
@@ -173,7 +173,7 @@ def _draw(axes: Axes, series: Series, number: int) -> None:
 
 def drawn(chart: Chart | HeatMap, form: str) -> bytes:
     """Return a chart's figure in a format; the bytes depend only on the chart, not on a ``matplotlibrc``."""
-    matplotlib = library()
+    matplotlib = of_figures()
     # Names from files are plain text, even with signs of formulas.
     settings: dict[Any, Any] = {
         "text.parse_math": False,

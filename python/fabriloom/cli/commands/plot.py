@@ -39,7 +39,7 @@ def plot(
     if form not in plots.FORMATS:
         raise Mistake(f"--format {form}: choose from {', '.join(plots.FORMATS)}")
     try:
-        plots.library()
+        plots.of_figures()
     except ImportError as error:
         raise Mistake(str(error)) from error
     file = report / "report.html" if report.is_dir() else report
