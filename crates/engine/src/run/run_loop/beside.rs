@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::finish::end_of_waiting;
 use super::{Network, Run};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::measure::Delivery;
-use crate::run::End;
 use crate::terminal::Packet;
 use crate::terminal::program::mark;
 
@@ -126,8 +126,7 @@ impl Run {
             return;
         }
         if programs.is_stuck() && !programs.stopped() {
-            let by_faults = network.lost() > 0 || network.stranded() > 0;
-            self.end.get_or_insert(if by_faults { End::Incomplete } else { End::Deadlocked });
+            self.end.get_or_insert(end_of_waiting(network));
             return;
         }
         beside.over = true;

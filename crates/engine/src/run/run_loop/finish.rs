@@ -43,11 +43,16 @@ impl Run {
         let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
         if waiting && !stopped {
-            let by_faults = network.lost() > 0 || network.stranded() > 0;
-            self.end = Some(if by_faults { End::Incomplete } else { End::Deadlocked });
+            self.end = Some(end_of_waiting(network));
         } else if !waiting && self.sources_are_over() {
             self.end = Some(End::Drained);
         }
         self.end.is_some()
     }
+}
+
+/// Returns how a run ends whose programs wait for ever.
+pub(super) fn end_of_waiting<N: Network>(network: &N) -> End {
+    let by_faults = network.lost() > 0 || network.stranded() > 0;
+    if by_faults { End::Incomplete } else { End::Deadlocked }
 }
