@@ -293,6 +293,7 @@ fn links(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     column(out, "link_stalled_ticks", &counts, |c| c.stalled_ticks)?;
     column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)?;
     column(out, "link_most_stored", &counts, |c| c.most_stored)?;
+    column(out, "lane_busy_ticks", &run.lane_ticks(), |&ticks| ticks)?;
     let losses = run.losses();
     column(out, "link_cut", &losses, |losses| losses.cut)?;
     column(out, "link_discarded", &losses, |losses| losses.discarded)?;

@@ -61,6 +61,7 @@ impl Twin<'_> {
     pub(crate) fn go_down(&mut self, link: u32, ended: Time) {
         let state = &mut self.links[link as usize];
         state.down = true;
+        state.frame = None;
         state.faults += 1;
         state.code_counts.lost += state.codes.len() as u64 + state.codes_on_wire;
         state.codes.clear();

@@ -7,6 +7,7 @@
 //!
 //! Networks of rings have another twin, [`run_rings`], written from `docs/background/ring-model.md`.
 
+mod arbiter;
 mod beside;
 mod by_queue;
 mod code;
@@ -125,6 +126,8 @@ pub struct TwinRun {
     pub deadlocked: bool,
     /// Per link; counting continued after the end until nothing moved any more.
     pub links: Vec<LinkCounts>,
+    /// Per lane: ticks for which it occupied its wire, in the same time; 0 where lanes only take turns.
+    pub lane_ticks: Vec<u64>,
     /// The results of programs, if programs drove the terminals.
     pub messages: Option<Messages>,
 }

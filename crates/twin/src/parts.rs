@@ -185,6 +185,19 @@ pub struct Register {
     pub held: BTreeMap<u8, Time>,
 }
 
+/// The lane that sends next, and the row of a table by which it does, with the characters left to that.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// The lane.
+    pub lane: u32,
+    /// 0: the table of high priority.
+    pub table: usize,
+    /// Its row.
+    pub row: usize,
+    /// Characters that may start before the next row.
+    pub left: i64,
+}
+
 /// One direction of a cable: the state that its lanes share.
 #[derive(Clone, Debug, Default)]
 pub struct Link {
@@ -208,6 +221,18 @@ pub struct Link {
     pub timed_out: u64,
     /// The lane of the character that was started last.
     pub last_sent: Option<u32>,
+    /// The lane whose frame has begun and not ended, and the characters that have started in it.
+    pub frame: Option<(u32, u32)>,
+    /// Per lane: credit of its reservation, in millionths of a tick, at a tick.
+    pub reserved: Vec<i128>,
+    pub raised_at: Time,
+    /// Per table, of high and of low priority: its present row, and the characters left to it.
+    pub tables: [(usize, i64); 2],
+    /// The table used last, and the characters of the first one since the last turn of the second.
+    pub table: usize,
+    pub high_started: u64,
+    /// Per lane: ticks for which it has occupied the wire.
+    pub lane_ticks: Vec<u64>,
     /// Per lane: flow-control characters for that lane of the reverse link that wait for this wire.
     pub flow_control: Vec<u32>,
     /// At a terminal: a packet that has not started, on no lane yet.

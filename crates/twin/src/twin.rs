@@ -64,7 +64,15 @@ impl<'a> Twin<'a> {
                 groups_of_lane[lane as usize].push(group);
             }
         }
-        let link = Link { flow_control: vec![0; fabric.lanes as usize], ..Link::default() };
+        let lanes = fabric.lanes as usize;
+        let first = |row: usize| (0, fabric.lane_table_chars.get(row).map_or(0, |&chars| chars.into()));
+        let link = Link {
+            flow_control: vec![0; lanes],
+            reserved: vec![0; lanes],
+            lane_ticks: vec![0; lanes],
+            tables: [first(0), first(fabric.lane_table_high as usize)],
+            ..Link::default()
+        };
         let mut twin = Self {
             fabric,
             flow_control,
@@ -393,6 +401,7 @@ impl<'a> Twin<'a> {
             end_time,
             deadlocked,
             links: self.links.iter().map(|link| link.counts).collect(),
+            lane_ticks: self.links.iter().flat_map(|link| &link.lane_ticks).copied().collect(),
             messages,
         }
     }

@@ -51,6 +51,9 @@ impl Twin<'_> {
 
     fn start_data(&mut self, link: u32) {
         let ready: Vec<u32> = self.fabric.lanes_of(link).filter(|&lane| self.is_ready(link, lane)).collect();
+        if self.fabric.has_lane_arbiter() {
+            return self.start_by_rules(link, &ready);
+        }
         let last = self.links[link as usize].last_sent;
         let amid = last.filter(|&last| self.lanes[last as usize].amid_packet);
         let held = amid.filter(|last| self.fabric.lane_sharing == sharing::PACKET && !ready.contains(last));
@@ -61,17 +64,21 @@ impl Twin<'_> {
             if self.is_put_off(link, lane) {
                 return;
             }
-            // A terminal's packet is assigned to a lane with its first character.
-            let now = self.now;
-            let packet = std::mem::take(&mut self.links[link as usize].dispatched);
-            let packet = packet.into_iter().map(|character| (now, character));
-            self.lanes[lane as usize].output.extend(packet);
-            self.send(link, lane);
+            self.start_character(link, lane);
         }
     }
 
+    /// Starts the next character of a lane; a terminal's packet is assigned to a lane with its first character.
+    pub(crate) fn start_character(&mut self, link: u32, lane: u32) {
+        let now = self.now;
+        let packet = std::mem::take(&mut self.links[link as usize].dispatched);
+        let packet = packet.into_iter().map(|character| (now, character));
+        self.lanes[lane as usize].output.extend(packet);
+        self.send(link, lane);
+    }
+
     /// Handles a wrong bit in the character that a lane would start now; returns whether it is sent again, later.
-    fn is_put_off(&mut self, link: u32, lane: u32) -> bool {
+    pub(crate) fn is_put_off(&mut self, link: u32, lane: u32) -> bool {
         let now = self.now;
         let Some((_, again)) = self.links[link as usize].wrong.take().filter(|(until, _)| now < *until)
         else {

@@ -37,6 +37,7 @@ impl Fabric {
         let by_packet = self.lanes == 1 || self.lane_sharing == sharing::PACKET;
         self.whole_packet_credit == 1
             && by_packet
+            && !self.has_lane_arbiter()
             && !ends
             && !others
             && self.keeps_headers()
@@ -99,6 +100,16 @@ impl Fabric {
     /// Whether a link has to be simulated character by character: if its lanes share it, packets wait for credit for
     /// all of them, or packets go to several links at once.
     pub fn is_by_character(&self) -> bool {
-        self.lanes > 1 || self.whole_packet_credit != 0 || self.has_distributions()
+        self.lanes > 1
+            || self.whole_packet_credit != 0
+            || self.has_distributions()
+            || self.lane_sharing == sharing::FRAME
+    }
+
+    /// Whether more than a turn or a fixed order decides which lane sends: frames, priorities, reservations or tables.
+    pub fn has_lane_arbiter(&self) -> bool {
+        let ordered =
+            [self.lane_priority.len(), self.lane_share_millionths.len(), self.lane_table_lane.len()];
+        self.lane_sharing == sharing::FRAME || ordered.iter().any(|&rows| rows > 0)
     }
 }

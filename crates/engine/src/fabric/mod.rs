@@ -4,6 +4,8 @@
 //! terminal with one port is its port, and "terminal" in a network means a port. All times are whole ticks of `tick_ps`
 //! picoseconds; buffers are counted in characters. The meaning of every column is given once, here.
 
+#[macro_use]
+mod columns;
 mod address;
 mod check;
 mod code;
@@ -27,38 +29,6 @@ pub use words::{
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
-
-macro_rules! columns {
-    (
-        scalars { $($(#[$scalar_doc:meta])* $scalar:ident : $scalar_type:ty),* $(,)? }
-        columns { $($(#[$doc:meta])* $name:ident : $type:ty),* $(,)? }
-    ) => {
-        /// A network and its traffic as flat arrays.
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct Fabric {
-            $($(#[$scalar_doc])* pub $scalar: $scalar_type,)*
-            $($(#[$doc])* pub $name: Vec<$type>,)*
-        }
-
-        /// Names and types of the scalars, in order.
-        pub const SCALARS: &[(&str, &str)] = &[$((stringify!($scalar), stringify!($scalar_type)),)*];
-
-        /// Names and element types of the array columns, in order.
-        pub const COLUMNS: &[(&str, &str)] = &[$((stringify!($name), stringify!($type)),)*];
-
-        /// Calls `$visit!(name: type)` for every scalar; used by the bindings.
-        #[macro_export]
-        macro_rules! for_each_scalar {
-            ($visit:ident) => { $($visit!($scalar: $scalar_type);)* };
-        }
-
-        /// Calls `$visit!(name: type)` for every array column; used by the bindings.
-        #[macro_export]
-        macro_rules! for_each_column {
-            ($visit:ident) => { $($visit!($name: $type);)* };
-        }
-    };
-}
 
 columns! {
     scalars {
@@ -96,6 +66,14 @@ columns! {
         lane_sharing: u8,
         /// Which of several lanes goes first: [`arbiter::ROUND_ROBIN`] or [`arbiter::FIXED`]; 0 with one lane.
         lane_arbiter: u8,
+        /// Most characters of a frame; 0 unless lanes share by [`sharing::FRAME`].
+        lane_frame_chars: u32,
+        /// Most ticks of the wire that a lane may have saved of its reservation, or overdrawn; 0 without reservations.
+        lane_credit_limit_ticks: u64,
+        /// Number of rows of `lane_table_*` that are of high priority; the others are of low priority.
+        lane_table_high: u32,
+        /// Characters of high priority after which one choice is of low priority, if it can be; [`NONE`]: no limit.
+        lane_high_limit_chars: u32,
         /// 1: a packet starts on a link only with credit for all of it (virtual cut-through).
         whole_packet_credit: u8,
         /// 1: a head requests only when its whole packet has arrived (store and forward); only with `whole_packet_credit`.
@@ -212,6 +190,14 @@ columns! {
         message_bit_error_rate: f64,
     }
     columns {
+        /// Per lane of a link (or empty: all alike): its priority, of which the lowest number goes first.
+        lane_priority: u8,
+        /// Per lane of a link (or empty): the millionths of the wire that are reserved for it.
+        lane_share_millionths: u32,
+        /// Tables of lanes (or empty): a lane of a link.
+        lane_table_lane: u32,
+        /// How many characters it may start before the next row has its turn.
+        lane_table_chars: u32,
         /// Per switch: ticks to decode a header that is complete at the front of an input buffer.
         switch_decode_ticks: u32,
         /// Per switch: ticks between two characters through the crossbar; 0: limited by buffers only.
@@ -237,6 +223,10 @@ columns! {
         link_character_ticks: u32,
         /// Per link: ticks that the end of packet occupies the wire.
         link_end_ticks: u32,
+        /// Per link (or empty): ticks that the beginning of a frame occupies the wire.
+        link_frame_start_ticks: u32,
+        /// Per link (or empty): ticks that the end of a frame occupies the wire.
+        link_frame_end_ticks: u32,
         /// Per link: ticks from the start of a character on the wire until it can be used at the target.
         link_arrival_ticks: u32,
         /// Per link: ticks from a place becoming free at the target until the sender can use its credit.

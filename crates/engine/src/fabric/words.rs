@@ -53,6 +53,8 @@ codes! {
         CHARACTER = 0,
         /// A packet is sent from its first character to its end.
         PACKET = 1,
+        /// Some characters of a lane are sent together, whichever packets they are of.
+        FRAME = 2,
     }
 
     /// What replaces the number of an interrupt.

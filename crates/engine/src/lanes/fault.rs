@@ -218,6 +218,7 @@ impl Network {
         let at = &mut self.links[link as usize];
         at.down = true;
         at.leaves_packet(0);
+        self.drop_frame(link);
         self.lose_codes(link);
         for lane in self.fabric.lanes_of(link) {
             let mut hit = self.empty_sender(lane, asking);

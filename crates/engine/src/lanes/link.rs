@@ -48,6 +48,9 @@ pub(super) struct Link {
     pub character: Time,
     pub end: Time,
     pub arrival: Time,
+    /// Ticks that the beginning and the end of a frame occupy the wire.
+    pub frame_start: Time,
+    pub frame_end: Time,
     pub credit: Time,
     pub counts: LinkCounts,
     pub port: Port,
@@ -60,7 +63,7 @@ impl Link {
         busy_ticks + (characters - packets) * self.character as u64 + packets * self.end as u64
     }
 
-    /// Returns its counts. Those of the row have the time for codes alone as busy, and stalled ticks up to `within_from`.
+    /// Returns its counts. Those of the row have the time for codes and frames alone as busy, and stalled ticks up to `within_from`.
     pub fn counts(&self) -> LinkCounts {
         let busy_ticks = self.busy();
         let mut counts = LinkCounts { busy_ticks, ..self.counts };
@@ -93,6 +96,7 @@ impl Link {
     }
 
     pub fn new(fabric: &Fabric, link: usize) -> Self {
+        let frame = |ticks: &[u32]| ticks.get(link).copied().unwrap_or(0).into();
         Self {
             number: link as u32,
             free_at: 0,
@@ -119,6 +123,8 @@ impl Link {
             character: fabric.link_character_ticks[link].into(),
             end: fabric.link_end_ticks[link].into(),
             arrival: fabric.link_arrival_ticks[link].into(),
+            frame_start: frame(&fabric.link_frame_start_ticks),
+            frame_end: frame(&fabric.link_frame_end_ticks),
             credit: fabric.link_credit_ticks[link].into(),
             counts: LinkCounts::default(),
             port: Port::new(fabric, link),

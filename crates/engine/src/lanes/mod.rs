@@ -22,6 +22,7 @@
 //! | `F(m)`, credit in quanta | [`agenda`]: `give_back`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
+//! | frames, priorities, reservations, tables | [`arbiter`]: `start_by_rules`, `next_by_rules`, `choose`, `charge` | `arbiter.rs`: `start_by_rules`, `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | header deletion | [`allocate`]: `grant`; [`input`]: `cross_one` | `switch.rs`: `delete_header`, `cross_one` |
@@ -49,6 +50,7 @@
 //! | [`buffers`] | rows of times and of packets; free places and credit, and when they return | `Times`, `Row`, `Places`, `Credit` |
 //! | [`packet`], [`event`] | a packet and its headers; the events and their numbers | |
 //! | [`wire`] | a link sends a character; dispatch and delivery | `Lane`: `outgoing`, `ready`, `places`, `credit`, `heads`, `ends`; `Link`: `free_at`, `last`, `known`, `dispatched`, `needed`, `counts`; `starts_at`; `Network::packets`, also with [`distribute`] |
+//! | [`arbiter`] | frames, and which lane sends by priorities, reservations and tables | `Network::wires`; `Link`: `free_at`, `counts` |
 //! | [`input`] | characters arrive, and cross to output buffers | `Queue`: `packets`, `arrivals`, `front_at`, `asked`, `asks_at`, `output`; `Lane`: `receiving`, `ready`, `places`; `crosses_at`; `Port` |
 //! | [`middle`] | the same for characters in the middle of a packet, which are nearly all | what [`wire`] and [`input`] write for these |
 //! | [`ahead`] | what nothing competes with: how far it is computed, and computing it | `horizon`, `looked_at` |
@@ -83,6 +85,7 @@
 mod agenda;
 mod ahead;
 mod allocate;
+mod arbiter;
 mod buffers;
 mod code;
 mod deadlock;

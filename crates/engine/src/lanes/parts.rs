@@ -114,6 +114,24 @@ impl Lane {
     }
 }
 
+/// Returns which of the known lanes of a link are ready now, as bits, and when the next other one of these is. `first`: the
+/// first of its lanes.
+#[inline(always)]
+pub(super) fn ready(lanes: &[Lane], first: u32, known: u32, now: Time) -> (u32, Time) {
+    let (mut known, mut ready, mut next) = (known, 0, UNKNOWN);
+    while known != 0 {
+        let bit = known.trailing_zeros();
+        let time = lanes[(first + bit) as usize].starts_at;
+        if time <= now {
+            ready |= 1 << bit;
+        } else {
+            next = next.min(time);
+        }
+        known &= known - 1;
+    }
+    (ready, next)
+}
+
 /// A packet in an input buffer, or on its way there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming {

@@ -1,6 +1,7 @@
 //! The state of a network with lanes, and when its links and ports are looked at again.
 
 use super::agenda::Agenda;
+use super::arbiter::{Rules, Wire};
 use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
@@ -38,7 +39,10 @@ pub struct Network {
     pub(super) by_packet: bool,
     /// Whether the lowest lane that is ready sends, instead of each in turn.
     pub(super) fixed: bool,
-    /// Whether wires have several lanes, and neither faults nor codes keep wires from them.
+    /// How lanes share wires, where it is more than a turn or a fixed order; and then, per link, its wire.
+    pub(super) rules: Option<Box<Rules>>,
+    pub(super) wires: Vec<Wire>,
+    /// Whether wires have several lanes and no rules, and neither faults nor codes keep wires from them.
     pub(super) shares: bool,
     /// Whether packets wait for credit for all their characters.
     pub(super) whole: bool,
@@ -79,6 +83,8 @@ impl Network {
         let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
             || fabric.switch_choice.contains(&choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
+        let rules = Rules::new(&fabric);
+        let wires = rules.iter().flat_map(|rules| vec![rules.wire(fabric.lanes); fabric.links()]).collect();
         Self {
             agenda: Agenda::new(),
             packets: Slab::default(),
@@ -92,7 +98,9 @@ impl Network {
             contested: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,
-            shares: fabric.lanes > 1 && !fabric.has_faults() && !fabric.has_codes(),
+            shares: fabric.lanes > 1 && rules.is_none() && !fabric.has_faults() && !fabric.has_codes(),
+            rules,
+            wires,
             whole: fabric.whole_packet_credit == 1,
             alone: fabric.lanes == 1 && fabric.output_queues == 0,
             horizon: 0,
@@ -188,8 +196,14 @@ impl Network {
         self.links.iter().map(Link::counts)
     }
 
+    /// Returns per lane the ticks for which its characters and frames have occupied its wire; empty without rules.
+    pub fn lane_ticks(&self) -> Vec<u64> {
+        self.wires.iter().flat_map(|wire| &wire.used).copied().collect()
+    }
+
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
+        self.wires.iter_mut().for_each(|wire| wire.used.fill(0));
         self.links.iter_mut().for_each(|link| link.clear_counts(start));
         self.faults.clear_counts();
         if let Some(codes) = &mut self.codes {

@@ -4,29 +4,11 @@ use super::event::Event;
 use super::link::Link;
 use super::middle::start_middle;
 use super::packet::{Header, Packet};
-use super::parts::{Lane, Outgoing};
+use super::parts::{Outgoing, ready};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{NONE, in_turn};
 use crate::kernel::Time;
 use crate::terminal;
-
-/// Returns which of the known lanes of a link are ready now, as bits, and when the next other one of these is. `first`: the
-/// first of its lanes.
-#[inline(always)]
-fn ready(lanes: &[Lane], first: u32, known: u32, now: Time) -> (u32, Time) {
-    let (mut known, mut ready, mut next) = (known, 0, UNKNOWN);
-    while known != 0 {
-        let bit = known.trailing_zeros();
-        let time = lanes[(first + bit) as usize].starts_at;
-        if time <= now {
-            ready |= 1 << bit;
-        } else {
-            next = next.min(time);
-        }
-        known &= known - 1;
-    }
-    (ready, next)
-}
 
 impl Network {
     /// Puts a packet before its terminal's link, in this tick.
@@ -113,7 +95,7 @@ impl Network {
         }
     }
 
-    /// The same where a wire has one lane, or may be kept by a fault or a code.
+    /// The same where a wire has one lane, or rules of its own, or may be kept by a fault or a code.
     #[inline(never)]
     fn start_otherwise(&mut self, link: u32) {
         let &Link { down, stuck, wrong_until, repeats_until, .. } = &self.links[link as usize];
@@ -122,6 +104,9 @@ impl Network {
         }
         if down || self.codes.is_some() && self.send_code(link) || stuck {
             return;
+        }
+        if self.rules.is_some() {
+            return self.start_by_rules(link);
         }
         if wrong_until > self.agenda.now && self.is_put_off(link) {
             return;
@@ -184,6 +169,9 @@ impl Network {
 
     /// Returns the lane whose next character a free wire would start now, if any can.
     pub(super) fn starts_now(&self, link: u32) -> Option<u32> {
+        if self.rules.is_some() {
+            return self.sends_by_rules(link);
+        }
         let (now, first, shared) = (self.agenda.now, self.fabric.lanes * link, &self.links[link as usize]);
         let last = shared.last;
         if self.by_packet && last != NONE && self.lanes[last as usize].is_amid() {

@@ -449,11 +449,12 @@ impl Simulation {
 
     /// Returns the code counts of every link since then; empty if there are no codes.
     pub fn code_counts(&self) -> &[CodeCounts] {
-        match &self.network {
-            AnyNetwork::Worms(worms) => worms.code_counts(),
-            AnyNetwork::Lanes(lanes) => lanes.code_counts(),
-            AnyNetwork::Packets(_) | AnyNetwork::Rings(_) => &[],
-        }
+        self.any().code_counts()
+    }
+
+    /// Returns per lane the ticks for which it has occupied its wire since then; empty if lanes only take turns.
+    pub fn lane_ticks(&self) -> Vec<u64> {
+        self.any().lane_ticks()
     }
 
     /// Returns what every link has lost since then; empty if none can lose anything.

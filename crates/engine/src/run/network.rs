@@ -8,7 +8,7 @@ use super::RunError;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::lanes::Losses;
-use crate::measure::{Code, Delivery, Hop, Hops, LinkCounts};
+use crate::measure::{Code, CodeCounts, Delivery, Hop, Hops, LinkCounts};
 use crate::ring::{Asking, Counts, Rings, deadlock as ring_deadlock};
 use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 use crate::terminal::Packet;
@@ -162,6 +162,16 @@ pub(super) trait Network {
     /// Returns the counts of every link.
     fn counts(&self) -> Vec<LinkCounts>;
 
+    /// Returns the code counts of every link; empty if there are no codes.
+    fn code_counts(&self) -> &[CodeCounts] {
+        &[]
+    }
+
+    /// Returns per lane the ticks for which it has occupied its wire; empty if lanes only take turns.
+    fn lane_ticks(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// Returns what every link has lost; empty if none can lose anything.
     fn losses(&self) -> Vec<Losses> {
         Vec::new()
@@ -304,6 +314,10 @@ impl Network for Worms {
 
     fn counts(&self) -> Vec<LinkCounts> {
         self.counts().collect()
+    }
+
+    fn code_counts(&self) -> &[CodeCounts] {
+        self.code_counts()
     }
 
     fn clear_counts(&mut self, _start: Time) {

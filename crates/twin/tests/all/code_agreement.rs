@@ -3,7 +3,7 @@
 use crate::scenarios::agree::{Seen as Programs, emptied, links};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::faults::{with_quiet_faults, with_timeouts};
-use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::lanes::{with_arbiters, with_lanes};
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
@@ -46,7 +46,11 @@ fn codes_beside_faults_and_lanes_agree() {
     let mut seen = Seen::default();
     for seed in seeds("faults with codes", 0..12) {
         let fabric = random_fabric(seed);
-        let fabric = if seed % 3 == 0 { with_lanes(&fabric, seed) } else { fabric };
+        let fabric = match seed % 4 {
+            0 => with_lanes(&fabric, seed),
+            1 => with_arbiters(&fabric, seed),
+            _ => fabric,
+        };
         let until = time_for(&fabric, 15);
         let fabric = with_codes(&with_timeouts(&fabric, seed, until), seed, until);
         seen.compare(seed, &fabric, until);

@@ -2,7 +2,7 @@
 
 use crate::scenarios::agree::{Agreed, Seen};
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
-use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::lanes::{with_arbiters, with_lanes};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::programs::{random_programs, with_resends};
 use crate::scenarios::random::{random_fabric, time_for};
@@ -46,8 +46,9 @@ fn replaced_tables_agree() {
 #[test]
 fn lanes_with_faults_agree() {
     let mut agreed = Agreed::default();
-    for seed in seeds("lanes with faults", 0..30) {
-        let fabric = with_lanes(&random_fabric(seed), seed);
+    for seed in seeds("lanes with faults", 0..60) {
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 2 == 0 { with_lanes(&fabric, seed) } else { with_arbiters(&fabric, seed) };
         let until = time_for(&fabric, 15);
         agreed.compare(seed, &with_timeouts(&fabric, seed, until), until);
     }

@@ -1,6 +1,6 @@
 //! Arrays with random errors are either refused, or are a network that runs; nothing panics.
 
-use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::lanes::{with_arbiters, with_lanes};
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::random_fabric;
@@ -113,6 +113,8 @@ fn spoiled_arrays_do_not_panic() {
 fn spoiled_lanes_do_not_panic() {
     let passed = spoiled(|seed| with_lanes(&random_fabric(seed), seed), 1 << 40);
     assert!(passed > 300 && passed < 1200, "{passed} passed the check");
+    let passed = spoiled(|seed| with_arbiters(&random_fabric(seed), seed), 1 << 40);
+    assert!(passed > 300 && passed < 1200, "{passed} with arbiters passed the check");
 }
 
 #[test]

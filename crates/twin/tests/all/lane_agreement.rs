@@ -4,7 +4,7 @@ use fabriloom_engine::kernel::Time;
 use fabriloom_twin::{FlowControl, run};
 
 use crate::scenarios::agree::{Agreed, Seen};
-use crate::scenarios::lanes::{by_queue, with_classes, with_lanes, with_whole_packets};
+use crate::scenarios::lanes::{by_queue, with_arbiters, with_classes, with_lanes, with_whole_packets};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
@@ -15,6 +15,17 @@ fn random_fabrics_with_lanes_agree() {
     let mut agreed = Agreed::default();
     for seed in seeds("fabrics with lanes", 0..60) {
         let fabric = with_lanes(&random_fabric(seed), seed);
+        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+    }
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
+}
+
+#[test]
+fn random_fabrics_with_lane_arbiters_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("lane arbiters", 0..120) {
+        let fabric = with_arbiters(&random_fabric(seed), seed);
         agreed.compare(seed, &fabric, time_for(&fabric, 15));
     }
     assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");

@@ -1,5 +1,6 @@
 //! Lanes in the twin, compared with results computed by hand.
 
+use crate::scenarios::agree::links;
 use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
 use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
@@ -199,4 +200,77 @@ fn lanes_share_the_way_into_the_crossbar() {
     // it crosses at 11, 15, ..., 27, the first at 13, 17, ..., 29, and then the second alone at 31, 33, ..., 39. After
     // the other switch, which is as fast, each is received two ticks after its end crossed here.
     assert_eq!(ends(2), (31, 41));
+}
+
+/// Three packets of 10 characters as before, on three lanes with rules.
+fn ruled(rules: impl Fn(&mut Fabric)) -> Vec<(u32, i64)> {
+    let mut f = funnel(FLIT);
+    divide(&mut f, 3, sharing::CHARACTER, arbiter::ROUND_ROBIN);
+    rules(&mut f);
+    send_list(&mut f, &[&[(3, 8, 0)], &[(4, 8, 0)], &[(5, 8, 0)], &[], &[], &[]]);
+    links(1, &f, 1000);
+    delivered(&counted(&f))
+}
+
+fn frames(f: &mut Fabric, chars: u32, start: u32, end: u32) {
+    const MIDDLE: usize = 6;
+    (f.lane_sharing, f.lane_frame_chars) = (sharing::FRAME, chars);
+    f.link_frame_start_ticks = vec![0; f.links()];
+    f.link_frame_end_ticks = vec![0; f.links()];
+    (f.link_frame_start_ticks[MIDDLE], f.link_frame_end_ticks[MIDDLE]) = (start, end);
+}
+
+/// Frames of four: source 0 at 1 to 4, 13 to 16, 25 and 26; source 1 at 5 to 8, 17 to 20, 27 and 28; source 2 behind them.
+/// With a tick before each frame and two after it they begin 7 ticks apart: the last ones at 43, 48 and 53, with two
+/// characters each from the next tick on.
+#[test]
+fn frames_take_turns() {
+    assert_eq!(ruled(|f| frames(f, 4, 0, 0)), [(0, 28), (1, 30), (2, 32)]);
+    assert_eq!(ruled(|f| frames(f, 4, 1, 2)), [(0, 47), (1, 52), (2, 57)]);
+}
+
+/// The beginning takes 3 ticks and the end 5: the second of two packets of 3 characters follows in the same frame, or has
+/// its own.
+#[test]
+fn a_frame_does_not_end_with_a_packet() {
+    let second_starts = |chars: u32| {
+        let mut f = line(&[SWITCH], FLIT);
+        (f.lane_sharing, f.lane_frame_chars) = (sharing::FRAME, chars);
+        f.link_frame_start_ticks = vec![3; f.links()];
+        f.link_frame_end_ticks = vec![5; f.links()];
+        send_list(&mut f, &[&[(1, 1, 0), (1, 1, 0)], &[]]);
+        links(1, &f, 1000);
+        counted(&f).deliveries[1].started
+    };
+    assert_eq!((second_starts(64), second_starts(3)), (6, 3 + 3 + 5 + 3));
+}
+
+/// Lanes 1 and 2 alternate at 1 to 20, lane 0 follows.
+#[test]
+fn lanes_of_high_priority_precede() {
+    assert_eq!(ruled(|f| f.lane_priority = vec![1, 0, 0]), [(1, 21), (2, 22), (0, 32)]);
+}
+
+/// Half of the wire for lane 0, a quarter for each other. The credits at 1 are 0.5, 0.25 and 0.25: lane 0 sends. They are
+/// 0, 0.5, 0.5 at 2, 0.5, -0.25, 0.75 at 3 and 1, 0, 0 at 4: lanes 1, 2 and 0. So it goes on in every four ticks, lane 0
+/// last at 20. The other two have had five each and alternate, at 21, 23, ..., 29 and 22, 24, ..., 30.
+#[test]
+fn reserved_lanes_get_their_parts() {
+    let rules = |f: &mut Fabric| {
+        f.lane_share_millionths = vec![500_000, 250_000, 250_000];
+        f.lane_credit_limit_ticks = 100;
+    };
+    assert_eq!(ruled(rules), [(0, 22), (1, 31), (2, 32)]);
+}
+
+/// Lane 2 is of high priority, with a limit of 4: it sends at 1 to 4, 6 to 9, 11 and 12. Lane 0 has two characters and
+/// lane 1 four of low priority: lane 0 at 5 and 10, lane 1 at 13 to 16, and so on: lane 1 last at 25 and 26.
+#[test]
+fn tables_have_weights_and_a_limit() {
+    let rules = |f: &mut Fabric| {
+        f.lane_table_lane = vec![2, 0, 1];
+        f.lane_table_chars = vec![3, 2, 4];
+        (f.lane_table_high, f.lane_high_limit_chars) = (1, 4);
+    };
+    assert_eq!(ruled(rules), [(2, 14), (1, 28), (0, 32)]);
 }

@@ -11,7 +11,9 @@ use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{
     with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
 };
-use crate::scenarios::lanes::{with_classes, with_lanes, with_whole_packets, with_whole_packets_and_faults};
+use crate::scenarios::lanes::{
+    with_arbiters, with_classes, with_lanes, with_whole_packets, with_whole_packets_and_faults,
+};
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
@@ -188,7 +190,8 @@ fn small_networks_with_codes() {
 #[test]
 fn small_networks_with_lanes() {
     for seed in seeds("small networks with lanes", 0..80) {
-        let fabric = with_lanes(&random_fabric(seed), seed);
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 4 == 1 { with_arbiters(&fabric, seed) } else { with_lanes(&fabric, seed) };
         let classes = if seed % 3 == 0 { with_classes(&fabric, seed) } else { None };
         let fabric = classes.unwrap_or(fabric);
         let until = time_for(&fabric, packets(seed));

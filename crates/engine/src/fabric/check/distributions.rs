@@ -27,7 +27,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
 /// Refuses features that distributions do not support.
 fn alone(f: &Fabric) -> Checked {
     let others = [
-        ("lanes", f.lanes > 1 || f.whole_packet_credit > 0 || f.output_queues > 0),
+        ("lanes", f.lanes > 1 || f.whole_packet_credit > 0 || f.output_queues > 0 || f.has_lane_arbiter()),
         ("terminal_ports", f.has_ports()),
         ("via_switch", !f.via_switch.is_empty()),
         ("fault_link", f.has_faults()),

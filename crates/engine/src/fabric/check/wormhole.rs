@@ -6,6 +6,7 @@ use crate::fabric::{Fabric, MOST_LANES, NONE, arbiter, choice, length, sharing};
 /// Refuses arrays that do not describe a wormhole network.
 pub fn check(fabric: &Fabric) -> Checked {
     lanes(fabric)?;
+    lane_arbiter(fabric)?;
     links(fabric)?;
     groups(fabric)?;
     routes(fabric)?;
@@ -18,6 +19,11 @@ pub fn check(fabric: &Fabric) -> Checked {
     known("port_priority", &fabric.port_priority, 1)?;
     pause(fabric)?;
     by_queue(fabric)
+}
+
+/// Returns the expected rows of a column that may be empty.
+fn any<T>(column: &[T], rows: usize) -> usize {
+    if column.is_empty() { 0 } else { rows }
 }
 
 /// Returns the shapes of the columns that only wormhole networks have.
@@ -40,6 +46,16 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("link_pause_above", f.link_pause_above.len(), if f.has_pause() { links } else { 0 }),
         ("link_pause_until", f.link_pause_until.len(), f.link_pause_above.len()),
         ("link_reverse", f.link_reverse.len(), links),
+        ("link_frame_start_ticks", f.link_frame_start_ticks.len(), any(&f.link_frame_start_ticks, links)),
+        ("link_frame_end_ticks", f.link_frame_end_ticks.len(), f.link_frame_start_ticks.len()),
+        ("lane_priority", f.lane_priority.len(), any(&f.lane_priority, f.lanes as usize)),
+        (
+            "lane_share_millionths",
+            f.lane_share_millionths.len(),
+            any(&f.lane_share_millionths, f.lanes as usize),
+        ),
+        ("lane_table_chars", f.lane_table_chars.len(), f.lane_table_lane.len()),
+        ("lane_table_lane", f.lane_table_lane.len(), f.lane_table_lane.len()),
         ("link_deletes_header", f.link_deletes_header.len(), links),
         ("group_switch", groups, groups),
         ("group_links", f.group_links.len(), f.group_links.len()),
@@ -62,6 +78,39 @@ fn lanes(f: &Fabric) -> Checked {
     known("output_queues", &[f.output_queues], f.whole_packet_credit)?;
     if f.lanes > 1 && !matches!(f.lane_arbiter, arbiter::ROUND_ROBIN | arbiter::FIXED) {
         return fail("lane_arbiter", 0, f.lane_arbiter, "round robin or fixed");
+    }
+    Ok(())
+}
+
+/// Refuses frames without characters, lanes in no table, and kinds of order that exclude each other.
+fn lane_arbiter(f: &Fabric) -> Checked {
+    if (f.lane_sharing == sharing::FRAME) != (f.lane_frame_chars > 0) {
+        return fail(
+            "lane_frame_chars",
+            0,
+            f.lane_frame_chars,
+            "above 0 if lanes share by frame, and only then",
+        );
+    }
+    let row = |lane: &u32| *lane >= f.lanes;
+    if let Some(at) = f.lane_table_lane.iter().position(row) {
+        return fail("lane_table_lane", at, f.lane_table_lane[at], "a lane of a link");
+    }
+    if f.lane_table_high as usize > f.lane_table_lane.len() {
+        return fail("lane_table_high", 0, f.lane_table_high, "at most the rows of lane_table_lane");
+    }
+    let rows = || f.lane_table_lane.iter().zip(&f.lane_table_chars);
+    let sends = |lane: u32| rows().any(|(&row, &chars)| row == lane && chars > 0);
+    if let Some(lane) = (0..f.lanes).find(|&lane| rows().len() > 0 && !sends(lane)) {
+        return fail("lane_table_chars", 0, format!("nothing for lane {lane}"), "something for every lane");
+    }
+    let by_share = !f.lane_share_millionths.is_empty();
+    if rows().len() > 0 && (by_share || !f.lane_priority.is_empty()) {
+        return fail("lane_table_lane", 0, f.lane_table_lane[0], "empty beside priorities and reservations");
+    }
+    let limit = f.lane_credit_limit_ticks;
+    if by_share != (limit > 0) || limit > 1 << 40 {
+        return fail("lane_credit_limit_ticks", 0, limit, "from 1 to 2^40 with reservations, else 0");
     }
     Ok(())
 }
@@ -98,6 +147,8 @@ fn by_queue(f: &Fabric) -> Checked {
 fn links(f: &Fabric) -> Checked {
     between("link_end_ticks", &f.link_end_ticks, 1, MOST_TICKS, "a positive duration")?;
     between("link_credit_ticks", &f.link_credit_ticks, 1, MOST_TICKS, "a positive duration")?;
+    between("link_frame_start_ticks", &f.link_frame_start_ticks, 0, MOST_TICKS, "a duration")?;
+    between("link_frame_end_ticks", &f.link_frame_end_ticks, 0, MOST_TICKS, "a duration")?;
     between("link_flow_control_ticks", &f.link_flow_control_ticks, 0, MOST_TICKS, "a duration")?;
     between("link_output_buffer", &f.link_output_buffer, 1, 1 << 20, "from 1 to 2^20 characters")?;
     between("link_quantum", &f.link_quantum, 1, 1 << 20, "from 1 to 2^20 characters")?;

@@ -4,7 +4,7 @@ use super::{Happened, Network, News};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::lanes::{self, Losses, Network as Lanes};
-use crate::measure::{Hop, Hops, LinkCounts};
+use crate::measure::{CodeCounts, Hop, Hops, LinkCounts};
 use crate::run::RunError;
 use crate::switched::Standstill;
 use crate::terminal::Packet;
@@ -134,6 +134,14 @@ impl Network for Lanes {
 
     fn counts(&self) -> Vec<LinkCounts> {
         self.counts().collect()
+    }
+
+    fn code_counts(&self) -> &[CodeCounts] {
+        self.code_counts()
+    }
+
+    fn lane_ticks(&self) -> Vec<u64> {
+        Lanes::lane_ticks(self)
     }
 
     fn losses(&self) -> Vec<Losses> {

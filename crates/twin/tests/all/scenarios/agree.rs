@@ -203,6 +203,12 @@ fn same_use(seed: u64, fabric: &Fabric, drained: &Simulation, twin: &TwinRun) {
         return;
     }
     assert_eq!(link_counts(drained), twin.links, "links, seed {seed}");
+    if fabric.has_lane_arbiter() {
+        assert_eq!(drained.lane_ticks(), twin.lane_ticks, "lanes, seed {seed}");
+        let sums = twin.lane_ticks.chunks(fabric.lanes as usize).map(|lanes| lanes.iter().sum::<u64>());
+        let busy = twin.links.iter().map(|link| link.busy_ticks);
+        assert!(fabric.has_codes() || sums.eq(busy), "what lanes occupy is what wires are busy, seed {seed}");
+    }
 }
 
 /// Returns the link counts of a network of switches, in the twin's form.

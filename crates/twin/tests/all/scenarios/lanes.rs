@@ -29,6 +29,42 @@ pub fn with_lanes(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
+/// Gives lanes frames, priorities, reservations or tables, or several of these.
+pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0fa_3e5);
+    let mut f = with_lanes(fabric, seed);
+    let (lanes, character) = (f.lanes, f.link_character_ticks.iter().copied().max().unwrap_or(1));
+    if draw.chance(60) {
+        (f.lane_sharing, f.lane_frame_chars) = (sharing::FRAME, draw.pick(&[1, 2, 3, 7, 16, 64]));
+        if draw.chance(70) {
+            f.link_frame_start_ticks = (0..f.links()).map(|_| draw.between(0, 2 * character)).collect();
+            f.link_frame_end_ticks = (0..f.links()).map(|_| draw.between(0, 2 * character)).collect();
+        }
+    }
+    if draw.chance(30) {
+        let all: Vec<u32> =
+            (0..lanes).chain((0..draw.between(0, 4)).map(|_| draw.between(0, lanes - 1))).collect();
+        f.lane_table_high = draw.between(0, all.len() as u32);
+        f.lane_table_chars = all.iter().map(|_| draw.pick(&[1, 2, 5, 33, 255])).collect();
+        f.lane_table_lane = all;
+        f.lane_table_chars.push(0);
+        f.lane_table_lane.push(lanes - 1);
+        f.lane_high_limit_chars = draw.pick(&[0, 1, 5, 40, NONE]);
+    } else {
+        if draw.chance(50) {
+            f.lane_priority = (0..lanes).map(|_| draw.between(0, 3) as u8).collect();
+        }
+        if draw.chance(70) || f.lane_sharing != sharing::FRAME {
+            f.lane_share_millionths =
+                (0..lanes).map(|_| draw.pick(&[0, 1, 10_000, 250_000, 500_000])).collect();
+            f.lane_credit_limit_ticks = draw.pick(&[1, 50, 2000, 1 << 40]);
+        }
+    }
+    check(&f).expect("the generator makes legal networks");
+    assert!(f.has_lane_arbiter() && f.is_by_character() && !f.is_by_packet());
+    f
+}
+
 /// Gives packets credit for all of them, and makes the network one in which each is computed as one.
 pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xc07_7480);
