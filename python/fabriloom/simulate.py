@@ -93,7 +93,9 @@ def run(
     native["warmup_is_set"] = compiled.scenario.run.warmup_ps != "auto"
     native |= {"reverse_load": compiled.reverse_load, "share_name": names}
     native |= {
-        name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))
+        name: column
+        for name, column in compiled.arrays.items()
+        if name.startswith(("fault_", "code_", "lane_share"))
     }
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.network_kind].engine)

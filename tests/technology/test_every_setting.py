@@ -19,6 +19,10 @@ OTHER: dict[str, Any] = {
     "fault_stops": ["cable", "link"],
     "lane_sharing": ["flit", "packet"],
     "lane_arbiter": ["round-robin", "fixed"],
+    "lane_priority": [[1, 0]],
+    "lane_reserved": [[0.5, 0.3]],
+    "lane_high": ["1:1"],
+    "lane_low": ["0:1,1:2"],
     "switching": ["wormhole", "virtual-cut-through", "store-and-forward"],
     "input_queues": ["fifo", "per-output"],
     "router_latency": ["40 sys + 9 tx"],
@@ -43,7 +47,11 @@ BASE: dict[str, Any] = {
     "fault": [{"link": "s(0,0)>s(0,1)#0", "at": "10 us", "repaired": "400 us"}],
     "run": {"duration": "1 ms"},
 }
-BESIDE: dict[str, dict[str, Any]] = {"cable_delay": {"cable_length": "10 m"}, "lane_arbiter": {"lanes": 2}}
+BESIDE: dict[str, dict[str, Any]] = {
+    "cable_delay": {"cable_length": "10 m"},
+    "lane_arbiter": {"lanes": 2},
+    "lane_priority": {"lanes": 2},
+}
 """Settings without which another one matters to nothing."""
 CASES = [
     (preset, name)
@@ -88,6 +96,8 @@ def test_a_setting_has_an_effect(preset: str, name: str) -> None:
     if name == "via_header":
         more = {"routing": {"kind": "shortest-path", "universal": True}, "fault": []}
     beside = {key: value for key, value in BESIDE.get(name, {}).items() if key in presets()[preset].entries}
+    if "lanes" in beside and presets()[preset].entries["lane_reserved"].value:
+        beside |= {"lane_reserved": [0.5, 0.5]}
     if name.startswith("pause"):
         more = {"fault": []}
     elif "pause_above_flits" in presets()[preset].entries:

@@ -104,8 +104,17 @@ FLITS: Settings = {
     "technology.credit_quantum_flits": [1, 4],
     "technology.input_buffer_flits": [40, 128],
     "technology.lanes": [1, 2, 4],
-    "technology.lane_sharing": ["flit", "packet"],
-    "technology.lane_arbiter": ["round-robin", "fixed"],
+    "technology.lane_sharing": ["flit", "packet", "frame"],
+    "technology.frame_flits": [None, 1, 5],
+    "technology.frame_start_flits": [None, 2],
+    "technology.frame_end_flits": [None, 1],
+    "technology.lane_arbiter": ["round-robin", "fixed", "reserved", "weighted"],
+    "technology.lane_priority": [None, [1, 0], [0, 1, 1, 0]],
+    "technology.lane_reserved": [None, [0.2, 0.7], [0.4, 0, 0.1, 0.2]],
+    "technology.lane_credit_limit_flits": [None, 3, 200],
+    "technology.lane_high": [None, "1:1"],
+    "technology.lane_low": [None, "0:1,1:3", "3:1,0:2,1:2,2:9"],
+    "technology.lane_high_limit": [None, 1, 255],
     "technology.switching": ["wormhole", "virtual-cut-through", "store-and-forward"],
     "technology.overhead": ["0 B", "26 B"],
     "technology.shortest_packet": ["0 B", "84 B"],
@@ -159,6 +168,11 @@ def _not(*kinds: Any) -> Any:
 _given = _not(None)
 
 
+def _sized(lanes: int) -> Any:
+    """Whether a value is of this many lanes."""
+    return lambda value: bool(value) and len(value.split(",") if isinstance(value, str) else value) == lanes
+
+
 def _waits(value: Any) -> bool:
     """Whether arrivals say by themselves how much is sent."""
     return _kind(value) in ("backlog", "burst") or (isinstance(value, dict) and "wait" in value)
@@ -166,6 +180,43 @@ def _waits(value: Any) -> bool:
 
 def _varies(value: Any) -> bool:
     return not _waits(value)
+
+
+def _lane_rules() -> list[Rule]:
+    """Settings of frames, reservations and tables go with the sharing or the arbiter that they are of."""
+    frames = ["frame_flits", "frame_start_flits", "frame_end_flits"]
+    shares, tables = (
+        ["lane_reserved", "lane_credit_limit_flits"],
+        ["lane_low", "lane_high", "lane_high_limit"],
+    )
+    of = {
+        "frame": ("lane_sharing", frames),
+        "reserved": ("lane_arbiter", shares),
+        "weighted": ("lane_arbiter", tables),
+    }
+    sized = ["lane_priority", "lane_reserved", "lane_low"]
+    found: list[tuple[str, Any, str, Any]] = []
+    for kind, (chosen_by, names) in of.items():
+        found += [
+            (chosen_by, _is(kind), names[0], _given),
+            *((name, _given, chosen_by, _is(kind)) for name in names),
+        ]
+        found += [(name, _given, names[0], _given) for name in names[1:]]
+    found += [("lane_reserved", _given, "lane_credit_limit_flits", _given)]
+    found += [("lane_high_limit", _given, "lane_high", _given)]
+    found += [(one, _given, two, _is(None)) for one in [*shares, "lane_priority"] for two in tables]
+    found += [("lane_priority", _given, "lane_arbiter", _not("weighted"))]
+    found += [(name, _given, "lanes", _not(1)) for name in shares + tables]
+    found += [("lane_arbiter", _is("reserved", "weighted"), "lanes", _not(1))]
+    for lanes, other in ((2, 4), (4, 2)):
+        found += [(name, _sized(lanes), "lanes", _is(lanes)) for name in sized]
+        unlike = _sized(other)
+        found += [
+            (one, _sized(lanes), two, lambda value, unlike=unlike: not unlike(value))
+            for one in sized
+            for two in sized
+        ]
+    return [(f"technology.{one}", test, f"technology.{two}", needs) for one, test, two, needs in found]
 
 
 LEFT_OUT = {
@@ -210,6 +261,7 @@ LEFT_OUT = {
 RULES: list[Rule] = [
     ("technology.input_queues", _is("per-output"), "technology.switching", _not("wormhole")),
     ("technology.router_cycles", _is(0), "technology.next_head_cycles", _not(0)),
+    *_lane_rules(),
     ("traffic.rate", _given, "traffic.arrivals", _not("on-off", "bernoulli")),
     ("routing.traffic_class", _given, "technology.lanes", _not(1)),
     ("routing.spread", _given, "routing.adaptive", _is(False)),

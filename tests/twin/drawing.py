@@ -177,6 +177,26 @@ def links(seed: int) -> Table:
     return found | (_program(dice) if dice.random() < 0.2 else {"traffic": _traffic(dice)})
 
 
+def _lane_rules(dice: Random, lanes: int) -> Table:
+    """Frames, priorities, reservations or tables of lanes; often none."""
+    found: Table = {}
+    if dice.random() < 0.3:
+        found |= {"lane_sharing": "frame", "frame_flits": dice.choice([1, 4, 64])}
+        found |= {"frame_start_flits": dice.randint(0, 2), "frame_end_flits": dice.randint(0, 2)}
+    if (order := dice.random()) < 0.15:
+        found |= {"lane_arbiter": "reserved", "lane_credit_limit_flits": dice.choice([4, 1024])}
+        found["lane_reserved"] = [dice.choice([0, 0.1, 1 / 3, 0.5]) for _ in range(lanes)]
+    elif order < 0.3:
+        rows = [f"{lane}:{dice.randint(1, 4)}" for lane in range(lanes)]
+        found |= {"lane_arbiter": "weighted", "lane_low": ",".join(rows)}
+        if dice.random() < 0.5:
+            found |= {"lane_high": dice.choice(rows), "lane_high_limit": dice.choice([0, 1, 255])}
+        return found
+    if dice.random() < 0.3:
+        found["lane_priority"] = [dice.randint(0, 2) for _ in range(lanes)]
+    return found
+
+
 def lanes(seed: int) -> Table:
     """The network of :func:`links` in flits, its links divided."""
     dice = Random(f"lanes {seed}")
@@ -196,6 +216,7 @@ def lanes(seed: int) -> Table:
         queues = dice.choice(["fifo", "per-output"])
         switching = dice.choice(["virtual-cut-through", "store-and-forward"])
         technology |= {"switching": switching, "input_queues": queues, "input_buffer_flits": 400}
+    technology |= _lane_rules(Random(f"lane rules {seed}"), technology["lanes"])
     choice = dice.choice(["any", "any", "destination", "dateline", "escape"])
     routing: Table = {"lane_choice": choice}
     if choice in ("dateline", "escape"):

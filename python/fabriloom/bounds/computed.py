@@ -96,7 +96,8 @@ def _check(compiled: Compiled) -> None:
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
-    if compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
+    framed = compiled.arrays["lane_frame_chars"]
+    if framed or compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
         message = "there is no bound for links of several lanes or for credit of whole packets"
         name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"
         raise refused(

@@ -17,7 +17,8 @@ from ..routing.distribution import distribution_cycle, with_distributions
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import TechnologyError
-from ..technology.model import Ps, check_queues
+from ..technology.lanes import check_queues
+from ..technology.model import Ps
 from ..topology import Graph
 from ..units import format_bytes, format_time_ps
 from . import pauses
@@ -25,6 +26,7 @@ from .addresses import addresses_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
+from .lane_rules import promised
 from .own_sizes import narrowed
 from .schedule import check_schedule
 from .traffic_classes import class_columns
@@ -268,7 +270,8 @@ class LinkRoutes:
 
     def warnings(self, arrays: Arrays) -> list[str]:
         """Return warnings about a network that can be computed."""
-        return pauses.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
+        room = pauses.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
+        return [*room, *promised(self.technology)]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""

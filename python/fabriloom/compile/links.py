@@ -32,6 +32,7 @@ from .columns import (
     with_lengths,
 )
 from .interfaces import interfaces_of
+from .lane_rules import lane_rules
 from .link_routes import LinkRoutes
 from .newest import Newest
 from .own_sizes import buffers_of, lanes_of, with_most_lanes
@@ -41,7 +42,11 @@ from .traffic_classes import TrafficClasses, classes_of, high_ports
 if TYPE_CHECKING:
     from .codes import Codes
 
-_SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
+_SHARING = {
+    "flit": number("sharing", "character"),
+    "packet": number("sharing", "packet"),
+    "frame": number("sharing", "frame"),
+}
 
 _KEPT = 4
 """Number of times tables that are kept for one network; with matched flow control a run has a few."""
@@ -156,7 +161,11 @@ class LinkNetwork:
         times |= self.interfaces.wired(self.graph, tech, times)
         times |= self.interfaces.spaced(self.graph, tech, times)
         times["arrival"] = times["arrival"] + self.interfaces.added_ps(self.graph, tech, "character")
-        return {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
+        kept = {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
+        if rules := tech.lane_rules.frame_chars and tech.lane_rules:
+            kept["frame_start"] = rules.frame_start_chars * times["character"]
+            kept["frame_end"] = rules.frame_end_chars * times["character"]
+        return kept
 
     def _check_credit(self, scenario: Scenario) -> None:
         def checked(rate: Rate | None, length: float | None, _: int) -> dict[str, int]:
@@ -196,7 +205,8 @@ class LinkNetwork:
         return {
             "lanes": tech.lanes,
             "lane_sharing": _SHARING[tech.lane_sharing],
-            "lane_arbiter": number("arbiter", tech.lane_arbiter) if tech.lanes > 1 else 0,
+            "lane_arbiter": number("arbiter", _turns(tech)) if tech.lanes > 1 else 0,
+            **lane_rules(tech, tick),
             "whole_packet_credit": int(tech.switching != "wormhole"),
             "store_and_forward": int(tech.switching == "store-and-forward"),
             "output_queues": int(tech.input_queues == "per-output"),
@@ -217,6 +227,11 @@ class LinkNetwork:
             "port_priority": self._high,
             **_timeouts(graph, tech, tick),
         }
+
+
+def _turns(tech: Technology) -> str:
+    """Return in which order lanes send that nothing else puts in order."""
+    return "fixed" if tech.lane_arbiter == "fixed" else "round-robin"
 
 
 def _times_of(

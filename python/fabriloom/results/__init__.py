@@ -22,7 +22,7 @@ from .figures import figures
 from .kinds import KINDS
 from .provenance import Provenance
 from .requirements import Blocking, Promise, broken, counted, seen
-from .rows import BatchRows, BusRows, FlowRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
+from .rows import BatchRows, BusRows, FlowRows, LaneRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
@@ -155,6 +155,13 @@ class Results(Tabled):
     def planes(self) -> pl.DataFrame:
         """One row per plane: its throughput; no rows if terminals have one port each."""
         return columns.PLANES.frame(PlaneRows(*self._numbers))
+
+    @cached_property
+    def lanes(self) -> pl.DataFrame:
+        """One row per lane of a link out of a switch: what it had of the wire, beside what is reserved for
+        it; no rows where lanes only take turns.
+        """
+        return columns.LANES.frame(LaneRows(*self._numbers))
 
     @cached_property
     def buses(self) -> pl.DataFrame:

@@ -69,6 +69,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
         tables |= {name: getattr(results, name) for name in KINDS[results.graph.network_kind].tables}
     if results.graph.several is not None:
         tables["planes"] = results.planes
+    if results.keeps_links and len(results.lanes):
+        tables["lanes"] = results.lanes
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if len(results.over_time):
         tables["over_time"] = results.over_time

@@ -46,6 +46,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Rings | `results.rings` | `rings.parquet` (networks of rings) |
 | Buses | `results.buses` | `buses.parquet` (networks of rings) |
 | Planes | `results.planes` | `planes.parquet` (terminals of several ports) |
+| Lanes | `results.lanes` | `lanes.parquet` (frames, priorities, reservations or tables of lanes) |
 | Flows | `results.flows` | `flows.parquet` |
 | Completion of flows | `results.completions` | `completions.parquet` (pattern `flows`) |
 | Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |

@@ -113,6 +113,47 @@ class LinkRows(Rows):
         return np.maximum(self.utilisation - retry - echo, 0.0)
 
 
+class LaneRows(LinkRows):
+    """Lanes of the links out of switches, where they do more than take turns."""
+
+    @cached_property
+    def shown(self) -> Ints:
+        """Their numbers."""
+        lanes = np.arange(len(self.raw("lane_busy_ticks")))
+        return lanes[self.graph.link_source[lanes // self.lanes] < self.graph.switches]
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of a link."""
+        return max(1, len(self.raw("lane_busy_ticks")) // max(1, self.graph.links))
+
+    @property
+    def links(self) -> list[str]:
+        """The link of each."""
+        return [self.graph.link_names[lane // self.lanes] for lane in self.shown.tolist()]
+
+    @property
+    def used(self) -> Floats:
+        """The part of the window in which it had the wire."""
+        return self.share("lane_busy_ticks")[self.shown]
+
+    @property
+    def reserved(self) -> Floats:
+        """The part that is reserved for it."""
+        share = self.raw("lane_share_millionths")
+        every = (
+            np.tile(share / 1e6, self.graph.links)
+            if len(share)
+            else np.full(self.shown.max(initial=0) + 1, np.nan)
+        )
+        return every[self.shown]
+
+    @property
+    def beyond(self) -> Floats:
+        """What it had of the wire beyond that."""
+        return self.used - self.reserved
+
+
 class FaultRows(LinkRows):
     """Links of a network in which some fail, for the keys of a summary."""
 

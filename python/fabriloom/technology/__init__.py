@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from fabriloom.process.later import names
-from fabriloom.technology.model import Technology, TechnologyError
+from fabriloom.technology.errors import TechnologyError
+from fabriloom.technology.model import Technology
 from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabriloom import units
-from fabriloom.technology.model import TechnologyError
+from fabriloom.technology.errors import TechnologyError
 
 BITS = 2
 """Of a link, in one rx or tx."""

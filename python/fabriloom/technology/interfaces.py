@@ -12,7 +12,8 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.technology import clocks
-from fabriloom.technology.model import Ps, Rate, Technology, TechnologyError
+from fabriloom.technology.errors import TechnologyError
+from fabriloom.technology.model import Ps, Rate, Technology
 from fabriloom.technology.presets import Preset, read, values_of
 
 DELAYS = {

@@ -8,14 +8,15 @@ from functools import cached_property
 from typing import Literal
 
 from fabriloom import units
-from fabriloom.reading.errors import UserError
+from fabriloom.technology.errors import TechnologyError
+from fabriloom.technology.lanes import TURNS, LaneRules
 
 Crossbar = Literal["fast", "link-rate", "clock"]
 FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random", "oldest-first"]
 GroupChoice = Literal["first", "least-recent", "random"]
-LaneSharing = Literal["flit", "packet"]
-LaneArbiter = Literal["round-robin", "fixed"]
+LaneSharing = Literal["flit", "packet", "frame"]
+LaneArbiter = Literal["round-robin", "fixed", "reserved", "weighted"]
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
 InputQueues = Literal["fifo", "per-output"]
 FaultStops = Literal["cable", "link"]
@@ -33,18 +34,6 @@ LEAST_CHARACTER_PS = 10
 _EXACT = 10**6
 """Rounded durations have at least this many parts: they are off by half a millionth at most."""
 MOST_CABLE_PS = 2**60
-MOST_QUEUES = 2**22
-"""Queues per output that the engine makes before a run; each takes some 250 B."""
-
-
-class TechnologyError(UserError):
-    """An impossible technology. ``parameter``: the setting at fault; ``hint``: what to do."""
-
-    def __init__(self, message: str, parameter: str | None = None, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.parameter = parameter
-        self.hint = hint
 
 
 def exact_ps(duration: Fraction) -> Ps:
@@ -64,16 +53,6 @@ def at_most(name: str, value: int, most: int, unit: str) -> None:
     """Raise TechnologyError for a size above the supported range."""
     if value > most:
         raise TechnologyError(f"{name} has {value:,} {unit}, the most is {most:,}", name, "make it smaller")
-
-
-def check_queues(queues: int) -> None:
-    """Raise TechnologyError if the queues per output that are made before a run would not fit into memory."""
-    if queues > MOST_QUEUES:
-        message = f"input queues per output would be {queues:,}, one for each lane into a switch and each "
-        message += f"way out of it, more than the {MOST_QUEUES:,} that are made"
-        hint = 'write input_queues = "fifo"; or have packets computed as one, whose queues are made when '
-        hint += 'they are used: lane_sharing = "packet", crossbar = "fast", and neither watchdog nor faults'
-        raise TechnologyError(message, "input_queues", hint)
 
 
 @dataclass(frozen=True)
@@ -120,6 +99,8 @@ class Technology:
     lane_sharing: LaneSharing = "flit"
     """How the lanes of a link share its wire."""
     lane_arbiter: LaneArbiter = "round-robin"
+    lane_rules: LaneRules = TURNS
+    """Frames, priorities, reservations and tables of the lanes."""
     switching: Switching = "wormhole"
     """Whether a packet starts with credit for a character or for all of it, and is stored in every switch."""
     input_queues: InputQueues = "fifo"
@@ -182,6 +163,7 @@ class Technology:
         """Refuse buffers that can never move a packet, and sizes above the supported range."""
         self._check_counts()
         self._check_queues()
+        self.lane_rules.check(self.lanes, self.lane_sharing, self.lane_arbiter, self.character_bytes)
         self.check_rate()
         for name, least in (("input_buffer", 1), ("output_buffer", 1), ("credit_quantum", 1)):
             if getattr(self, f"{name}_chars") < least:

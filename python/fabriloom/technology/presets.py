@@ -12,7 +12,9 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fabriloom import units
-from fabriloom.technology.model import Technology, TechnologyError, exact_ps
+from fabriloom.technology.errors import TechnologyError
+from fabriloom.technology.lanes import LaneRules
+from fabriloom.technology.model import Technology, exact_ps
 
 if TYPE_CHECKING:
     from fabriloom.technology.rings import RingTechnology
@@ -373,6 +375,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         lanes=values["lanes"],
         lane_sharing=values["lane_sharing"],
         lane_arbiter=values["lane_arbiter"],
+        lane_rules=_lane_rules(values),
         switching=values["switching"],
         input_queues=values["input_queues"],
         disconnect_ps=values["disconnect_cycles"] * cycle_ps,
@@ -380,4 +383,18 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         fault_stops=values["fault_stops"],
         watchdog_ps=values["watchdog_cycles"] * cycle_ps,
         **_without_missing({name: values[name] for name in _NUMBERS}),
+    )
+
+
+def _lane_rules(values: dict[str, Any]) -> LaneRules:
+    return LaneRules(
+        frame_chars=values["frame_flits"],
+        frame_start_chars=values["frame_start_flits"],
+        frame_end_chars=values["frame_end_flits"],
+        priority=tuple(values["lane_priority"]),
+        reserved=tuple(values["lane_reserved"]),
+        credit_limit_chars=values["lane_credit_limit_flits"],
+        high=values["lane_high"],
+        low=values["lane_low"],
+        high_limit=values["lane_high_limit"],
     )

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fabriloom.technology.model import TechnologyError, at_most
+from fabriloom.technology.errors import TechnologyError
+from fabriloom.technology.model import at_most
 from fabriloom.technology.presets import Preset, read, values_of
 
 Acknowledge = Literal["none", "packet", "response"]

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal
 
+from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.model import (
     LEAST_CHARACTER_PS,
     MOST_CABLE_PS,
     Ps,
     Rate,
-    TechnologyError,
     at_most,
     exact_ps,
 )

@@ -26,7 +26,7 @@ from .programs import (
 )
 from .reproduction import REPRODUCTION
 from .rings import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .runs import BATCHES, CCDF, COMPLETIONS, FLOWS, LINKS, OVER_TIME, TRACE
+from .runs import BATCHES, CCDF, COMPLETIONS, FLOWS, LANES, LINKS, OVER_TIME, TRACE
 from .studies import (
     BOUNDS,
     CANDIDATES,
@@ -61,6 +61,7 @@ __all__ = [
     "FLIT_SUMMARY",
     "FLOWS",
     "HOSTS",
+    "LANES",
     "LINKS",
     "MARKS",
     "MEASURED",
@@ -116,6 +117,7 @@ TABLES = (
     RINGS,
     BUSES,
     PLANES,
+    LANES,
     FLOWS,
     COMPLETIONS,
     REQUIREMENTS,

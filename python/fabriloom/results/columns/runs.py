@@ -52,6 +52,34 @@ LINKS = Table(
     ),
 )
 
+LANES = Table(
+    "lanes",
+    "Lanes",
+    "One row per lane (virtual channel) of a link out of a switch, in networks whose lanes have frames, priorities, reservations or tables.",
+    (
+        Column("link", "text", "Name of the link.", lambda rows: rows.links),
+        Column("lane", "count", "Number of the lane.", lambda rows: rows.shown % rows.lanes),
+        Column(
+            "utilisation",
+            "0 to 1",
+            "Share of the time in which the lane had the wire, with the beginnings and ends of its frames.",
+            lambda rows: rows.used,
+        ),
+        Column(
+            "reserved",
+            "0 to 1",
+            "Share that is reserved for it; null if nothing is reserved on this network.",
+            lambda rows: rows.reserved,
+        ),
+        Column(
+            "beyond_reserved",
+            "-1 to 1",
+            "Utilisation less reserved: below 0 a lane had less than its reservation, because it had nothing to send, no credit, or because others may send before it.",
+            lambda rows: rows.beyond,
+        ),
+    ),
+)
+
 FLOWS = Table(
     "flows",
     "Flows",

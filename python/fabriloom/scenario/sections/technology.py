@@ -38,6 +38,9 @@ from fabriloom.topology.kinds import LINKS, NetworkKind
 
 Bits = Annotated[int, Field(ge=1, le=4096)]
 Number = Annotated[int, Field(ge=0, le=2**16 - 1)]
+LaneTable = Annotated[str, Field(max_length=1024)]
+Priorities = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(max_length=16)]
+Shares = Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(max_length=16)]
 
 
 class AnyTechnology(Section):
@@ -248,6 +251,8 @@ class Generic(SwitchedLinks):
         "ethernet-10g",
         "ethernet-100g",
         "ethernet-400g",
+        "spacefibre-2g5",
+        "spacefibre-6g25",
     ]
     cycle_ps: CyclePs | None = Field(
         default=None, alias="cycle", description='Length of a cycle, or its frequency, such as "1.3 GHz"'
@@ -319,10 +324,48 @@ class Generic(SwitchedLinks):
     lane_sharing: LaneSharing | None = Field(
         default=None,
         description="How lanes share a link. flit: flits of several packets may alternate; packet: a packet "
-        "is sent from head to tail without interruption",
+        "is sent from head to tail without interruption; frame: a lane sends up to frame_flits as long as it "
+        "has some, and credit",
     )
     lane_arbiter: LaneArbiter | None = Field(
-        default=None, description="Which lane that can send is served first; fixed: the lowest"
+        default=None,
+        description="Which lane that can send is served first. round-robin: each in turn; fixed: the lowest; "
+        "reserved: the one that has used least of lane_reserved; weighted: by the tables lane_high and "
+        "lane_low",
+    )
+    frame_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
+        default=None, description="Most flits of a frame, of any packets of a lane; 0: there are no frames"
+    )
+    frame_start_flits: Annotated[int, Field(ge=0, le=2**10)] | None = Field(
+        default=None, description="Times of a flit for which the beginning of a frame occupies the link"
+    )
+    frame_end_flits: Annotated[int, Field(ge=0, le=2**10)] | None = Field(
+        default=None, description="The same of its end"
+    )
+    lane_priority: Priorities | None = Field(
+        default=None,
+        description="Priority of each lane (virtual channel), the lowest number first: a lane sends only "
+        "when none of higher priority can; []: all alike",
+    )
+    lane_reserved: Shares | None = Field(
+        default=None,
+        description="Bandwidth reservation of each lane, as part of the link from 0 to 1, beginnings and "
+        "ends of frames included",
+    )
+    lane_credit_limit_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
+        default=None,
+        description="Most flits that a lane may have saved of its reservation, or overdrawn (bandwidth "
+        "credit)",
+    )
+    lane_high: LaneTable | None = Field(
+        default=None,
+        description='Table of high priority: lanes with weights in 64 B, such as "0:4,1:64"; rows in turn',
+    )
+    lane_low: LaneTable | None = Field(default=None, description="The same of low priority")
+    lane_high_limit: Annotated[int, Field(ge=0, le=255)] | None = Field(
+        default=None,
+        description="After this many times 4096 B of high priority one packet of low priority is sent, if "
+        "there is one; 0: after each packet; 255: no limit",
     )
     switching: Switching | None = Field(
         default=None,

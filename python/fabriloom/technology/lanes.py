@@ -1,0 +1,119 @@
+"""How the lanes of a link share its wire beyond turns, and the queues of their buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabriloom.technology.errors import TechnologyError
+
+MOST_QUEUES = 2**22
+"""Queues per output that the engine makes before a run; each takes some 250 B."""
+WEIGHT_BYTES = 64
+"""InfiniBand counts weights of lanes in this unit, and the limit of high priority in the next one."""
+LIMIT_BYTES = 4096
+NO_LIMIT = 255
+_Row = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class LaneRules:
+    """Frames, and the order of lanes; empty and 0 where there is nothing of the kind."""
+
+    frame_chars: int = 0
+    frame_start_chars: int = 0
+    frame_end_chars: int = 0
+    priority: tuple[int, ...] = ()
+    """Per lane; the lowest number goes first."""
+    reserved: tuple[float, ...] = ()
+    """Per lane: its part of the wire, 0 to 1."""
+    credit_limit_chars: int = 0
+    high: str = ""
+    low: str = ""
+    high_limit: int = 0
+
+    @property
+    def tables(self) -> tuple[list[_Row], list[_Row]]:
+        """Return lanes and weights of the tables of high and of low priority. Raises TechnologyError."""
+        return _rows("lane_high", self.high), _rows("lane_low", self.low)
+
+    @property
+    def reserved_millionths(self) -> list[int]:
+        """Return the reservations as whole numbers."""
+        return [round(Fraction(str(share)) * 10**6) for share in self.reserved]
+
+    def check(self, lanes: int, sharing: str, arbiter: str, flit_bytes: int) -> None:
+        """Raise TechnologyError for settings that do not fit together."""
+        if (sharing == "frame") != (self.frame_chars > 0):
+            hint = 'write lane_sharing = "frame" and frame_flits = 64, or neither of them'
+            name = "lane_sharing" if sharing == "frame" else "frame_flits"
+            raise TechnologyError("lanes share by frame if frames have flits, and only then", name, hint)
+        for name, values in (("lane_priority", self.priority), ("lane_reserved", self.reserved)):
+            if values and len(values) != lanes:
+                message = f"{name} has {len(values)} values, and links have {lanes} lanes"
+                raise TechnologyError(message, name, "give one for each lane")
+        for name, given, needs in (
+            ("lane_reserved", bool(self.reserved), "reserved"),
+            ("lane_low", bool(self.high or self.low), "weighted"),
+        ):
+            if given != (arbiter == needs):
+                message = f"lane_arbiter = {needs} and its settings go together: {name} and others"
+                raise TechnologyError(message, name, f'write lane_arbiter = "{needs}" and {name}, or neither')
+        for name, given, needs in (
+            ("frame_start_flits", self.frame_start_chars, self.frame_chars),
+            ("frame_end_flits", self.frame_end_chars, self.frame_chars),
+            ("lane_credit_limit_flits", self.credit_limit_chars, self.reserved),
+            ("lane_high_limit", self.high_limit, self.high),
+        ):
+            if given and not needs:
+                message = f"{name} has no meaning without frames, reservations or a table to which it belongs"
+                raise TechnologyError(message, name, "write 0")
+        if self.reserved and not self.credit_limit_chars:
+            message = "lane_credit_limit_flits is 0: no lane could save any of what is reserved for it"
+            raise TechnologyError(message, "lane_credit_limit_flits", "write some frames, such as 1024")
+        if arbiter == "weighted":
+            self._check_tables(lanes, flit_bytes)
+
+    def _check_tables(self, lanes: int, flit_bytes: int) -> None:
+        if self.priority:
+            message = "lane_priority has no meaning beside tables, which have a priority each"
+            raise TechnologyError(message, "lane_priority", "leave it out")
+        if WEIGHT_BYTES % flit_bytes:
+            message = f"weights count {WEIGHT_BYTES} B, which flits of {flit_bytes} B do not divide"
+            raise TechnologyError(message, "flit", f"write {WEIGHT_BYTES} B, or a part of it")
+        high, low = self.tables
+        for name, rows in (("lane_high", high), ("lane_low", low)):
+            if any(lane >= lanes for lane, _ in rows):
+                message = f"{name} names a lane that links do not have: they have {lanes}"
+                raise TechnologyError(message, name, f"name lanes from 0 to {lanes - 1}")
+        sends = {lane for lane, weight in high + low if weight}
+        if idle := sorted(set(range(lanes)) - sends):
+            message = f"lane {idle[0]} is in no table with a weight: it would never send"
+            raise TechnologyError(message, "lane_low", f'write for example lane_low = "{idle[0]}:4"')
+
+
+TURNS = LaneRules()
+"""None of these: lanes take turns, or have a fixed order."""
+
+
+def _rows(name: str, text: str) -> list[_Row]:
+    """Return the rows of a table such as ``0:4,1:64``, as subnet managers write it, or raise an error."""
+    rows = []
+    for part in filter(None, text.replace(" ", "").split(",")):
+        lane, _, weight = part.partition(":")
+        numbers = lane.isascii() and lane.isdigit() and weight.isascii() and weight.isdigit()
+        if not numbers or len(part) > 8 or int(weight) > NO_LIMIT:
+            message = f"{part!r} is no lane with a weight from 0 to {NO_LIMIT}"
+            raise TechnologyError(message, name, 'write for example "0:4,1:64": lanes with weights in 64 B')
+        rows.append((int(lane), int(weight)))
+    return rows
+
+
+def check_queues(queues: int) -> None:
+    """Raise TechnologyError if the queues per output that are made before a run would not fit into memory."""
+    if queues > MOST_QUEUES:
+        message = f"input queues per output would be {queues:,}, one for each lane into a switch and each "
+        message += f"way out of it, more than the {MOST_QUEUES:,} that are made"
+        hint = 'write input_queues = "fifo"; or have packets computed as one, whose queues are made when '
+        hint += 'they are used: lane_sharing = "packet", crossbar = "fast", and neither watchdog nor faults'
+        raise TechnologyError(message, "input_queues", hint)

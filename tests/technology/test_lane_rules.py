@@ -1,0 +1,117 @@
+"""Frames, priorities, reservations and tables of lanes, as SpaceFibre and InfiniBand have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom import Scenario, load, run
+from fabriloom.compile import compile
+from fabriloom.scenario import ScenarioError
+from fabriloom.technology import technology
+from fabriloom.technology.errors import TechnologyError
+from fabriloom.technology.lanes import LaneRules
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = 1024
+"""Bytes of a packet in the tests of tables: it is 16 credits."""
+
+
+def two_into_one(preset: str, length: str = f"{BLOCK} B", **own: Any) -> Scenario:
+    """Terminals 0 and 1 send all they can to 3, on lanes 0 and 1."""
+    classes = [{"from": [0, 2, 3], "lanes": [0]}, {"from": [1], "lanes": [1]}]
+    pattern = {"kind": "hot-spot", "target": 3, "share": 1.0}
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 4},
+            "technology": {"preset": preset, "lanes": 2, **own},
+            "routing": {"traffic_class": classes},
+            "traffic": {"arrivals": "backlog", "pattern": pattern, "senders": [0, 1], "length": length},
+            "run": {"duration": "4 ms", "warmup": "500 us", "precision": 0},
+        }
+    )
+
+
+def parts(scenario: Scenario) -> list[float]:
+    """The part of the shared link that each lane had."""
+    lanes = run(scenario).lanes
+    return lanes.filter(lanes["link"] == "s>t.3")["utilisation"].to_list()
+
+
+@pytest.mark.parametrize("reserved", [(0.5, 0.5), (0.8, 0.2), (0.25, 0.75), (0.9, 0.02)])
+def test_greedy_lanes_get_what_is_reserved(reserved: tuple[float, float]) -> None:
+    """What nobody has reserved goes to who has overdrawn least; a limit leaves both at it in the end."""
+    found = parts(two_into_one("spacefibre-2g5", lane_reserved=list(reserved)))
+    assert sum(found) == pytest.approx(1, abs=0.003)
+    if sum(reserved) == 1:
+        assert found == pytest.approx(reserved, abs=0.003)
+    else:
+        assert found[0] > reserved[0] - 0.003
+        assert found[1] > reserved[1]
+
+
+def test_reservation_by_words_of_frames() -> None:
+    """A busy link sends 64 words of 66: its goodput is exact but for the packets at both ends."""
+    done = run(two_into_one("spacefibre-2g5", "4094 B", lane_reserved=[0.5, 0.5]))
+    assert done.summary["accepted_mbytes_per_s"] == pytest.approx(250 * 64 / 66 * 4094 / 4096, rel=0.01)
+    words = done.links.filter(done.links["link"] == "s>t.3")["characters"].item()
+    assert words * 16e-9 / 3.5e-3 == pytest.approx(64 / 66, rel=2e-3)
+
+
+def test_the_camera_keeps_its_part_beside_a_greedy_radar() -> None:
+    written = load(ROOT / "scenarios" / "spacefibre-mass-memory.toml")
+    found = run(written).flows
+    rate = dict(zip(found["source"], found["mbytes_per_s"], strict=True))
+    assert rate["camera"] == pytest.approx(162.5, rel=0.02), "all that it sends"
+    assert 70 < rate["radar"] < 85, "the rest"
+
+
+@pytest.mark.parametrize(
+    ("tables", "second"),
+    [
+        ({"lane_low": "0:64,1:192"}, 3 / 4),
+        ({"lane_low": "0:16,1:16"}, 1 / 2),
+        ({"lane_high": "1:4", "lane_low": "0:64", "lane_high_limit": 0}, 1 / 2),
+        ({"lane_high": "1:4", "lane_low": "0:64", "lane_high_limit": 1}, 4 / 5),
+        ({"lane_high": "1:4", "lane_low": "0:64", "lane_high_limit": 255}, 1),
+    ],
+)
+def test_tables_of_infiniband_divide_a_link(tables: dict[str, Any], second: float) -> None:
+    """Weights of 16 are a packet of 1024 B; a limit of 4096 B are four, then one of low priority."""
+    found = parts(two_into_one("infiniband-4x-edr", lane_arbiter="weighted", **tables))
+    assert found == pytest.approx([1 - second, second], abs=0.005)
+
+
+def test_infiniband_takes_turns_unless_tables_are_given() -> None:
+    arrays = compile(two_into_one("infiniband-4x-edr")).arrays
+    rules = ("lane_priority", "lane_share_millionths", "lane_table_lane", "link_frame_start_ticks")
+    assert not any(len(arrays[name]) for name in rules)
+    assert len(run(two_into_one("infiniband-4x-edr")).lanes) == 0
+
+
+def test_more_than_the_link_is_told() -> None:
+    found = compile(two_into_one("spacefibre-2g5", lane_reserved=[0.9, 0.6])).warnings
+    assert [one for one in found if "lane_reserved promises 150 %" in one]
+    assert compile(two_into_one("spacefibre-2g5", lane_reserved=[0.4, 0.6])).warnings == []
+
+
+def test_both_rates_have_the_same_delays() -> None:
+    slow, fast = technology("spacefibre-2g5"), technology("spacefibre-6g25")
+    for name in ("decode_latency_ps", "forward_latency_ps"):
+        assert float(getattr(fast, name)) == pytest.approx(float(getattr(slow, name)), rel=0.06)
+    assert float(fast.arrival_ps() - slow.arrival_ps()) == pytest.approx(0, abs=20_000)
+
+
+@pytest.mark.parametrize(
+    "text", ["1", ":", "a:1", "1:b", "1:256", "-1:4", "1:-4", "1:4;2:4", "99999999:1", "١:2"]
+)
+def test_odd_tables_are_refused(text: str) -> None:
+    with pytest.raises(TechnologyError, match="is no lane with a weight"):
+        LaneRules(low=text).tables  # noqa: B018
+
+
+def test_pause_is_not_beside_tables() -> None:
+    own = {"preset": "ethernet-100m", "lanes": 2, "lane_arbiter": "weighted", "lane_low": "0:4,1:4"}
+    with pytest.raises(ScenarioError, match="pause"):
+        compile(Scenario.from_dict({"topology": {"kind": "crossbar", "terminals": 3}, "technology": own}))
