@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom import Scenario, load, run
+from fabriloom import Scenario, load, report, run
 from fabriloom.compile import compile
 from fabriloom.scenario import ScenarioError
+from fabriloom.studies.inspection import inspect
 from fabriloom.technology import technology
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.lanes import LaneRules
@@ -57,6 +58,23 @@ def test_reservation_by_words_of_frames() -> None:
     assert done.summary["accepted_mbytes_per_s"] == pytest.approx(250 * 64 / 66 * 4094 / 4096, rel=0.01)
     words = done.links.filter(done.links["link"] == "s>t.3")["characters"].item()
     assert words * 16e-9 / 3.5e-3 == pytest.approx(64 / 66, rel=2e-3)
+
+
+def test_check_counts_frames() -> None:
+    """The most that check allows is what a run of more than that reaches, but for the packets at its ends."""
+    written = load(ROOT / "scenarios" / "spacefibre-mass-memory.toml")
+    [cable, _] = inspect(written)["demanded"]["over"]
+    accepted = run(written).summary["accepted_mbytes_per_s"]
+    assert accepted == pytest.approx(cable["possible_mbytes_per_s"], rel=0.01)
+    assert technology("spacefibre-2g5").data_bytes_per_s() == pytest.approx(250e6 * 64 / 66)
+
+
+def test_a_report_has_what_each_lane_had() -> None:
+    written = load(ROOT / "scenarios" / "spacefibre-mass-memory.toml")
+    text = report.for_run(run(written))
+    assert "Beyond that" in text
+    assert "router-1&gt;router-2" in text
+    assert "Beyond that" not in report.for_run(run(two_into_one("infiniband-4x-edr")))
 
 
 def test_the_camera_keeps_its_part_beside_a_greedy_radar() -> None:

@@ -15,6 +15,7 @@ from .page import Page, Text, number, plus_minus, render
 from .sections import codes as code_sections
 from .sections import faults as fault_sections
 from .sections import flows as flow_sections
+from .sections import lanes as lane_sections
 from .sections import planes as plane_sections
 from .sections import programs as program_sections
 from .sections import requirements as requirement_sections
@@ -141,6 +142,7 @@ def _network(results: Results) -> list[Any]:
             cycle=results.summary["end"]["cycle"],
         ),
         *plane_sections.planes(results.planes),
+        *lane_sections.lanes(results.lanes),
         *sections.batches(results.batches, moments_ns),
         *flow_sections.over_time(results.over_time, moments_ns),
         *code_sections.codes(results),

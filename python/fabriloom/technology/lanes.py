@@ -38,6 +38,12 @@ class LaneRules:
         return _rows("lane_high", self.high), _rows("lane_low", self.low)
 
     @property
+    def framed(self) -> Fraction:
+        """Return how much longer characters take in full frames; 1 without frames."""
+        words = self.frame_start_chars + self.frame_end_chars
+        return 1 + Fraction(words, self.frame_chars) if self.frame_chars else Fraction(1)
+
+    @property
     def reserved_millionths(self) -> list[int]:
         """Return the reservations as whole numbers."""
         return [round(Fraction(str(share)) * 10**6) for share in self.reserved]

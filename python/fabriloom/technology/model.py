@@ -437,17 +437,17 @@ class Technology:
         self, payload_chars: float, rate_bits_per_s: Rate | None = None, via: bool = False
     ) -> float:
         """Return the mean time on a link of packets with this mean payload: header, payload and end, in
-        ps.
+        ps, and their share of full frames.
         """
         header = self.header_chars + (self.via_header_chars if via else 0)
         characters_ps = (header + payload_chars) * self.character_ps(rate_bits_per_s)
-        return float(characters_ps + self.end_ps(rate_bits_per_s))
+        return float((characters_ps + self.end_ps(rate_bits_per_s)) * self.lane_rules.framed)
 
     def packet_ps(self, length_bytes: int, rate_bits_per_s: Rate | None = None, via: bool = False) -> Ps:
-        """Return the time of a packet on a link: header, payload and end of packet, in ps."""
+        """Return the time of a packet on a link: header, payload and end, and its share of full frames."""
         header = self.header_chars + (self.via_header_chars if via else 0)
         characters_ps = (header + self.payload_chars(length_bytes)) * self.character_ps(rate_bits_per_s)
-        return exact_ps(Fraction(characters_ps + self.end_ps(rate_bits_per_s)))
+        return exact_ps(Fraction(characters_ps + self.end_ps(rate_bits_per_s)) * self.lane_rules.framed)
 
     def packets_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
         """Return the largest number of packets of this length per second on a link."""
@@ -460,7 +460,8 @@ class Technology:
     def data_bytes_per_s(self, rate_bits_per_s: Rate | None = None) -> float:
         """Return the rate of an endless packet, in bytes per second: 9.524 MB/s for a DS-Link at 100 Mbit/s
         that is busy in both directions."""
-        return float(self.character_bytes * _PS_PER_S / self.character_ps(rate_bits_per_s))
+        framed_ps = self.character_ps(rate_bits_per_s) * self.lane_rules.framed
+        return float(self.character_bytes * _PS_PER_S / framed_ps)
 
     @cached_property
     def _known_ps(self) -> dict[tuple[int, Rate | None], Ps]:

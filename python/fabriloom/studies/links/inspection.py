@@ -95,7 +95,7 @@ class LinkInspection:
         return channel_load(self.routes, self._loads(), _packet(self.compiled), share)
 
     def busy(self, demand: Demand) -> dict[str, float]:
-        """Return the utilisation per link that headers, payload and ends of packets require."""
+        """Return the utilisation per link that headers, payload and ends of packets require, and frames."""
         routes, arrays = self.routes, self.compiled.arrays
         assert demand.payload is not None
         source, target, packets = demand.pairs
@@ -111,7 +111,8 @@ class LinkInspection:
         payload = payload + _addresses(routes, demand)
         character = arrays["link_character_ticks"].astype(np.float64)
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
-        busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])
+        sent = (counted * apiece + payload * character) * float(routes.technology.lane_rules.framed)
+        busy = sent * demand.per_grain / int(arrays["grain_ticks"])
         return dict(zip(routes.graph.link_names, busy.tolist(), strict=True))
 
     def asked(self, payload: Demand, names: Sequence[str]) -> list[dict[str, Any]]:
