@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ..scenario.fields import Count, LengthM, PositiveTimePs, Section
+from ..scenario.fields import Count, LengthM, PositiveTimePs, Section, setting
 from ..scenario.sections.ports import Ports
 from ..scenario.sections.program import Program
 from ..scenario.sections.protocol import Protocol
@@ -30,120 +30,103 @@ Counts = Annotated[list[Annotated[int, Field(ge=1, le=MOST_PORTS)]], Field(min_l
 class Require(Section):
     """The required performance."""
 
-    terminals: Count = Field(description="Number of terminals that the network must have room for")
-    margin: Annotated[float, Field(ge=1, le=100)] = Field(
-        default=1.0, description="The network must carry this multiple of the traffic without growing queues"
+    terminals: Count = setting("Number of terminals that the network must have room for")
+    margin: Annotated[float, Field(ge=1, le=100)] = setting(
+        "The network must carry this multiple of the traffic without growing queues", 1.0
     )
-    latency_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="latency",
-        description="Longest time from the creation of a packet (with a program: of an event) to "
+    latency_ps: PositiveTimePs | None = setting(
+        "Longest time from the creation of a packet (with a program: of an event) to "
         "its arrival, at the given traffic without the margin; if not given, any",
+        None,
     )
-    percentile: Annotated[float, Field(gt=0, lt=100)] = Field(
-        default=99.0,
-        description="The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99",
+    percentile: Annotated[float, Field(gt=0, lt=100)] = setting(
+        "The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99", 99.0
     )
-    survive_links: Faults = Field(
-        default=0,
-        description="Number of cables between switches, whichever they are, that may fail while all "
+    survive_links: Faults = setting(
+        "Number of cables between switches, whichever they are, that may fail while all "
         "terminals stay connected",
+        0,
     )
-    survive_switches: Faults = Field(
-        default=0,
-        description="Number of switches, whichever they are, that may fail while the terminals of all others "
+    survive_switches: Faults = setting(
+        "Number of switches, whichever they are, that may fail while the terminals of all others "
         "stay connected; terminals with several ports must stay connected in every case",
+        0,
     )
-    after_failure: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None,
-        description="Share of the packets that must arrive after any single failure, with unchanged routing "
+    after_failure: Annotated[float, Field(gt=0, le=1)] | None = setting(
+        "Share of the packets that must arrive after any single failure, with unchanged routing "
         "tables. Failures are those of a cable between switches and of a switch, whose own terminals "
         "do not count; in networks of rings, those of any cable, which stops its ring with all its "
         "terminals, and of a switch. If one of `survive_links` and `survive_switches` is given, only "
         "failures of that kind count. The worst failure is simulated too",
+        None,
     )
-    growth: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=1,
-        description="A network of the same family for this multiple of the terminals must exist and "
+    growth: Annotated[int, Field(ge=1, le=64)] = setting(
+        "A network of the same family for this multiple of the terminals must exist and "
         "pass every test but simulation; the limits are multiplied too",
+        1,
     )
 
 
 class Limits(Section):
     """Limits on parts, summed over all networks of a candidate."""
 
-    switch_ports: Annotated[int, Field(ge=2, le=4096)] = Field(
-        default=32, description="Largest number of ports of a switch"
-    )
-    switches: Count | None = Field(default=None, description="Largest number of switches")
-    cables: Count | None = Field(
-        default=None, description="Largest number of cables, including those of terminals"
-    )
-    cost: Money | None = Field(default=None, description="Highest total cost, in the unit of [cost]")
+    switch_ports: Annotated[int, Field(ge=2, le=4096)] = setting("Largest number of ports of a switch", 32)
+    switches: Count | None = setting("Largest number of switches", None)
+    cables: Count | None = setting("Largest number of cables, including those of terminals", None)
+    cost: Money | None = setting("Highest total cost, in the unit of [cost]", None)
 
 
 class Cost(Section):
     """Costs of parts, in any common unit."""
 
-    switch: Money = Field(description="Cost of a switch")
-    cable: Money = Field(description="Cost of a cable of any length; in networks of rings, of a link")
-    port: Money = Field(default=0.0, description="Cost of a used port of a switch")
-    terminal: Money = Field(
-        default=0.0, description="Cost of a terminal's port on a network, such as an adapter"
+    switch: Money = setting("Cost of a switch")
+    cable: Money = setting("Cost of a cable of any length; in networks of rings, of a link")
+    port: Money = setting("Cost of a used port of a switch", 0.0)
+    terminal: Money = setting("Cost of a terminal's port on a network, such as an adapter", 0.0)
+    metre: Money = setting("Cost of a metre of cable between switches", 0.0)
+    pitch_m: LengthM = setting(
+        "Distance between neighbouring switches of the drawing; cables run along rows and columns", 1.0
     )
-    metre: Money = Field(default=0.0, description="Cost of a metre of cable between switches")
-    pitch_m: LengthM = Field(
-        default=1.0,
-        alias="pitch",
-        description="Distance between neighbouring switches of the drawing; cables run along rows "
-        "and columns",
-    )
-    unit: Annotated[str, Field(max_length=12)] = Field(
-        default="", description="Unit of all costs, such as CHF"
-    )
+    unit: Annotated[str, Field(max_length=12)] = setting("Unit of all costs, such as CHF", "")
 
 
 class Requirements(Written):
     """The requirements, and the networks to consider."""
 
     schema_address: str | None = Field(default=None, alias="$schema", exclude=True)
-    name: Annotated[str, Field(max_length=200)] = Field(default="", description="A short name")
-    description: str = Field(default="", description="What the file is for")
-    seed: Annotated[int, Field(ge=0, lt=2**62)] = Field(default=1, description="Start of every random stream")
-    require: Require = Field(description="The required performance")
-    traffic: Traffic | None = Field(default=None, description="As in a scenario, with a rate")
-    technology: Technology | None = Field(default=None, description="As in a scenario")
-    routing: Routing | None = Field(default=None, description="As in a scenario")
-    protocol: Protocol | None = Field(default=None, description="As in a scenario")
-    program: Program | None = Field(default=None, description="As in a scenario, with a rate")
-    run: Run | None = Field(default=None, description="As in a scenario")
-    limits: Limits = Field(default=Limits(), description="Limits on parts")
-    cost: Cost = Field(description="Costs of parts, in any common unit")
-    ports: Ports | None = Field(
-        default=None, description="As in a scenario, for networks whose terminals have several ports"
+    name: Annotated[str, Field(max_length=200)] = setting("A short name", "")
+    description: str = setting("What the file is for", "")
+    seed: Annotated[int, Field(ge=0, lt=2**62)] = setting("Start of every random stream", 1)
+    require: Require = setting("The required performance")
+    traffic: Traffic | None = setting("As in a scenario, with a rate", None)
+    technology: Technology | None = setting("As in a scenario", None)
+    routing: Routing | None = setting("As in a scenario", None)
+    protocol: Protocol | None = setting("As in a scenario", None)
+    program: Program | None = setting("As in a scenario, with a rate", None)
+    run: Run | None = setting("As in a scenario", None)
+    limits: Limits = setting("Limits on parts", Limits())
+    cost: Cost = setting("Costs of parts, in any common unit")
+    ports: Ports | None = setting("As in a scenario, for networks whose terminals have several ports", None)
+    networks: Counts = setting(
+        "Numbers of equal networks to consider; every terminal has a port in each network", [1]
     )
-    networks: Counts = Field(
-        default=[1],
-        description="Numbers of equal networks to consider; every terminal has a port in each network",
-    )
-    terminal_ports: Counts | None = Field(
-        default=None,
-        description="Numbers of ports of a terminal to consider, divided evenly among the networks; if not "
+    terminal_ports: Counts | None = setting(
+        "Numbers of ports of a terminal to consider, divided evenly among the networks; if not "
         "given, one port in each network",
+        None,
     )
-    families: Annotated[dict[str, dict[str, Values]], Field(max_length=32)] = Field(
-        default={},
-        description="Families to consider, or all that are suitable if none is named; the table of "
+    families: Annotated[dict[str, dict[str, Values]], Field(max_length=32)] = setting(
+        "Families to consider, or all that are suitable if none is named; the table of "
         "a family may list values of its parameters, and of other settings by dotted paths",
+        {},
     )
-    vary: Annotated[dict[str, Values], Field(max_length=8)] = Field(
-        default={},
-        description='Settings to vary, such as "routing.adaptive" or "traffic.length": every '
+    vary: Annotated[dict[str, Values], Field(max_length=8)] = setting(
+        'Settings to vary, such as "routing.adaptive" or "traffic.length": every '
         "combination of the listed values is considered",
+        {},
     )
-    what_if: Annotated[dict[str, Values], Field(max_length=8)] = Field(
-        default={},
+    what_if: Annotated[dict[str, Values], Field(max_length=8)] = setting(
+        "Settings of this file and other values for them; the answer is computed again for each value",
+        {},
         alias="what-if",
-        description="Settings of this file and other values for them; the answer is computed again "
-        "for each value",
     )

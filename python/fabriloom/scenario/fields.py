@@ -27,6 +27,19 @@ OTHER_WORDS = {"file": "path", "from": "source", "destination": "target", "to": 
 """Keys that are read as well, and what they mean, where a table has no key of that name."""
 
 
+_UNITS = ("_millihz", "_bits_per_s", "_ps_per_m", "_bytes", "_ps", "_m")
+
+
+def bare(name: str) -> str:
+    """Return the name of a setting without its unit."""
+    return next((name.removesuffix(unit) for unit in _UNITS if name.endswith(unit)), name)
+
+
+def setting(description: str, default: Any = ..., **more: Any) -> Any:
+    """Return the field of a setting; without a default it has to be given. ``more``: as for ``Field``."""
+    return Field(default, description=description, **more)
+
+
 class Section(BaseModel):
     """A part of a scenario. Unknown keys are refused, and strings are not converted to numbers.
 
@@ -35,6 +48,13 @@ class Section(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """A file names a setting without its unit: ``cable_length`` for ``cable_length_m``."""
+        for name, field in cls.model_fields.items():
+            if field.alias is None and bare(name) != name:
+                field.alias = field.validation_alias = field.serialization_alias = bare(name)
 
     @model_validator(mode="before")
     @classmethod

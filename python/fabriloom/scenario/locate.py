@@ -8,6 +8,7 @@ from typing import Any
 
 from fabriloom import reading
 from fabriloom.scenario.errors import Path, Place, ScenarioError
+from fabriloom.scenario.fields import bare
 from fabriloom.scenario.schema import Scenario
 
 _LINE = re.compile(
@@ -76,7 +77,7 @@ def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:
             model = model[step]
             continue
         fields = getattr(type(model), "model_fields", {})
-        name = next((n for n in fields if step in (n, fields[n].alias, _bare(n))), None)
+        name = next((n for n in fields if step in (n, fields[n].alias, bare(n.removesuffix("_flits")))), None)
         if name is None:
             break
         path.append(fields[name].alias or name)
@@ -96,10 +97,3 @@ def _narrowed(found: ScenarioError, error: Exception, scenario: Scenario) -> Sce
     if 0 <= start < place.column + 3:
         found.place = replace(place, column=start + 1 + span[0], length=span[1])
     return found
-
-
-def _bare(name: str) -> str:
-    for ending in ("_millihz", "_bits_per_s", "_ps_per_m", "_bytes", "_flits", "_ps", "_m"):
-        if name.endswith(ending):
-            return name.removesuffix(ending)
-    return name

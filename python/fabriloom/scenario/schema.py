@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.fields import later
+from fabriloom.scenario.fields import later, setting
 from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.ring_topology import network_kind
 from fabriloom.scenario.sections.routing import Auto, Routing
@@ -106,59 +106,51 @@ def _is_one_burst(traffic: Any) -> bool:
 class Scenario(Written):
     """A network, its traffic, and how to run it."""
 
-    schema_address: str | None = Field(
-        default=None, alias="$schema", exclude=True, description="For editors: address of the JSON Schema"
+    schema_address: str | None = setting(
+        "For editors: address of the JSON Schema", None, alias="$schema", exclude=True
     )
-    name: Annotated[str, Field(max_length=200)] = Field(
-        default="", description="Short name for tables and reports"
-    )
-    description: str = Field(default="", description="Description in prose")
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="Seed of all random streams")
-    topology: Topology = Field(description="Switches, terminals and links")
-    technology: Technology = Field(
-        default=CharacterLinks(preset="ds-link-c104"),
-        description="Rates, buffers and delays of links, switches and rings. The default preset is "
+    name: Annotated[str, Field(max_length=200)] = setting("Short name for tables and reports", "")
+    description: str = setting("Description in prose", "")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = setting("Seed of all random streams", 1)
+    topology: Topology = setting("Switches, terminals and links")
+    technology: Technology = setting(
+        "Rates, buffers and delays of links, switches and rings. The default preset is "
         "ds-link-c104; for networks of rings it is sci-lc2",
+        CharacterLinks(preset="ds-link-c104"),
     )
-    interface: Annotated[list[Interface], Field(max_length=256)] = Field(
-        default=[], description="Interface chips of terminals, each a table [[interface]]"
+    interface: Annotated[list[Interface], Field(max_length=256)] = setting(
+        "Interface chips of terminals, each a table [[interface]]", []
     )
-    routing: Routing = Field(default=Auto(kind="auto"), description="Which links packets may take")
-    ports: Ports | None = Field(
-        default=None, description="Which of its ports a terminal uses, where it has several"
+    routing: Routing = setting("Which links packets may take", Auto(kind="auto"))
+    ports: Ports | None = setting("Which of its ports a terminal uses, where it has several", None)
+    traffic: Traffic = setting("Sources, destinations, lengths and rates of packets", Traffic())
+    protocol: Protocol | None = setting("How the messages of a program become packets", None)
+    program: Program | None = setting(
+        "The operations of the terminals, instead of traffic or beside it", None
     )
-    traffic: Traffic = Field(
-        default=Traffic(), description="Sources, destinations, lengths and rates of packets"
+    fault: Annotated[list[Fault], Field(max_length=4096)] = setting(
+        "Failures during the run, each a table [[fault]]", []
     )
-    protocol: Protocol | None = Field(
-        default=None, description="How the messages of a program become packets"
+    time_code: Annotated[list[TimeCode], Field(max_length=64)] = setting(
+        "Terminals that send time-codes, each a table [[time_code]]", []
     )
-    program: Program | None = Field(
-        default=None, description="The operations of the terminals, instead of traffic or beside it"
+    interrupt: Annotated[list[Interrupt], Field(max_length=256)] = setting(
+        "Terminals that send distributed interrupts, each a table [[interrupt]]", []
     )
-    fault: Annotated[list[Fault], Field(max_length=4096)] = Field(
-        default=[], description="Failures during the run, each a table [[fault]]"
-    )
-    time_code: Annotated[list[TimeCode], Field(max_length=64)] = Field(
-        default=[], description="Terminals that send time-codes, each a table [[time_code]]"
-    )
-    interrupt: Annotated[list[Interrupt], Field(max_length=256)] = Field(
-        default=[], description="Terminals that send distributed interrupts, each a table [[interrupt]]"
-    )
-    run: Run = Field(default=Run(), description="The end of a run")
-    output: Output = Field(default=Output(), description="The tables of a run that are kept")
-    sweep: Annotated[dict[str, Values], Field(max_length=8)] = Field(
-        default={},
-        description='Lists of values by dotted path, such as "traffic.load" = [0.1, 0.2], or ranges, such '
+    run: Run = setting("The end of a run", Run())
+    output: Output = setting("The tables of a run that are kept", Output())
+    sweep: Annotated[dict[str, Values], Field(max_length=8)] = setting(
+        'Lists of values by dotted path, such as "traffic.load" = [0.1, 0.2], or ranges, such '
         "as { from = 1, to = 63 } or { from = 0.1, to = 0.9, count = 9 }; curves and studies run all "
         "combinations",
+        {},
     )
-    variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = Field(
-        default={},
-        description="Named scenarios to compare, each a table of values by dotted path that replace those of "
+    variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = setting(
+        "Named scenarios to compare, each a table of values by dotted path that replace those of "
         'this file: [variants.fixed] with "routing.adaptive" = false',
+        {},
     )
-    study: Study = Field(default=Study(), description="Further points of a study")
+    study: Study = setting("Further points of a study", Study())
 
     @model_validator(mode="before")
     @classmethod

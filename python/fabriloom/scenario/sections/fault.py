@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs
+from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs, setting
 
 KINDS = ("link", "cable", "switch", "bus", "terminal")
 """Kinds of components that can fail."""
@@ -22,55 +22,44 @@ class Fault(Section):
     that kind.
     """
 
-    link: Name | None = Field(
-        default=None,
-        description='One direction of a cable, by its name in the results: "s0>s1", or "s0>s1#2" of parallel '
-        "ones",
+    link: Name | None = setting(
+        'One direction of a cable, by its name in the results: "s0>s1", or "s0>s1#2" of parallel ones', None
     )
-    cable: Name | None = Field(
-        default=None, description="Both directions of a cable, by the name of one of them"
+    cable: Name | None = setting("Both directions of a cable, by the name of one of them", None)
+    switch: Name | None = setting("A switch, by name: all its links fail", None)
+    bus: Name | None = setting(
+        "Of rings: the buses of a switch, by name; they transfer nothing; the rings continue", None
     )
-    switch: Name | None = Field(default=None, description="A switch, by name: all its links fail")
-    bus: Name | None = Field(
-        default=None,
-        description="Of rings: the buses of a switch, by name; they transfer nothing; the rings continue",
-    )
-    terminal: Terminal | None = Field(default=None, description="A terminal: all its links fail")
-    at_ps: TimePs | None = Field(default=None, alias="at", description="Time of the failure")
-    repaired_ps: PositiveTimePs | None = Field(
-        default=None, alias="repaired", description="With at: time of the repair; if not given, never"
-    )
-    mtbf_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="mtbf",
-        description="Instead of at: mean time to the next failure, from the moment the component runs; the "
+    terminal: Terminal | None = setting("A terminal: all its links fail", None)
+    at_ps: TimePs | None = setting("Time of the failure", None)
+    repaired_ps: PositiveTimePs | None = setting("With at: time of the repair; if not given, never", None)
+    mtbf_ps: PositiveTimePs | None = setting(
+        "Instead of at: mean time to the next failure, from the moment the component runs; the "
         "times are exponentially distributed",
+        None,
     )
-    mttr_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="mttr",
-        description="With mtbf: mean time to repair, exponentially distributed; if not given, it is never "
-        "repaired",
+    mttr_ps: PositiveTimePs | None = setting(
+        "With mtbf: mean time to repair, exponentially distributed; if not given, it is never repaired", None
     )
-    stuck: bool = Field(
-        default=False,
-        description="With terminal: it does not fail but accepts nothing from at to repaired, or never "
+    stuck: bool = setting(
+        "With terminal: it does not fail but accepts nothing from at to repaired, or never "
         "again; no packet is lost",
+        False,
     )
-    silent: bool = Field(
-        default=False,
-        description="With terminal: it does not fail but sends nothing from at to repaired, and stops in the "
+    silent: bool = setting(
+        "With terminal: it does not fail but sends nothing from at to repaired, and stops in the "
         "middle of a packet; what it has sent holds links until then, or until a watchdog ends it",
+        False,
     )
-    bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = Field(
-        default=None,
-        description="Instead of at, for links and cables: probability that a bit is wrong. A wrong bit "
+    bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = setting(
+        "Instead of at, for links and cables: probability that a bit is wrong. A wrong bit "
         "disconnects a DS-Link or SpaceWire link, which restarts at once, and loses a packet elsewhere",
+        None,
     )
-    replay: bool = Field(
-        default=False,
-        description="With bit_error_rate, on links with credits: the link sends a wrong flit, and all after "
+    replay: bool = setting(
+        "With bit_error_rate, on links with credits: the link sends a wrong flit, and all after "
         "it, again; no packet is lost",
+        False,
     )
 
     @property

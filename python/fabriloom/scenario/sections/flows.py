@@ -15,6 +15,7 @@ from fabriloom.scenario.fields import (
     Sha256,
     Terminal,
     TimePs,
+    setting,
 )
 
 FlowName = Annotated[str, Field(min_length=1, max_length=200)]
@@ -25,53 +26,39 @@ class Flow(Section):
     created at once.
     """
 
-    source: Terminal = Field(description='The sender; of a range such as "0..39", each sends')
-    target: Terminal = Field(description="The receiver; of a range, each receives from each sender")
-    length_bytes: Bytes | None = Field(
-        default=None, alias="length", description="Payload of a packet; if not given, that of [traffic]"
-    )
-    rate: OfferedRate | None = Field(
-        default=None,
-        description="Rate of payload, such as 40 Mbit/s or 5 MB/s, or of packets, such as 2000 packets/s. "
+    source: Terminal = setting('The sender; of a range such as "0..39", each sends')
+    target: Terminal = setting("The receiver; of a range, each receives from each sender")
+    length_bytes: Bytes | None = setting("Payload of a packet; if not given, that of [traffic]", None)
+    rate: OfferedRate | None = setting(
+        "Rate of payload, such as 40 Mbit/s or 5 MB/s, or of packets, such as 2000 packets/s. "
         "arrivals decides when packets are created: poisson, constant or together",
+        None,
     )
-    period_ps: PositiveTimePs | None = Field(
-        default=None, alias="period", description="Time from one packet to the next"
+    period_ps: PositiveTimePs | None = setting("Time from one packet to the next", None)
+    phase_ps: TimePs | None = setting(
+        "Time of the first packet; if not given, a random time within one period", None
     )
-    phase_ps: TimePs | None = Field(
-        default=None,
-        alias="phase",
-        description="Time of the first packet; if not given, a random time within one period",
+    jitter_ps: TimePs | None = setting(
+        "Each packet is late by a random time up to this one, at most the period; no jitter if not given",
+        None,
     )
-    jitter_ps: TimePs | None = Field(
-        default=None,
-        alias="jitter",
-        description="Each packet is late by a random time up to this one, at most the period; no jitter if "
-        "not given",
+    packets: Annotated[int, Field(ge=1, le=2**24)] | None = setting(
+        "Packets created at once each time, such as those of one picture; 1 if not given", None
     )
-    packets: Annotated[int, Field(ge=1, le=2**24)] | None = Field(
-        default=None,
-        description="Packets created at once each time, such as those of one picture; 1 if not given",
+    start_ps: TimePs | None = setting(
+        "Time from which on packets are created; 0 if not given. A phase is counted from it", None
     )
-    start_ps: TimePs | None = Field(
-        default=None,
-        alias="start",
-        description="Time from which on packets are created; 0 if not given. A phase is counted from it",
+    stop_ps: PositiveTimePs | None = setting(
+        "Time from which on no packets are created; at the end of the run if not given", None
     )
-    stop_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="stop",
-        description="Time from which on no packets are created; at the end of the run if not given",
+    count: Annotated[int, Field(ge=1, le=2**24)] | None = setting(
+        "Number of packets in all; without a limit if not given", None
     )
-    count: Annotated[int, Field(ge=1, le=2**24)] | None = Field(
-        default=None, description="Number of packets in all; without a limit if not given"
-    )
-    name: FlowName | None = Field(default=None, description="Name in tables; source -> target if not given")
-    requirement_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="requirement",
-        description="Longest time that a packet may take from its creation at the source to its delivery; "
+    name: FlowName | None = setting("Name in tables; source -> target if not given", None)
+    requirement_ps: PositiveTimePs | None = setting(
+        "Longest time that a packet may take from its creation at the source to its delivery; "
         "a run, fabriloom bound and the report check it",
+        None,
     )
 
 
@@ -80,10 +67,8 @@ class Requirement(Section):
     delivery.
     """
 
-    flow: FlowName = Field(
-        description='Name of a flow, or its two ends: "camera:memory" means all flows between them'
-    )
-    within_ps: PositiveTimePs = Field(alias="within", description="The longest time")
+    flow: FlowName = setting('Name of a flow, or its two ends: "camera:memory" means all flows between them')
+    within_ps: PositiveTimePs = setting("The longest time")
 
 
 class Flows(Section):
@@ -93,15 +78,12 @@ class Flows(Section):
     """
 
     kind: Literal["flows"]
-    path: FileName | None = Field(default=None, description="CSV or Parquet file, relative to the scenario")
-    flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = Field(
-        default=None, description="The flows, each a table [[traffic.pattern.flows]]"
+    path: FileName | None = setting("CSV or Parquet file, relative to the scenario", None)
+    flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = setting(
+        "The flows, each a table [[traffic.pattern.flows]]", None
     )
-    requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = Field(
-        default=None,
-        description="Requirements that are not written with their flows, each a table "
-        "[[traffic.pattern.requirements]]",
+    requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = setting(
+        "Requirements that are not written with their flows, each a table [[traffic.pattern.requirements]]",
+        None,
     )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)

@@ -13,6 +13,7 @@ from fabriloom.scenario.fields import (
     RateBitsPerS,
     Section,
     Terminal,
+    setting,
 )
 
 Latency = Annotated[str, Field(max_length=100)]
@@ -21,44 +22,35 @@ Latency = Annotated[str, Field(max_length=100)]
 class Interface(Section):
     """The interface chip of some terminals."""
 
-    preset: Literal["external-port", "plain", "shimafuji-codec", "spacewire-light"] = Field(
-        default="plain", description="Named set of values for all settings below"
+    preset: Literal["external-port", "plain", "shimafuji-codec", "spacewire-light"] = setting(
+        "Named set of values for all settings below", "plain"
     )
-    terminals: Annotated[list[Terminal], Field(min_length=1)] | None = Field(
-        default=None, description="The terminals; if not given, all that no other table names"
+    terminals: Annotated[list[Terminal], Field(min_length=1)] | None = setting(
+        "The terminals; if not given, all that no other table names", None
     )
-    clock_millihz: EventRateMilliHz | None = Field(
-        default=None, alias="clock", description="System clock of the chip: sys in its delays"
-    )
-    transmit: Latency | None = Field(
-        default=None,
-        description="Delay from a character being written to its first bit out, such as "
+    clock_millihz: EventRateMilliHz | None = setting("System clock of the chip: sys in its delays", None)
+    transmit: Latency | None = setting(
+        "Delay from a character being written to its first bit out, such as "
         '"7 sys + 30 ns + 4 tx", where tx is two bit periods of the link',
+        None,
     )
-    receive: Latency | None = Field(
-        default=None,
-        description='Delay from the last bit of a character in until it can be read, such as "4 sys + 2 rx"',
+    receive: Latency | None = setting(
+        'Delay from the last bit of a character in until it can be read, such as "4 sys + 2 rx"', None
     )
-    time_code_transmit: Latency | None = Field(default=None, description="transmit for time-codes")
-    time_code_receive: Latency | None = Field(default=None, description="receive for time-codes")
-    receive_buffer_bytes: PositiveBytes | None = Field(
-        default=None,
-        alias="receive_buffer",
-        description="Size of the receive FIFO; characters into a small one are spaced by its credit",
+    time_code_transmit: Latency | None = setting("transmit for time-codes", None)
+    time_code_receive: Latency | None = setting("receive for time-codes", None)
+    receive_buffer_bytes: PositiveBytes | None = setting(
+        "Size of the receive FIFO; characters into a small one are spaced by its credit", None
     )
-    read_rate_bits_per_s: ByteRateBitsPerS | None = Field(
-        default=None,
-        alias="read_rate",
-        description="Rate at which the logic behind the chip reads, if that is slower than its link",
+    read_rate_bits_per_s: ByteRateBitsPerS | None = setting(
+        "Rate at which the logic behind the chip reads, if that is slower than its link", None
     )
-    highest_rate_bits_per_s: RateBitsPerS | None = Field(
-        default=None, alias="highest_rate", description="Highest rate of a link of the chip"
-    )
+    highest_rate_bits_per_s: RateBitsPerS | None = setting("Highest rate of a link of the chip", None)
 
-    external: bool | None = Field(
-        default=None,
-        description="Whether the terminal is wired to an external (parallel) port of its router, without a "
+    external: bool | None = setting(
+        "Whether the terminal is wired to an external (parallel) port of its router, without a "
         "SpaceWire link",
+        None,
     )
 
     def overrides(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from fabriloom.scenario.fields import Section
+from fabriloom.scenario.fields import Section, setting
 from fabriloom.topology import MOST_PORTS
 
 Replicate = Annotated[
@@ -22,16 +22,16 @@ Replicate = Annotated[
 class Ports(Section):
     """How a terminal chooses the port for a packet, among those in a plane of the destination."""
 
-    choice: Literal["round-robin", "destination", "shortest-queue", "first-free", "nominal"] = Field(
-        default="round-robin",
-        description="`round-robin`: the ports in turn. `destination`: destination number modulo ports. "
+    choice: Literal["round-robin", "destination", "shortest-queue", "first-free", "nominal"] = setting(
+        "`round-robin`: the ports in turn. `destination`: destination number modulo ports. "
         "`shortest-queue`: the port with the fewest packets waiting or being sent. `first-free`: the port "
         "that is free first. `nominal`: the first port; the others are in reserve",
+        "round-robin",
     )
-    per: Literal["message", "packet"] | None = Field(
-        default=None,
-        description="Of programs, what gets a port: `message`, all packets of a message go by one port; "
+    per: Literal["message", "packet"] | None = setting(
+        "Of programs, what gets a port: `message`, all packets of a message go by one port; "
         "`packet`: each packet gets its own, so a message is spread over several. Default: `message`",
+        None,
     )
 
 

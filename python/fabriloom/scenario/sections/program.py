@@ -17,6 +17,7 @@ from fabriloom.scenario.fields import (
     Sha256,
     Terminal,
     TimePs,
+    setting,
 )
 
 Rounds = Annotated[int, Field(ge=0, le=10**9)]
@@ -48,21 +49,17 @@ class Clocks(Section):
     Terminals draw them before the run. When events are due is by the time of the run.
     """
 
-    start_ps: TimePs = Field(
-        default=0,
-        alias="start",
-        description="Latest start: each program starts up to this time after the run",
-    )
-    drift_ppm: Annotated[float, Field(ge=0, le=10_000)] = Field(
-        default=0.0, description="Most by which a clock is fast or slow, in parts per million"
+    start_ps: TimePs = setting("Latest start: each program starts up to this time after the run", 0)
+    drift_ppm: Annotated[float, Field(ge=0, le=10_000)] = setting(
+        "Most by which a clock is fast or slow, in parts per million", 0.0
     )
 
 
 class Clocked(Section):
     """Programs by clocks that may differ."""
 
-    clocks: Clocks | None = Field(
-        default=None, description="Clocks that drift and starts that differ; if not given, all are exact"
+    clocks: Clocks | None = setting(
+        "Clocks that drift and starts that differ; if not given, all are exact", None
     )
 
 
@@ -72,10 +69,10 @@ class PingPong(Section):
     kind: Literal["ping-pong"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    pairs: Count | Annotated[list[Pair], Field(min_length=1)] = Field(
-        default=1,
-        description="Number of pairs: terminal i with the i-th terminal of the second half; or a list such "
+    pairs: Count | Annotated[list[Pair], Field(min_length=1)] = setting(
+        "Number of pairs: terminal i with the i-th terminal of the second half; or a list such "
         'as [["n0", "n1"]]',
+        1,
     )
 
 
@@ -85,8 +82,8 @@ class OutFarming(Section):
     kind: Literal["out-farming"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    source: Terminal = Field(default=0, description="The sender")
-    targets: Literal["others"] | Several = Field(default="others", description="The receivers")
+    source: Terminal = setting("The sender", 0)
+    targets: Literal["others"] | Several = setting("The receivers", "others")
 
 
 class FunnelIn(Clocked):
@@ -95,8 +92,8 @@ class FunnelIn(Clocked):
     kind: Literal["funnel-in"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    target: Terminal = Field(default=0, description="The receiver")
-    sources: Literal["others"] | Several = Field(default="others", description="The senders")
+    target: Terminal = setting("The receiver", 0)
+    sources: Literal["others"] | Several = setting("The senders", "others")
 
 
 class AllToAll(Clocked):
@@ -105,18 +102,16 @@ class AllToAll(Clocked):
     kind: Literal["all-to-all"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    terminals: Literal["all"] | Count | Several = Field(
-        default="all", description="Terminals that take part: all, this many from the first on, or a list"
+    terminals: Literal["all"] | Count | Several = setting(
+        "Terminals that take part: all, this many from the first on, or a list", "all"
     )
-    order: Literal["rotating", "same", "random"] = Field(
-        default="random",
-        description="Order of the receivers. random: each sender has its own order, drawn before the run; "
+    order: Literal["rotating", "same", "random"] = setting(
+        "Order of the receivers. random: each sender has its own order, drawn before the run; "
         "rotating: each sender begins with the terminal after it, so that no two send to the same one; "
         "same: all begin with the first",
+        "random",
     )
-    barrier: bool = Field(
-        default=False, description="Whether all terminals wait for each other between rounds"
-    )
+    barrier: bool = setting("Whether all terminals wait for each other between rounds", False)
 
 
 class LogP(Section):
@@ -130,18 +125,14 @@ class LogP(Section):
 
     kind: Literal["logp"]
     size_bytes: MessageBytes = _size()
-    rounds: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        default=100, description="Repetitions of each measurement"
+    rounds: Annotated[int, Field(ge=1, le=10**6)] = setting("Repetitions of each measurement", 100)
+    train: Annotated[int, Field(ge=1, le=2**16)] = setting("Messages of a train", 32)
+    pause_ps: TimePs = setting(
+        "Wait before the receive of a message that should have arrived: longer than a round", 1_000_000_000
     )
-    train: Annotated[int, Field(ge=1, le=2**16)] = Field(default=32, description="Messages of a train")
-    pause_ps: TimePs = Field(
-        default=1_000_000_000,
-        alias="pause",
-        description="Wait before the receive of a message that should have arrived: longer than a round",
-    )
-    source: Terminal = Field(default=0, description="Terminal that measures")
-    targets: Literal["others"] | Several = Field(
-        default="others", description="Terminals that answer; the first is the partner of the ping-pong"
+    source: Terminal = setting("Terminal that measures", 0)
+    targets: Literal["others"] | Several = setting(
+        "Terminals that answer; the first is the partner of the ping-pong", "others"
     )
 
 
@@ -151,8 +142,8 @@ class FixedPairs(Clocked):
     kind: Literal["fixed-pairs"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    sources: Terminals = Field(default="auto", description=_SOURCES)
-    targets: Terminals = Field(default="auto", description=_TARGETS)
+    sources: Terminals = setting(_SOURCES, "auto")
+    targets: Terminals = setting(_TARGETS, "auto")
 
 
 class RandomPairs(Clocked):
@@ -160,63 +151,51 @@ class RandomPairs(Clocked):
 
     kind: Literal["random-pairs"]
     size_bytes: MessageBytes = _size()
-    messages: Count = Field(default=1000, description="Targets drawn for each source")
+    messages: Count = setting("Targets drawn for each source", 1000)
     rounds: Rounds = _rounds(1)
-    sources: Terminals = Field(default="auto", description=_SOURCES)
-    targets: Terminals = Field(default="auto", description=_TARGETS)
+    sources: Terminals = setting(_SOURCES, "auto")
+    targets: Terminals = setting(_TARGETS, "auto")
 
 
 class Events(Clocked):
     """Settings that all event building shares."""
 
-    events: Count = Field(default=1000, description="Number of events")
-    rate_millihz: EventRateMilliHz | None = Field(
-        default=None,
-        alias="rate",
-        description="Attempted events per second; if not given, as fast as they can be sent",
+    events: Count = setting("Number of events", 1000)
+    rate_millihz: EventRateMilliHz | None = setting(
+        "Attempted events per second; if not given, as fast as they can be sent", None
     )
-    arrivals: Literal["constant", "random"] = Field(
-        default="constant",
-        description="With a rate. constant: events are due at equal intervals; random: at random times",
+    arrivals: Literal["constant", "random"] = setting(
+        "With a rate. constant: events are due at equal intervals; random: at random times", "constant"
     )
-    sources: Terminals = Field(default="auto", description=_SOURCES)
-    targets: Terminals = Field(default="auto", description=_TARGETS)
+    sources: Terminals = setting(_SOURCES, "auto")
+    targets: Terminals = setting(_TARGETS, "auto")
 
 
 class Credit(Section):
     """The messages between a supervisor, its targets and the sources."""
 
-    supervisor: Terminal | None = Field(
-        default=None,
-        description="The supervisor; if not given, the first terminal that is neither source nor target",
+    supervisor: Terminal | None = setting(
+        "The supervisor; if not given, the first terminal that is neither source nor target", None
     )
-    credits: Annotated[int, Field(ge=1, le=2**16)] = Field(
-        default=2, description="Most assignments that a target holds at the same time"
+    credits: Annotated[int, Field(ge=1, le=2**16)] = setting(
+        "Most assignments that a target holds at the same time", 2
     )
-    credit_bytes: MessageBytes = Field(
-        default=8, alias="credit", description="Size of the message that gives a credit"
-    )
-    assignment_bytes: MessageBytes = Field(
-        default=8, alias="assignment", description="Size of the message that tells a source its target"
-    )
+    credit_bytes: MessageBytes = setting("Size of the message that gives a credit", 8)
+    assignment_bytes: MessageBytes = setting("Size of the message that tells a source its target", 8)
 
 
 class Level2(Events, Credit):
     """Regions of interest: an event consists of blocks, each sent by one or more sources to one target."""
 
     kind: Literal["level-2"]
-    block_bytes: MessageBytes = Field(
-        alias="block", description="Size of a block; each of its sources sends an equal part"
+    block_bytes: MessageBytes = setting("Size of a block; each of its sources sends an equal part")
+    blocks_per_event: Count = setting("Blocks per event", 3)
+    sources_per_block: Count = setting("Sources per block", 1)
+    source_choice: Literal["random", "round-robin"] = setting(
+        "How sources are chosen. round-robin: each block takes the next sources in turn", "random"
     )
-    blocks_per_event: Count = Field(default=3, description="Blocks per event")
-    sources_per_block: Count = Field(default=1, description="Sources per block")
-    source_choice: Literal["random", "round-robin"] = Field(
-        default="random",
-        description="How sources are chosen. round-robin: each block takes the next sources in turn",
-    )
-    target_choice: Literal["round-robin", "random", "supervisor"] = Field(
-        default="round-robin",
-        description="How the target of a block is chosen. supervisor: a target that has given it credit",
+    target_choice: Literal["round-robin", "random", "supervisor"] = setting(
+        "How the target of a block is chosen. supervisor: a target that has given it credit", "round-robin"
     )
 
 
@@ -224,22 +203,19 @@ class Level3(Events):
     """Complete events: for each event, many sources send one fragment each to the same target."""
 
     kind: Literal["level-3"]
-    fragment_bytes: MessageBytes = Field(
-        alias="fragment", description="Bytes that a source sends for an event"
+    fragment_bytes: MessageBytes = setting("Bytes that a source sends for an event")
+    sources_per_event: Literal["all"] | Count = setting("Sources of an event", "all")
+    source_choice: Literal["random", "round-robin"] = setting(
+        "Which sources an event has, when not all; round-robin: the next sources in turn", "random"
     )
-    sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
-    source_choice: Literal["random", "round-robin"] = Field(
-        default="random",
-        description="Which sources an event has, when not all; round-robin: the next sources in turn",
+    target_choice: Literal["round-robin", "random"] = setting(
+        "How the target of an event is chosen", "round-robin"
     )
-    target_choice: Literal["round-robin", "random"] = Field(
-        default="round-robin", description="How the target of an event is chosen"
-    )
-    order: Literal["same", "rotating", "random"] = Field(
-        default="same",
-        description="Order in which a source sends its fragments. same: of the events; rotating, random: of "
+    order: Literal["same", "rotating", "random"] = setting(
+        "Order in which a source sends its fragments. same: of the events; rotating, random: of "
         "each group of as many events as there are targets, each source begins with another one, or has an "
         "order of its own, drawn before the run",
+        "same",
     )
 
 
@@ -247,18 +223,17 @@ class PullLevel3(Events):
     """Complete events, pulled: a target requests the fragments of one event after another."""
 
     kind: Literal["pull-level-3"]
-    fragment_bytes: MessageBytes = Field(alias="fragment", description="Size of a fragment")
-    request_bytes: MessageBytes = Field(default=8, alias="request", description="Size of a request")
-    requests_at_once: Literal["all"] | Count = Field(
-        default="all", description="Most requests of a target that are not answered yet"
+    fragment_bytes: MessageBytes = setting("Size of a fragment")
+    request_bytes: MessageBytes = setting("Size of a request", 8)
+    requests_at_once: Literal["all"] | Count = setting(
+        "Most requests of a target that are not answered yet", "all"
     )
-    sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
-    source_choice: Literal["random", "round-robin"] = Field(
-        default="random",
-        description="Which sources an event has, when not all; round-robin: the next sources in turn",
+    sources_per_event: Literal["all"] | Count = setting("Sources of an event", "all")
+    source_choice: Literal["random", "round-robin"] = setting(
+        "Which sources an event has, when not all; round-robin: the next sources in turn", "random"
     )
-    target_choice: Literal["round-robin", "random"] = Field(
-        default="round-robin", description="How the target that builds an event is chosen"
+    target_choice: Literal["round-robin", "random"] = setting(
+        "How the target that builds an event is chosen", "round-robin"
     )
 
 
@@ -266,26 +241,20 @@ class BarrelShifter(Clocked):
     """Event building in time slots: in each slot, every source sends to a different target."""
 
     kind: Literal["barrel-shifter"]
-    fragment_bytes: MessageBytes = Field(
-        alias="fragment", description="Bytes that a source sends for an event"
+    fragment_bytes: MessageBytes = setting("Bytes that a source sends for an event")
+    events: Count = setting("Number of events", 1000)
+    slot_ps: TimePs = setting(
+        "Length of a time slot. An event is due in each slot; source i sends its fragment i slots later"
     )
-    events: Count = Field(default=1000, description="Number of events")
-    slot_ps: TimePs = Field(
-        alias="slot",
-        description="Length of a time slot. An event is due in each slot; source i sends its fragment i "
-        "slots later",
-    )
-    sources: Terminals = Field(default="auto", description=_SOURCES)
-    targets: Terminals = Field(default="auto", description=_TARGETS)
+    sources: Terminals = setting(_SOURCES, "auto")
+    targets: Terminals = setting(_TARGETS, "auto")
 
 
 class CreditBuilding(Events, Credit):
     """Event building by credit: a supervisor assigns each event to a target that has given it credit."""
 
     kind: Literal["credit"]
-    fragment_bytes: MessageBytes = Field(
-        alias="fragment", description="Bytes that a source sends for an event"
-    )
+    fragment_bytes: MessageBytes = setting("Bytes that a source sends for an event")
 
 
 class DescriptorMessages(Section):
@@ -294,21 +263,17 @@ class DescriptorMessages(Section):
     """
 
     kind: Literal["descriptors"]
-    path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
-    repeat: bool = Field(default=False, description="Whether a list starts again after its end")
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    path: FileName = setting("CSV or Parquet file, relative to the scenario")
+    repeat: bool = setting("Whether a list starts again after its end", False)
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class GoalTrace(Section):
     """A trace in GOAL, the language of LogGOPSim, as text; the number of a rank is that of its terminal."""
 
     kind: Literal["goal"]
-    path: FileName = Field(description="The GOAL file, relative to the scenario")
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    path: FileName = setting("The GOAL file, relative to the scenario")
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 Operation = Annotated[str, Field(min_length=1, max_length=400)]
@@ -317,9 +282,9 @@ Operation = Annotated[str, Field(min_length=1, max_length=400)]
 class TerminalProgram(Section):
     """The operations of one terminal, or of several that do the same."""
 
-    terminal: Terminal | Several = Field(description="A terminal, or a list of terminals")
-    do: Annotated[list[Operation], Field(min_length=1, max_length=2**20)] = Field(
-        description='Operations, such as ["send n1 1 kB", "receive any"]'
+    terminal: Terminal | Several = setting("A terminal, or a list of terminals")
+    do: Annotated[list[Operation], Field(min_length=1, max_length=2**20)] = setting(
+        'Operations, such as ["send n1 1 kB", "receive any"]'
     )
 
 
@@ -327,16 +292,14 @@ class Operations(Clocked):
     """Your own programs, operation by operation; terminals without a program do nothing."""
 
     kind: Literal["operations"]
-    terminals: Annotated[list[TerminalProgram], Field(min_length=1, max_length=2**20)] = Field(
-        description="The programs, each a table [[program.terminals]]"
+    terminals: Annotated[list[TerminalProgram], Field(min_length=1, max_length=2**20)] = setting(
+        "The programs, each a table [[program.terminals]]"
     )
-    events: Annotated[int, Field(ge=0, le=2**20)] = Field(
-        default=0, description="Number of events; a tag below it is the number of a message's event"
+    events: Annotated[int, Field(ge=0, le=2**20)] = setting(
+        "Number of events; a tag below it is the number of a message's event", 0
     )
-    rate_millihz: EventRateMilliHz | None = Field(
-        default=None,
-        alias="rate",
-        description="Rate at which events are due; event latencies count from there",
+    rate_millihz: EventRateMilliHz | None = setting(
+        "Rate at which events are due; event latencies count from there", None
     )
 
 
@@ -348,62 +311,52 @@ class Rmap(Clocked):
     """
 
     kind: Literal["rmap"]
-    command: Literal["write", "read", "read-modify-write"] = Field(description="The command")
-    data_bytes: MessageBytes = Field(
-        alias="data", description="Size of the data of a command; a mask has the same size"
-    )
-    acknowledged: bool = Field(default=True, description="For writes: whether the target replies")
+    command: Literal["write", "read", "read-modify-write"] = setting("The command")
+    data_bytes: MessageBytes = setting("Size of the data of a command; a mask has the same size")
+    acknowledged: bool = setting("For writes: whether the target replies", True)
     rounds: Rounds = _rounds()
-    outstanding: Count = Field(
-        default=1,
-        description="Most transactions that an initiator has open at the same time, each with a different "
-        "target",
+    outstanding: Count = setting(
+        "Most transactions that an initiator has open at the same time, each with a different target", 1
     )
-    target_time_ps: TimePs = Field(
-        default=0,
-        alias="target_time",
-        description="Time from the arrival of a command to its reply: authorisation, check of the data, "
-        "memory access",
+    target_time_ps: TimePs = setting(
+        "Time from the arrival of a command to its reply: authorisation, check of the data, memory access", 0
     )
-    retry_after_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="retry_after",
-        description="A command is sent again if its reply has not arrived after this time; if not given, "
-        "never",
+    retry_after_ps: PositiveTimePs | None = setting(
+        "A command is sent again if its reply has not arrived after this time; if not given, never", None
     )
-    retries: Annotated[int, Field(ge=0, le=64)] | None = Field(
-        default=None,
-        description="Most repetitions of a command, 3 if not given; then the initiator continues without "
-        "the reply",
+    retries: Annotated[int, Field(ge=0, le=64)] | None = setting(
+        "Most repetitions of a command, 3 if not given; then the initiator continues without the reply", None
     )
-    reply_address_bytes: Literal[0, 4, 8, 12] = Field(
-        default=0, description="Bytes of reply address in the header of a command; path addressing needs them"
+    reply_address_bytes: Literal[0, 4, 8, 12] = setting(
+        "Bytes of reply address in the header of a command; path addressing needs them",
+        0,
+        alias="reply_address_bytes",
     )
-    sources: Terminals = Field(default="auto", description="Initiators. " + _SOURCES)
-    targets: Terminals = Field(default="auto", description="Targets. " + _TARGETS)
+    sources: Terminals = setting("Initiators. " + _SOURCES, "auto")
+    targets: Terminals = setting("Targets. " + _TARGETS, "auto")
 
 
 class Ccsds(Clocked):
     """The i-th source sends CCSDS packets to the i-th target (ECSS-E-ST-50-53C), byte for byte."""
 
     kind: Literal["ccsds"]
-    packet_bytes: MessageBytes = Field(alias="packet", description="Size of a CCSDS packet")
+    packet_bytes: MessageBytes = setting("Size of a CCSDS packet")
     rounds: Rounds = _rounds()
-    sources: Terminals = Field(default="auto", description=_SOURCES)
-    targets: Terminals = Field(default="auto", description=_TARGETS)
+    sources: Terminals = setting(_SOURCES, "auto")
+    targets: Terminals = setting(_TARGETS, "auto")
 
 
 class SlotEntry(Section):
     """The RMAP transactions of an initiator in one time-slot."""
 
-    slot: Annotated[int, Field(ge=0, le=63)] = Field(description="Number of the slot in its epoch")
-    initiator: Terminal = Field(description="Terminal that may start transactions in the slot")
-    target: Terminal = Field(description="Target of the transactions")
-    command: Literal["write", "read", "read-modify-write"] = Field(
-        default="read", description="The command; writes are acknowledged"
+    slot: Annotated[int, Field(ge=0, le=63)] = setting("Number of the slot in its epoch")
+    initiator: Terminal = setting("Terminal that may start transactions in the slot")
+    target: Terminal = setting("Target of the transactions")
+    command: Literal["write", "read", "read-modify-write"] = setting(
+        "The command; writes are acknowledged", "read"
     )
-    data_bytes: MessageBytes = Field(alias="data", description="Size of the data of each transaction")
-    transactions: Count = Field(default=1, description="Number of transactions, one after another")
+    data_bytes: MessageBytes = setting("Size of the data of each transaction")
+    transactions: Count = setting("Number of transactions, one after another", 1)
 
 
 class SpaceWireD(Section):
@@ -415,16 +368,16 @@ class SpaceWireD(Section):
     """
 
     kind: Literal["spacewire-d"]
-    slot_ps: PositiveTimePs = Field(alias="slot", description="Length of a slot; 64 slots are an epoch")
-    schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = Field(
-        description="The entries, each a table [[program.schedule]]"
+    slot_ps: PositiveTimePs = setting("Length of a slot; 64 slots are an epoch")
+    schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = setting(
+        "The entries, each a table [[program.schedule]]"
     )
-    epochs: Count = Field(default=1, description="Number of epochs")
-    target_time_ps: TimePs = Field(
-        default=0, alias="target_time", description="Time from the arrival of a command to its reply"
-    )
-    reply_address_bytes: Literal[0, 4, 8, 12] = Field(
-        default=0, description="Bytes of reply address in the header of a command; path addressing needs them"
+    epochs: Count = setting("Number of epochs", 1)
+    target_time_ps: TimePs = setting("Time from the arrival of a command to its reply", 0)
+    reply_address_bytes: Literal[0, 4, 8, 12] = setting(
+        "Bytes of reply address in the header of a command; path addressing needs them",
+        0,
+        alias="reply_address_bytes",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import Bytes, FileName, MessageBytes, PositiveBytes, Section, TimePs
+from fabriloom.scenario.fields import Bytes, FileName, MessageBytes, PositiveBytes, Section, TimePs, setting
 
 Window = Annotated[int, Field(ge=0, le=2**31)]
 
@@ -14,15 +14,12 @@ Window = Annotated[int, Field(ge=0, le=2**31)]
 class BySize(Section):
     """Times of messages of one size; between two sizes they are interpolated linearly."""
 
-    message_bytes: MessageBytes = Field(alias="message", description="Size of the message")
-    send_time_ps: TimePs = Field(alias="send_time", description="Time of the host to send it")
-    receive_time_ps: TimePs = Field(alias="receive_time", description="Time of the host to receive it")
-    packet_time_ps: TimePs = Field(
-        alias="packet_time", description="Time to fill each of its packets, including its bytes"
-    )
-    send_gap_time_ps: TimePs = Field(
-        alias="send_gap_time",
-        description="Least time from the start of one of its packets to the start of the next packet",
+    message_bytes: MessageBytes = setting("Size of the message")
+    send_time_ps: TimePs = setting("Time of the host to send it")
+    receive_time_ps: TimePs = setting("Time of the host to receive it")
+    packet_time_ps: TimePs = setting("Time to fill each of its packets, including its bytes")
+    send_gap_time_ps: TimePs = setting(
+        "Least time from the start of one of its packets to the start of the next packet"
     )
 
 
@@ -44,155 +41,122 @@ class Protocol(Section):
         "verbs-infiniband",
         "verbs-roce",
         "tcp",
-    ] = Field(default="raw", description="Named set of values for all settings below")
-    packet_bytes: PositiveBytes | None = Field(
-        default=None, alias="packet", description="Largest payload of a packet"
+    ] = setting("Named set of values for all settings below", "raw")
+    packet_bytes: PositiveBytes | None = setting("Largest payload of a packet", None)
+    small_packet_bytes: PositiveBytes | None = setting("Largest payload of a packet of a small message", None)
+    small_below_bytes: Bytes | None = setting("Messages shorter than this are small", None)
+    messages_at_once: Window | None = setting(
+        "Most messages that a terminal has handed over and not sent yet; 0: no limit", None
     )
-    small_packet_bytes: PositiveBytes | None = Field(
-        default=None, alias="small_packet", description="Largest payload of a packet of a small message"
-    )
-    small_below_bytes: Bytes | None = Field(
-        default=None, alias="small_below", description="Messages shorter than this are small"
-    )
-    messages_at_once: Window | None = Field(
-        default=None,
-        description="Most messages that a terminal has handed over and not sent yet; 0: no limit",
-    )
-    channels_at_once: Window | None = Field(
-        default=None,
-        description="Most channels of a terminal with a message begun and not sent yet (virtual links in "
+    channels_at_once: Window | None = setting(
+        "Most channels of a terminal with a message begun and not sent yet (virtual links in "
         "use); 0: no limit",
+        None,
     )
-    packets_per_channel: Window | None = Field(
-        default=None, description="Most packets of a channel begun and not acknowledged; 0: no limit"
+    packets_per_channel: Window | None = setting(
+        "Most packets of a channel begun and not acknowledged; 0: no limit", None
     )
-    packets_at_once: Window | None = Field(
-        default=None,
-        description="Most packets of a terminal begun and not acknowledged (stream buffers); 0: no limit",
+    packets_at_once: Window | None = setting(
+        "Most packets of a terminal begun and not acknowledged (stream buffers); 0: no limit", None
     )
-    receive_at_once: Window | None = Field(
-        default=None,
-        description="Most messages that a terminal receives at the same time; the first acknowledgement of "
+    receive_at_once: Window | None = setting(
+        "Most messages that a terminal receives at the same time; the first acknowledgement of "
         "any other waits. 0: no limit",
+        None,
     )
-    channels_limit: Window | None = Field(
-        default=None,
-        description="Most terminals that a terminal's program may send to; if it has more, the run is "
+    channels_limit: Window | None = setting(
+        "Most terminals that a terminal's program may send to; if it has more, the run is "
         "refused. 0: no limit",
+        None,
     )
-    acknowledge: Literal["none", "packet", "response"] | None = Field(
-        default=None,
-        description="none: a packet counts as acknowledged once the link has taken it; packet: an empty "
+    acknowledge: Literal["none", "packet", "response"] | None = setting(
+        "none: a packet counts as acknowledged once the link has taken it; packet: an empty "
         "packet acknowledges it; response: the end of its transaction does, in networks of rings",
+        None,
     )
-    acknowledge_from: Literal["end", "head"] | None = Field(
-        default=None,
-        description="With acknowledge = packet. end: a packet is acknowledged when all of it has arrived; "
+    acknowledge_from: Literal["end", "head"] | None = setting(
+        "With acknowledge = packet. end: a packet is acknowledged when all of it has arrived; "
         "head: as soon as its first character has",
+        None,
     )
-    programmed: bool | None = Field(
-        default=None,
-        description="true: the program's processor fills the packets over the host's bus (programmed I/O); "
+    programmed: bool | None = setting(
+        "true: the program's processor fills the packets over the host's bus (programmed I/O); "
         "false: the program continues once the message is handed over",
+        None,
     )
-    ahead_bytes: Bytes | None = Field(
-        default=None,
-        alias="ahead",
-        description="Bytes of a packet that are filled while it waits for a free place among "
+    ahead_bytes: Bytes | None = setting(
+        "Bytes of a packet that are filled while it waits for a free place among "
         "packets_at_once (posted writes)",
+        None,
     )
-    send_time_ps: TimePs | None = Field(
-        default=None, alias="send_time", description="Time of the host to send a message"
+    send_time_ps: TimePs | None = setting("Time of the host to send a message", None)
+    receive_time_ps: TimePs | None = setting("Time of the host to receive a message", None)
+    packet_time_ps: TimePs | None = setting("Time to fill a packet, independent of its length", None)
+    byte_time_ps: TimePs | None = setting("Time to fill each byte of a packet", None)
+    bus_packet_time_ps: TimePs | None = setting(
+        "Time per packet on the host's bus, which sending and receiving share", None
     )
-    receive_time_ps: TimePs | None = Field(
-        default=None, alias="receive_time", description="Time of the host to receive a message"
-    )
-    packet_time_ps: TimePs | None = Field(
-        default=None, alias="packet_time", description="Time to fill a packet, independent of its length"
-    )
-    byte_time_ps: TimePs | None = Field(
-        default=None, alias="byte_time", description="Time to fill each byte of a packet"
-    )
-    bus_packet_time_ps: TimePs | None = Field(
-        default=None,
-        alias="bus_packet_time",
-        description="Time per packet on the host's bus, which sending and receiving share",
-    )
-    bus_byte_time_ps: TimePs | None = Field(
-        default=None, alias="bus_byte_time", description="Time per byte on the host's bus"
-    )
-    send_gap_time_ps: TimePs | None = Field(
-        default=None,
-        alias="send_gap_time",
-        description="Least time from the start of one packet of a terminal to the start of the next; the "
+    bus_byte_time_ps: TimePs | None = setting("Time per byte on the host's bus", None)
+    send_gap_time_ps: TimePs | None = setting(
+        "Least time from the start of one packet of a terminal to the start of the next; the "
         "packet itself is not delayed",
+        None,
     )
-    receive_gap_time_ps: TimePs | None = Field(
-        default=None,
-        alias="receive_gap_time",
-        description="Least time from one packet accepted by a terminal to the next: acknowledgements of "
+    receive_gap_time_ps: TimePs | None = setting(
+        "Least time from one packet accepted by a terminal to the next: acknowledgements of "
         "packets that arrive sooner wait; their data do not",
+        None,
     )
-    ack_time_ps: TimePs | None = Field(
-        default=None,
-        alias="ack_time",
-        description="Time from the acceptance of a packet until its acknowledgement is ready",
+    ack_time_ps: TimePs | None = setting(
+        "Time from the acceptance of a packet until its acknowledgement is ready", None
     )
-    resume_time_ps: TimePs | None = Field(
-        default=None,
-        alias="resume_time",
-        description="Time from the arrival of an acknowledgement until the place of its packet is free",
+    resume_time_ps: TimePs | None = setting(
+        "Time from the arrival of an acknowledgement until the place of its packet is free", None
     )
-    check_time_ps: TimePs | None = Field(
-        default=None,
-        alias="check_time",
-        description="Time of a check of each message after its last acknowledgement; if the check fails, "
+    check_time_ps: TimePs | None = setting(
+        "Time of a check of each message after its last acknowledgement; if the check fails, "
         "the whole message is sent again. 0: no check",
+        None,
     )
-    bit_error_rate: Annotated[float, Field(ge=0, lt=1)] | None = Field(
-        default=None, description="Probability that a bit is wrong; the check detects it"
+    bit_error_rate: Annotated[float, Field(ge=0, lt=1)] | None = setting(
+        "Probability that a bit is wrong; the check detects it", None
     )
-    resend_after_ps: TimePs | None = Field(
-        default=None,
-        alias="resend_after",
-        description="With acknowledge = packet: a packet is sent again if it is not acknowledged within "
+    resend_after_ps: TimePs | None = setting(
+        "With acknowledge = packet: a packet is sent again if it is not acknowledged within "
         "this time after the link has taken it; 0: never",
+        None,
     )
-    resend_limit: Annotated[int, Field(ge=1, le=64)] | None = Field(
-        default=None,
-        description="Most repetitions of a packet. After the last, the sender gives the packet up; its "
+    resend_limit: Annotated[int, Field(ge=1, le=64)] | None = setting(
+        "Most repetitions of a packet. After the last, the sender gives the packet up; its "
         "message is lost unless it has arrived",
+        None,
     )
-    resend_backoff: Annotated[int, Field(ge=1, le=16)] | None = Field(
-        default=None, description="Factor from one time-out to the next"
+    resend_backoff: Annotated[int, Field(ge=1, le=16)] | None = setting(
+        "Factor from one time-out to the next", None
     )
-    transaction: Literal["nwrite", "dmove"] | None = Field(
-        default=None,
-        description="In networks of rings, the transaction of a packet: nwrite (default), answered by an "
+    transaction: Literal["nwrite", "dmove"] | None = setting(
+        "In networks of rings, the transaction of a packet: nwrite (default), answered by an "
         "empty response, or dmove, without a response",
+        None,
     )
-    layer: Literal["none", "control-word"] | None = Field(
-        default=None,
-        description="control-word: a control word follows the data of each message. The receiver then "
+    layer: Literal["none", "control-word"] | None = setting(
+        "control-word: a control word follows the data of each message. The receiver then "
         "returns the next address; the next message to the same terminal waits for it",
+        None,
     )
-    control_word_bytes: MessageBytes | None = Field(
-        default=None, alias="control_word", description="Size of the control word"
-    )
-    next_address_bytes: MessageBytes | None = Field(
-        default=None, alias="next_address", description="Size of the reply with the next address"
-    )
+    control_word_bytes: MessageBytes | None = setting("Size of the control word", None)
+    next_address_bytes: MessageBytes | None = setting("Size of the reply with the next address", None)
 
-    by_size: Annotated[list[BySize], Field(min_length=1, max_length=2**12)] | None = Field(
-        default=None,
-        description="Times by message size, sizes ascending, instead of send_time, receive_time, "
+    by_size: Annotated[list[BySize], Field(min_length=1, max_length=2**12)] | None = setting(
+        "Times by message size, sizes ascending, instead of send_time, receive_time, "
         "packet_time with byte_time, and send_gap_time. Below the first size its times apply; above the "
         "last, the line through the last two is extended",
+        None,
     )
-    preset_file: FileName | None = Field(
-        default=None,
-        description="Preset file, as fabriloom fit writes it. Its table [protocol] gives the settings that "
+    preset_file: FileName | None = setting(
+        "Preset file, as fabriloom fit writes it. Its table [protocol] gives the settings that "
         "are not written here",
+        None,
     )
 
     def overrides(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from fabriloom.scenario.fields import (
     PositiveTimePs,
     Section,
     TimePs,
+    setting,
 )
 from fabriloom.scenario.sections.technology import RingPreset
 from fabriloom.technology.rings import RingFaultStops
@@ -26,46 +27,33 @@ Places = Annotated[int, Field(ge=1, le=65535)]
 class Retry(Section):
     """The retry of a packet that was rejected with a busy echo."""
 
-    strategy: Literal["constant", "linear", "exponential"] | None = Field(
-        default=None,
-        description="Delay before the r-th retry. constant: delay; linear: r × delay; exponential: "
-        "2^(r-1) × delay",
+    strategy: Literal["constant", "linear", "exponential"] | None = setting(
+        "Delay before the r-th retry. constant: delay; linear: r × delay; exponential: 2^(r-1) × delay", None
     )
-    delay_ps: TimePs | None = Field(default=None, alias="delay", description="Delay before the first retry")
-    order: Literal["first", "ready"] | None = Field(
-        default=None,
-        description="first: a retry is sent before all new packets; ready: after the packets that were ready "
-        "before it",
+    delay_ps: TimePs | None = setting("Delay before the first retry", None)
+    order: Literal["first", "ready"] | None = setting(
+        "first: a retry is sent before all new packets; ready: after the packets that were ready before it",
+        None,
     )
-    at: Literal["requester", "responder"] | None = Field(
-        default=None,
-        description="Who waits for the delay: the requester before the retry, or the responder before its "
-        "busy echo",
+    at: Literal["requester", "responder"] | None = setting(
+        "Who waits for the delay: the requester before the retry, or the responder before its busy echo", None
     )
 
 
 class Bus(Section):
     """The bus between the ports of a switch."""
 
-    rate_bits_per_s: ByteRateBitsPerS | None = Field(
-        default=None, alias="rate", description="Data rate of a bus"
-    )
-    width_bytes: PositiveBytes | None = Field(
-        default=None, alias="width", description="Bytes that a bus moves per cycle"
-    )
-    setup_ps: TimePs | None = Field(default=None, alias="setup", description="Time before every transfer")
-    encapsulation_bytes: Bytes | None = Field(
-        default=None, alias="encapsulation", description="Bytes added to every packet on the bus"
-    )
+    rate_bits_per_s: ByteRateBitsPerS | None = setting("Data rate of a bus", None)
+    width_bytes: PositiveBytes | None = setting("Bytes that a bus moves per cycle", None)
+    setup_ps: TimePs | None = setting("Time before every transfer", None)
+    encapsulation_bytes: Bytes | None = setting("Bytes added to every packet on the bus", None)
 
 
 class Memory(Section):
     """The memory access that a received packet causes in a terminal."""
 
-    access_ps: TimePs | None = Field(default=None, alias="access", description="Fixed time of an access")
-    block_ps: TimePs | None = Field(
-        default=None, alias="block", description="Additional time for every started 64 B of an access"
-    )
+    access_ps: TimePs | None = setting("Fixed time of an access", None)
+    block_ps: TimePs | None = setting("Additional time for every started 64 B of an access", None)
 
 
 class RingLinks(Section):
@@ -73,147 +61,90 @@ class RingLinks(Section):
 
     network_kind: ClassVar[NetworkKind] = RINGS
 
-    preset: RingPreset = Field(description="Named set of values for all settings below")
-    link_rate_bits_per_s: ByteRateBitsPerS | None = Field(
-        default=None, alias="link_rate", description="Data rate of a link"
+    preset: RingPreset = setting("Named set of values for all settings below")
+    link_rate_bits_per_s: ByteRateBitsPerS | None = setting("Data rate of a link", None)
+    cable_length_m: LengthM | None = setting("Length of every cable", None)
+    cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
+    request_header_bytes: PositiveBytes | None = setting("Size of header and checksum of a request", None)
+    response_header_bytes: PositiveBytes | None = setting("Size of header and checksum of a response", None)
+    echo_bytes: PositiveBytes | None = setting("Size of an echo", None)
+    send_idle_bytes: Bytes | None = setting("Idle symbols after a request or a response", None)
+    echo_idle_bytes: Bytes | None = setting("Idle symbols after an echo", None)
+    decode_latency_ps: TimePs | None = setting("Delay of the address decoder", None)
+    bypass_latency_ps: TimePs | None = setting("Delay of an empty bypass FIFO", None)
+    receive_latency_ps: TimePs | None = setting(
+        "Time from a packet being complete in a receive queue until it is ready for the bus or the terminal",
+        None,
     )
-    cable_length_m: LengthM | None = Field(
-        default=None, alias="cable_length", description="Length of every cable"
+    transmit_latency_ps: TimePs | None = setting(
+        "Time from a packet arriving from the bus or the terminal until it is ready for the link", None
     )
-    cable_delay_ps_per_m: DelayPsPerM | None = Field(
-        default=None, alias="cable_delay", description="Propagation delay of a cable per length"
+    interface_latency_ps: TimePs | None = setting(
+        "Delay of a station's interface, added to both receive_latency and transmit_latency", None
     )
-    request_header_bytes: PositiveBytes | None = Field(
-        default=None, alias="request_header", description="Size of header and checksum of a request"
+    host_latency_ps: TimePs | None = setting("Delay of the host before a request reaches its station", None)
+    requests_out: Places | None = setting("Size of a station's output queue for requests, in packets", None)
+    port_requests_out: Places | None = setting("The same for a switch port; if not given, requests_out", None)
+    responses_out: Places | None = setting("Size of a station's output queue for responses, in packets", None)
+    port_responses_out: Places | None = setting(
+        "The same for a switch port; if not given, responses_out", None
     )
-    response_header_bytes: PositiveBytes | None = Field(
-        default=None, alias="response_header", description="Size of header and checksum of a response"
+    requests_in: Places | None = setting("Size of a station's input queue for requests, in packets", None)
+    port_requests_in: Places | None = setting("The same for a switch port; if not given, requests_in", None)
+    responses_in: Places | None = setting("Size of a station's input queue for responses, in packets", None)
+    in_flight: Places | None = setting(
+        "Most requests, and most responses, of a station that wait for their echo", None
     )
-    echo_bytes: PositiveBytes | None = Field(default=None, alias="echo", description="Size of an echo")
-    send_idle_bytes: Bytes | None = Field(
-        default=None, alias="send_idle", description="Idle symbols after a request or a response"
-    )
-    echo_idle_bytes: Bytes | None = Field(
-        default=None, alias="echo_idle", description="Idle symbols after an echo"
-    )
-    decode_latency_ps: TimePs | None = Field(
-        default=None, alias="decode_latency", description="Delay of the address decoder"
-    )
-    bypass_latency_ps: TimePs | None = Field(
-        default=None, alias="bypass_latency", description="Delay of an empty bypass FIFO"
-    )
-    receive_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="receive_latency",
-        description="Time from a packet being complete in a receive queue until it is ready for the bus or "
-        "the terminal",
-    )
-    transmit_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="transmit_latency",
-        description="Time from a packet arriving from the bus or the terminal until it is ready for the link",
-    )
-    interface_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="interface_latency",
-        description="Delay of a station's interface, added to both receive_latency and transmit_latency",
-    )
-    host_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="host_latency",
-        description="Delay of the host before a request reaches its station",
-    )
-    requests_out: Places | None = Field(
-        default=None, description="Size of a station's output queue for requests, in packets"
-    )
-    port_requests_out: Places | None = Field(
-        default=None, description="The same for a switch port; if not given, requests_out"
-    )
-    responses_out: Places | None = Field(
-        default=None, description="Size of a station's output queue for responses, in packets"
-    )
-    port_responses_out: Places | None = Field(
-        default=None, description="The same for a switch port; if not given, responses_out"
-    )
-    requests_in: Places | None = Field(
-        default=None, description="Size of a station's input queue for requests, in packets"
-    )
-    port_requests_in: Places | None = Field(
-        default=None, description="The same for a switch port; if not given, requests_in"
-    )
-    responses_in: Places | None = Field(
-        default=None, description="Size of a station's input queue for responses, in packets"
-    )
-    in_flight: Places | None = Field(
-        default=None,
-        description="Most requests, and most responses, of a station that wait for their echo",
-    )
-    rejected: Places | None = Field(
-        default=None,
-        description="Most busied requests, and most busied responses, of a station that wait for a retry "
+    rejected: Places | None = setting(
+        "Most busied requests, and most busied responses, of a station that wait for a retry "
         "before it holds back new ones",
+        None,
     )
-    transactions: Places | None = Field(
-        default=None, description="Most transactions that a terminal has open at the same time"
-    )
-    forwarding: Literal["store-and-forward", "cut-through"] | None = Field(
-        default=None,
-        description="store-and-forward: a station forwards a passing packet once all of it has arrived; "
+    transactions: Places | None = setting("Most transactions that a terminal has open at the same time", None)
+    forwarding: Literal["store-and-forward", "cut-through"] | None = setting(
+        "store-and-forward: a station forwards a passing packet once all of it has arrived; "
         "cut-through: as soon as it has read the address",
+        None,
     )
-    hold_until: Literal["sent", "echo"] | None = Field(
-        default=None,
-        description="How long a packet keeps its place in the output queue. sent: until it has left; echo: "
+    hold_until: Literal["sent", "echo"] | None = setting(
+        "How long a packet keeps its place in the output queue. sent: until it has left; echo: "
         "until its echo confirms that it was accepted",
+        None,
     )
-    response_priority: bool | None = Field(
-        default=None, description="Whether responses are sent before requests that were ready earlier"
+    response_priority: bool | None = setting(
+        "Whether responses are sent before requests that were ready earlier", None
     )
-    interface_occupied: bool | None = Field(
-        default=None,
-        description="Whether a packet occupies an interface during its receive or transmit latency, so that "
+    interface_occupied: bool | None = setting(
+        "Whether a packet occupies an interface during its receive or transmit latency, so that "
         "the next packet waits",
+        None,
     )
-    in_order: bool | None = Field(
-        default=None,
-        description="Whether a packet waits until the previous one between its two terminals is accepted",
+    in_order: bool | None = setting(
+        "Whether a packet waits until the previous one between its two terminals is accepted", None
     )
-    phases: bool | None = Field(
-        default=None, description="Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)"
+    phases: bool | None = setting(
+        "Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)", None
     )
-    bandwidth_allocation: bool | None = Field(
-        default=None,
-        description="Whether a station starts a packet only after an idle symbol with the go bit",
+    bandwidth_allocation: bool | None = setting(
+        "Whether a station starts a packet only after an idle symbol with the go bit", None
     )
-    retry: Retry = Field(default=Retry(), description="The retry of a packet that was busied")
-    timeout_ps: TimePs | None = Field(
-        default=None, alias="timeout", description="Time after which a transaction is abandoned; 0: never"
+    retry: Retry = setting("The retry of a packet that was busied", Retry())
+    timeout_ps: TimePs | None = setting("Time after which a transaction is abandoned; 0: never", None)
+    echo_timeout_ps: PositiveTimePs | None = setting(
+        "Time from the loss of a packet or its echo by a fault until its sender forgets it", None
     )
-    echo_timeout_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="echo_timeout",
-        description="Time from the loss of a packet or its echo by a fault until its sender forgets it",
+    restart_ps: PositiveTimePs | None = setting("Time from a repair until the ring runs again", None)
+    close_after: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+        "A terminal closes its route to another one after this many consecutive time-outs; 0: never", None
     )
-    restart_ps: PositiveTimePs | None = Field(
-        default=None, alias="restart", description="Time from a repair until the ring runs again"
+    closed_for_ps: PositiveTimePs | None = setting(
+        "Time for which a route stays closed; packets that its source creates for it meanwhile are lost", None
     )
-    close_after: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
-        default=None,
-        description="A terminal closes its route to another one after this many consecutive time-outs; "
-        "0: never",
+    fault_stops: RingFaultStops | None = setting(
+        "What stops when a link fails. ring: all links of its ring; link: the failed link only", None
     )
-    closed_for_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="closed_for",
-        description="Time for which a route stays closed; packets that its source creates for it meanwhile "
-        "are lost",
-    )
-    fault_stops: RingFaultStops | None = Field(
-        default=None,
-        description="What stops when a link fails. ring: all links of its ring; link: the failed link only",
-    )
-    bus: Bus = Field(default=Bus(), description="The bus between the ports of a switch")
-    memory: Memory = Field(default=Memory(), description="The memory access that a received packet causes")
+    bus: Bus = setting("The bus between the ports of a switch", Bus())
+    memory: Memory = setting("The memory access that a received packet causes", Memory())
 
     def overrides(self) -> dict[str, Any]:
         """Return the settings that differ from the preset, by their names with units; dots become

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import FileName, Section, Sha256
+from fabriloom.scenario.fields import FileName, Section, Sha256, setting
 from fabriloom.scenario.sections.ports import Replicate
 from fabriloom.topology.kinds import LINKS, NetworkKind, kind_of
 
@@ -18,25 +18,21 @@ class SciRings(Section):
     """Any rings and switches, given here or in a file."""
 
     kind: Literal["sci-rings"]
-    rings: list[list[Name]] | dict[Name, list[Name]] | None = Field(
-        default=None,
-        description='Stations around each ring by name, such as [["t0", "s0", "t1"], ["t2", "s0"]], or a '
+    rings: list[list[Name]] | dict[Name, list[Name]] | None = setting(
+        'Stations around each ring by name, such as [["t0", "s0", "t1"], ["t2", "s0"]], or a '
         "table of such lists by ring name. Every name that is not a switch is a terminal",
+        None,
     )
-    switches: list[Name] | dict[Name, Buses] | None = Field(
-        default=None, description="Names of the switches, or a table of the number of buses by switch name"
+    switches: list[Name] | dict[Name, Buses] | None = setting(
+        "Names of the switches, or a table of the number of buses by switch name", None
     )
-    roles: dict[Name, Literal["sender", "receiver", "both"]] | None = Field(
-        default=None,
-        description='Terminals that only send or only receive, such as {t0 = "sender", t2 = "receiver"}; '
+    roles: dict[Name, Literal["sender", "receiver", "both"]] | None = setting(
+        'Terminals that only send or only receive, such as {t0 = "sender", t2 = "receiver"}; '
         "all others do both",
+        None,
     )
-    path: FileName | None = Field(
-        default=None, description="File of rings and switches instead, relative to the scenario"
-    )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    path: FileName | None = setting("File of rings and switches instead, relative to the scenario", None)
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
     replicate: Replicate = None
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import DefaultTag, FileName, OneOf, Section, Sha256, Terminal, TimePs
+from fabriloom.scenario.fields import DefaultTag, FileName, OneOf, Section, Sha256, Terminal, TimePs, setting
 from fabriloom.topology import MOST_PORTS
 from fabriloom.topology.port_addresses import LAST_NUMBER
 
@@ -14,17 +14,17 @@ from fabriloom.topology.port_addresses import LAST_NUMBER
 class Distribution(Section):
     """A multicast address: switches copy its packets to several links at once."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="Name that flows give as their target"
+    name: Annotated[str, Field(min_length=1, max_length=200)] = setting(
+        "Name that flows give as their target"
     )
-    address: Annotated[int, Field(ge=0, le=LAST_NUMBER)] | None = Field(
-        default=None, description="Logical address in the routing tables; if not given, a free one"
+    address: Annotated[int, Field(ge=0, le=LAST_NUMBER)] | None = setting(
+        "Logical address in the routing tables; if not given, a free one", None
     )
-    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = Field(
-        description="Terminals that send to the address"
+    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = setting(
+        "Terminals that send to the address"
     )
-    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] = Field(
-        description="Terminals that receive a copy each"
+    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] = setting(
+        "Terminals that receive a copy each"
     )
 
 
@@ -33,28 +33,26 @@ class TrafficClass(Section):
     lanes or ports.
     """
 
-    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
-        default=None,
-        alias="from",
-        description="Terminals that send them, by number or name; all if not given",
+    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
+        "Terminals that send them, by number or name; all if not given", None, alias="from"
     )
-    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
-        default=None, description="Terminals that they are sent to; all if not given"
+    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
+        "Terminals that they are sent to; all if not given", None
     )
     lanes: Annotated[list[Annotated[int, Field(ge=0, le=15)]], Field(min_length=1, max_length=16)] | None = (
-        Field(
-            default=None,
-            description="Lanes that these packets take on every link between switches and to terminals, and "
+        setting(
+            "Lanes that these packets take on every link between switches and to terminals, and "
             "no others do; if not given, those that no class has",
+            None,
         )
     )
     ports: (
         Annotated[list[Annotated[int, Field(ge=0, lt=MOST_PORTS)] | str], Field(min_length=1, max_length=16)]
         | None
-    ) = Field(
-        default=None,
-        description="Of terminals with several ports those by which these packets leave, in order of "
+    ) = setting(
+        "Of terminals with several ports those by which these packets leave, in order of "
         "preference: numbers from 0, or names of planes; all if not given. [ports] selects among them",
+        None,
     )
 
 
@@ -64,84 +62,71 @@ TrafficClasses = Annotated[list[TrafficClass], Field(min_length=1, max_length=16
 class AfterFault(Section):
     """Routing tables that replace those of a network after links between switches fail or run again."""
 
-    delay_ps: TimePs = Field(
-        alias="delay", description="Time from a link failing or running again to the new tables"
-    )
-    kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "table"] = Field(
-        default="auto",
-        description="auto: shortest paths through the remaining links; if these could deadlock, in layers of "
+    delay_ps: TimePs = setting("Time from a link failing or running again to the new tables")
+    kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "table"] = setting(
+        "auto: shortest paths through the remaining links; if these could deadlock, in layers of "
         "lanes, or up*/down* if there are too few; table: the table of path whenever a link is down",
+        "auto",
     )
-    path: FileName | None = Field(
-        default=None, description='With kind = "table": the file, relative to the scenario'
-    )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    path: FileName | None = setting('With kind = "table": the file, relative to the scenario', None)
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class AnyRouting(Section):
     """Settings that all routings share."""
 
-    adaptive: bool = Field(
-        default=True,
-        description="true: a packet takes any free link of its group; false: each destination has one fixed "
-        "link",
+    adaptive: bool = setting(
+        "true: a packet takes any free link of its group; false: each destination has one fixed link", True
     )
-    spread: Literal["turns", "runs", "random"] | None = Field(
-        default=None,
-        description="With adaptive = false: how destinations are distributed over the links of a group. "
+    spread: Literal["turns", "runs", "random"] | None = setting(
+        "With adaptive = false: how destinations are distributed over the links of a group. "
         "turns: in turn (d-mod-k); runs: in blocks of consecutive destinations; random: each switch draws a "
         "link for each destination",
+        None,
     )
-    spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description='Seed of spread = "random"; 0 if not given'
+    spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
+        'Seed of spread = "random"; 0 if not given', None
     )
-    universal: bool = Field(
-        default=False, description="Whether every packet first goes to a random intermediate switch"
-    )
-    lane_choice: Literal["any", "destination", "dateline", "wide-dateline", "escape"] | None = Field(
-        default=None,
-        description="Which lanes of a link a packet may take. any (default): any free lane; destination: "
+    universal: bool = setting("Whether every packet first goes to a random intermediate switch", False)
+    lane_choice: Literal["any", "destination", "dateline", "wide-dateline", "escape"] | None = setting(
+        "Which lanes of a link a packet may take. any (default): any free lane; destination: "
         "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
         "lanes before the link that closes the ring, the upper half after it; wide-dateline: the same, and "
         "all lanes where no packet comes that has that link ahead; escape: the lowest lane (two on a torus) "
         "in dimension order, the others on any shortest path",
+        None,
     )
-    high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
-        default=None,
-        description="Terminals whose packets are served first wherever several wait for the same output. "
+    high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
+        "Terminals whose packets are served first wherever several wait for the same output. "
         "A packet that is being sent is not interrupted",
+        None,
     )
-    traffic_class: TrafficClasses = Field(
-        default=None,
-        description="Traffic classes: packets from some terminals, or to some, have lanes of their own, and "
+    traffic_class: TrafficClasses = setting(
+        "Traffic classes: packets from some terminals, or to some, have lanes of their own, and "
         "other packets the remaining ones; or they leave by ports of their own. lane_choice then selects "
         "among the lanes of a class",
+        None,
     )
-    distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = Field(
-        default=None,
-        description="Packet distribution (multicast): addresses that stand for several terminals",
+    distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = setting(
+        "Packet distribution (multicast): addresses that stand for several terminals", None
     )
-    addressing: Literal["logical", "path", "regional"] | None = Field(
-        default=None,
-        description="SpaceWire: the bytes in front of the header. logical (default): none; path: one byte "
+    addressing: Literal["logical", "path", "regional"] | None = setting(
+        "SpaceWire: the bytes in front of the header. logical (default): none; path: one byte "
         "for each switch on the path, which deletes it; regional: one byte for each region that the packet "
         "leaves, deleted where it leaves",
+        None,
     )
-    regions: Annotated[list[list[int | str]], Field(min_length=1, max_length=4096)] | None = Field(
-        default=None,
-        description='With addressing = "regional": the switches of each region, such as '
+    regions: Annotated[list[list[int | str]], Field(min_length=1, max_length=4096)] | None = setting(
+        'With addressing = "regional": the switches of each region, such as '
         '[["router-a", "router-b"], ["router-c"]]',
+        None,
     )
-    after_fault: AfterFault | None = Field(
-        default=None,
-        description="Routing tables after faults: delay, kind and path, see "
-        "[faults](faults.md#tables-after-a-fault)",
+    after_fault: AfterFault | None = setting(
+        "Routing tables after faults: delay, kind and path, see [faults](faults.md#tables-after-a-fault)",
+        None,
     )
-    interval_labelling: bool = Field(
-        default=False,
-        description="true: refuse a routing that interval labels, one interval per group, cannot express",
+    interval_labelling: bool = setting(
+        "true: refuse a routing that interval labels, one interval per group, cannot express", False
     )
 
 
@@ -155,14 +140,13 @@ class DimensionOrder(AnyRouting):
     """Dimension-order routing, for grids, tori and hypercubes."""
 
     kind: Literal["dimension-order"]
-    order: list[Annotated[int, Field(ge=0, le=31)]] | None = Field(
-        default=None,
-        description="Order in which dimensions are corrected; if not given, ascending",
+    order: list[Annotated[int, Field(ge=0, le=31)]] | None = setting(
+        "Order in which dimensions are corrected; if not given, ascending", None
     )
-    variant: Literal["minimal", "no-edge-transit"] | None = Field(
-        default=None,
-        description="For a torus or ring. minimal: the shorter direction, can deadlock; no-edge-transit: one "
+    variant: Literal["minimal", "no-edge-transit"] | None = setting(
+        "For a torus or ring. minimal: the shorter direction, can deadlock; no-edge-transit: one "
         "column and one row carry no transit traffic, cannot deadlock",
+        None,
     )
 
 
@@ -182,10 +166,8 @@ class ShortestPath(AnyRouting):
     """A shortest path, on any graph."""
 
     kind: Literal["shortest-path"]
-    next_hops: Literal["all", "first"] | None = Field(
-        default=None,
-        description="all: the group holds every link on a shortest path; first: only the links to one "
-        "neighbour",
+    next_hops: Literal["all", "first"] | None = setting(
+        "all: the group holds every link on a shortest path; first: only the links to one neighbour", None
     )
 
 
@@ -195,9 +177,8 @@ class MinimalLayers(AnyRouting):
     """
 
     kind: Literal["minimal-layers"]
-    root: Annotated[int, Field(ge=0)] | str | None = Field(
-        default=None,
-        description="The root of up*/down* paths; if not given, the most central switch",
+    root: Annotated[int, Field(ge=0)] | str | None = setting(
+        "The root of up*/down* paths; if not given, the most central switch", None
     )
 
 
@@ -205,10 +186,10 @@ class Hops(AnyRouting):
     """Minimal paths on which a packet takes the next lane with every hop, on any graph; cannot deadlock."""
 
     kind: Literal["hops"]
-    count: Literal["links", "global-links"] | None = Field(
-        default=None,
-        description="What a hop is. links: each link between switches; global-links: each link between "
+    count: Literal["links", "global-links"] | None = setting(
+        "What a hop is. links: each link between switches; global-links: each link between "
         "groups, and paths have the fewest of these. If not given, global-links where the family has groups",
+        None,
     )
 
 
@@ -218,10 +199,10 @@ class Valiant(AnyRouting):
     """
 
     kind: Literal["valiant"]
-    root: Annotated[int, Field(ge=0)] | str | None = Field(
-        default=None,
-        description="The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
+    root: Annotated[int, Field(ge=0)] | str | None = setting(
+        "The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
         "most central switch",
+        None,
     )
 
 
@@ -231,15 +212,15 @@ class Ugal(AnyRouting):
     """
 
     kind: Literal["ugal"]
-    root: Annotated[int, Field(ge=0)] | str | None = Field(
-        default=None,
-        description="The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
+    root: Annotated[int, Field(ge=0)] | str | None = setting(
+        "The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
         "most central switch",
+        None,
     )
-    threshold: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
-        default=None,
-        description="A packet goes straight while the characters queued on that way, times its hops, are not "
+    threshold: Annotated[int, Field(ge=0, lt=2**31)] | None = setting(
+        "A packet goes straight while the characters queued on that way, times its hops, are not "
         "more than those of the way over the random switch, times its hops, and this; 0 if not given",
+        None,
     )
 
 
@@ -247,9 +228,8 @@ class UpStarDownStar(AnyRouting):
     """up*/down*: no upward link after a downward link, on any graph; cannot deadlock."""
 
     kind: Literal["up-star-down-star"]
-    root: Annotated[int, Field(ge=0)] | str | None = Field(
-        default=None,
-        description="The root switch; if not given, the most central one",
+    root: Annotated[int, Field(ge=0)] | str | None = setting(
+        "The root switch; if not given, the most central one", None
     )
 
 
@@ -257,8 +237,8 @@ class Interval(AnyRouting):
     """Interval labels, as in the C104, compiled from another routing."""
 
     kind: Literal["interval"]
-    of: Literal["auto", "dimension-order", "up-down", "shortest-path", "up-star-down-star"] = Field(
-        default="auto", description="The routing to express as intervals"
+    of: Literal["auto", "dimension-order", "up-down", "shortest-path", "up-star-down-star"] = setting(
+        "The routing to express as intervals", "auto"
     )
 
 
@@ -266,14 +246,13 @@ class FewestBuses(Section):
     """The path with the fewest buses and, among these, the fewest links, for rings."""
 
     kind: Literal["fewest-buses"]
-    by_transaction: bool = Field(
-        default=False,
-        description="true: the transactions of a terminal take equally good paths in turn; false: each "
+    by_transaction: bool = setting(
+        "true: the transactions of a terminal take equally good paths in turn; false: each "
         "destination has a fixed path",
+        False,
     )
-    traffic_class: TrafficClasses = Field(
-        default=None,
-        description="Traffic classes: packets from some terminals, or to some, leave by ports of their own",
+    traffic_class: TrafficClasses = setting(
+        "Traffic classes: packets from some terminals, or to some, leave by ports of their own", None
     )
 
 
@@ -283,10 +262,8 @@ class Table(AnyRouting):
     to."""
 
     kind: Literal["table"]
-    path: FileName = Field(description="The file, relative to the scenario")
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    path: FileName = setting("The file, relative to the scenario")
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class Paths(AnyRouting):
@@ -294,10 +271,8 @@ class Paths(AnyRouting):
     writes it. Pairs that are not in the file take the usual routes with one link each."""
 
     kind: Literal["paths"]
-    path: FileName = Field(description="The file, relative to the scenario")
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    path: FileName = setting("The file, relative to the scenario")
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 _ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from fabriloom import units
-from fabriloom.scenario.fields import Section, TimePs
+from fabriloom.scenario.fields import Section, TimePs, setting
 
 OTHERS = ("sweep", "variants", "study")
 """Sections that add points to the scenario itself."""
@@ -118,11 +118,9 @@ Values = Annotated[
 class Between(Section):
     """A uniform distribution between two values, on a linear or a logarithmic scale."""
 
-    low: Any = Field(alias="from", description="The lower end, with its unit")
-    high: Any = Field(alias="to", description="The upper end, in the same unit")
-    scale: Literal["linear", "log"] = Field(
-        default="linear", description="Scale on which the distribution is uniform"
-    )
+    low: Any = setting("The lower end, with its unit", alias="from")
+    high: Any = setting("The upper end, in the same unit", alias="to")
+    scale: Literal["linear", "log"] = setting("Scale on which the distribution is uniform", "linear")
 
 
 def _between(value: object) -> object:
@@ -140,10 +138,7 @@ Drawn = Annotated[Between | list[Any], Field(union_mode="left_to_right"), Before
 class Sought(Between):
     """A range of one field, in which a search looks for the best value."""
 
-    step: Any = Field(
-        default=None,
-        description="Distance between values; without one, ends without a fraction mean steps of 1",
-    )
+    step: Any = setting("Distance between values; without one, ends without a fraction mean steps of 1", None)
 
 
 def _sought(value: object) -> object:
@@ -166,8 +161,8 @@ def _sought(value: object) -> object:
 class Limit(Section):
     """What a column of the result must keep."""
 
-    at_least: float | None = Field(default=None, description="Smallest value allowed")
-    at_most: float | None = Field(default=None, description="Largest value allowed")
+    at_least: float | None = setting("Smallest value allowed", None)
+    at_most: float | None = setting("Largest value allowed", None)
 
 
 class Search(Section):
@@ -178,25 +173,24 @@ class Search(Section):
 
     over: Annotated[
         dict[str, Annotated[Sought, BeforeValidator(_sought)]], Field(min_length=1, max_length=6)
-    ] = Field(
-        description="Ranges by dotted path: "
+    ] = setting(
+        "Ranges by dotted path: "
         '"traffic.length" = { from = "16 B", to = "512 B" }, with scale = "log" or a step if wanted'
     )
-    minimise: str | None = Field(
-        default=None, description="The column of results, or the path in over, whose least value is wanted"
+    minimise: str | None = setting(
+        "The column of results, or the path in over, whose least value is wanted", None
     )
-    maximise: str | None = Field(default=None, description="The same, of which the greatest value is wanted")
-    limits: Annotated[dict[str, Limit], Field(max_length=8)] = Field(
-        default={},
-        description="Limits by column, in its unit: latency_ns_p99 = { at_most = 20_000 }; also at_least",
+    maximise: str | None = setting("The same, of which the greatest value is wanted", None)
+    limits: Annotated[dict[str, Limit], Field(max_length=8)] = setting(
+        "Limits by column, in its unit: latency_ns_p99 = { at_most = 20_000 }; also at_least", {}
     )
-    trials: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=40, description="Number of trials, each with values of all fields"
+    trials: Annotated[int, Field(ge=1, le=1000)] = setting(
+        "Number of trials, each with values of all fields", 40
     )
-    batch: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=4,
-        description="Number of trials that are chosen together and can run at once; the result does not "
+    batch: Annotated[int, Field(ge=1, le=64)] = setting(
+        "Number of trials that are chosen together and can run at once; the result does not "
         "depend on the number of jobs",
+        4,
     )
 
 
@@ -207,41 +201,37 @@ class Study(Section):
     per replication.
     """
 
-    zipped: Annotated[dict[str, Values], Field(max_length=16)] = Field(
-        default={},
-        alias="zip",
-        description="Lists of equal length by dotted path: the first values of all form a point, then the "
+    zipped: Annotated[dict[str, Values], Field(max_length=16)] = setting(
+        "Lists of equal length by dotted path: the first values of all form a point, then the "
         "second, and so on",
+        {},
+        alias="zip",
     )
-    sample: Annotated[dict[str, Drawn], Field(max_length=16)] = Field(
-        default={},
-        description="Distributions by dotted path: "
+    sample: Annotated[dict[str, Drawn], Field(max_length=16)] = setting(
+        "Distributions by dotted path: "
         '"traffic.load" = { from = 0.1, to = 0.9 }, with scale = "log" if wanted, or a list of values',
+        {},
     )
-    samples: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        default=0, description="Number of draws of all values of [study.sample]"
+    samples: Annotated[int, Field(ge=0, le=100_000)] = setting(
+        "Number of draws of all values of [study.sample]", 0
     )
-    sampling: Literal["latin-hypercube", "random"] = Field(
-        default="latin-hypercube",
-        description="latin-hypercube: each range is divided into one part per sample, with one value in each "
+    sampling: Literal["latin-hypercube", "random"] = setting(
+        "latin-hypercube: each range is divided into one part per sample, with one value in each "
         "part; random: independent draws, so that samples can be added later",
+        "latin-hypercube",
     )
-    failures: Literal["cables", "switches", "all"] | None = Field(
-        default=None,
-        description="Adds every single failure of a cable, of a switch, or of either to the run without a "
+    failures: Literal["cables", "switches", "all"] | None = setting(
+        "Adds every single failure of a cable, of a switch, or of either to the run without a "
         "failure; the column `failure` names it",
+        None,
     )
-    failures_at_ps: TimePs = Field(
-        default=0, alias="failures_at", description="Time of these permanent failures"
+    failures_at_ps: TimePs = setting("Time of these permanent failures", 0)
+    replications: Annotated[int, Field(ge=1, le=10_000)] = setting(
+        "Runs of every point, with the seed of the scenario and the following seeds", 1
     )
-    replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=1, description="Runs of every point, with the seed of the scenario and the following seeds"
-    )
-    precision: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.0,
-        description="A point gets no more replications, after the third, once the 95 % half-widths over "
+    precision: Annotated[float, Field(ge=0, lt=1)] = setting(
+        "A point gets no more replications, after the third, once the 95 % half-widths over "
         "seeds of throughput and mean latency are below this fraction of their values; 0: all replications",
+        0.0,
     )
-    search: Search | None = Field(
-        default=None, description="A search for the best values of some fields, see below"
-    )
+    search: Search | None = setting("A search for the best values of some fields, see below", None)

@@ -21,6 +21,7 @@ from fabriloom.scenario.fields import (
     RateBitsPerS,
     Section,
     TimePs,
+    setting,
     tables,
 )
 from fabriloom.technology.model import (
@@ -49,22 +50,20 @@ class AnyTechnology(Section):
     network_kind: ClassVar[NetworkKind] = LINKS
     """Whether these are links of rings."""
 
-    crossbar: Crossbar | None = Field(
-        default=None,
-        description="fast: characters cross a switch as soon as the output buffer has room; link-rate: at "
+    crossbar: Crossbar | None = setting(
+        "fast: characters cross a switch as soon as the output buffer has room; link-rate: at "
         "most one per character time; clock: one per period of router_clock",
+        None,
     )
-    arbiter: Arbiter | None = Field(
-        default=None, description="Which of the packets that wait for the same group of links is served first"
+    arbiter: Arbiter | None = setting(
+        "Which of the packets that wait for the same group of links is served first", None
     )
-    group_choice: GroupChoice | None = Field(
-        default=None, description="Which free link of a group a packet takes"
-    )
+    group_choice: GroupChoice | None = setting("Which free link of a group a packet takes", None)
 
-    preset_file: FileName | None = Field(
-        default=None,
-        description="Preset file, as fabriloom fit writes it. Its table [technology] gives the settings "
+    preset_file: FileName | None = setting(
+        "Preset file, as fabriloom fit writes it. Its table [technology] gives the settings "
         "that are not written here",
+        None,
     )
 
     def overrides(self) -> dict[str, Any]:
@@ -75,14 +74,13 @@ class AnyTechnology(Section):
 class SwitchedLinks(AnyTechnology):
     """Settings of all links between switches."""
 
-    fault_stops: FaultStops | None = Field(
-        default=None,
-        description="What stops when a link fails. cable: both directions; link: the failed direction only",
+    fault_stops: FaultStops | None = setting(
+        "What stops when a link fails. cable: both directions; link: the failed direction only", None
     )
-    first_port: Number | None = Field(default=None, description="Lowest number of a switch's port")
-    last_port: Number | None = Field(default=None, description="Highest number of a switch's port")
-    first_address: Number | None = Field(default=None, description="Lowest logical address of a terminal")
-    last_address: Number | None = Field(default=None, description="Highest logical address of a terminal")
+    first_port: Number | None = setting("Lowest number of a switch's port", None)
+    last_port: Number | None = setting("Highest number of a switch's port", None)
+    first_address: Number | None = setting("Lowest logical address of a terminal", None)
+    last_address: Number | None = setting("Highest logical address of a terminal", None)
 
 
 class CharacterLinks(SwitchedLinks):
@@ -96,144 +94,101 @@ class CharacterLinks(SwitchedLinks):
         "spacewire-200",
         "spw-10x",
         "t9000-c104",
-    ] = Field(default="ds-link-c104", description="Named set of values for all settings below")
-    link_rate_bits_per_s: RateBitsPerS | None = Field(
-        default=None, alias="link_rate", description="Bit rate on the wire"
+    ] = setting("Named set of values for all settings below", "ds-link-c104")
+    link_rate_bits_per_s: RateBitsPerS | None = setting("Bit rate on the wire", None)
+    data_bits: Bits | None = setting("Bits of a data character on the wire", None)
+    end_bits: Bits | None = setting("Bits of the end of packet on the wire", None)
+    flow_control_bits: Bits | None = setting("Bits of a flow-control character", None)
+    cable_length_m: LengthM | None = setting("Length of every cable", None)
+    cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
+    input_buffer_bytes: PositiveBytes | None = setting(
+        "Size of the input buffer at the end of every link", None
     )
-    data_bits: Bits | None = Field(default=None, description="Bits of a data character on the wire")
-    end_bits: Bits | None = Field(default=None, description="Bits of the end of packet on the wire")
-    flow_control_bits: Bits | None = Field(default=None, description="Bits of a flow-control character")
-    cable_length_m: LengthM | None = Field(
-        default=None, alias="cable_length", description="Length of every cable"
+    credit_limit_bytes: PositiveBytes | None = setting(
+        "SpaceWire: most characters granted and not received yet, for any size of the buffer", None
     )
-    cable_delay_ps_per_m: DelayPsPerM | None = Field(
-        default=None, alias="cable_delay", description="Propagation delay of a cable per length"
+    output_buffer_bytes: PositiveBytes | None = setting(
+        "Size of the output buffer at the start of every link that leaves a switch", None
     )
-    input_buffer_bytes: PositiveBytes | None = Field(
-        default=None, alias="input_buffer", description="Size of the input buffer at the end of every link"
+    credit_quantum_bytes: PositiveBytes | None = setting(
+        "Characters that one flow-control character grants", None
     )
-    credit_limit_bytes: PositiveBytes | None = Field(
-        default=None,
-        alias="credit_limit",
-        description="SpaceWire: most characters granted and not received yet, for any size of the buffer",
+    header_bytes: Bytes | None = setting("Size of the routing header of every packet", None)
+    via_header_bytes: Bytes | None = setting(
+        "Size of the additional header that leads to a random intermediate switch", None
     )
-    output_buffer_bytes: PositiveBytes | None = Field(
-        default=None,
-        alias="output_buffer",
-        description="Size of the output buffer at the start of every link that leaves a switch",
+    delete_header: bool | None = setting("Whether links into terminals delete the header", None)
+    decode_latency_ps: TimePs | None = setting(
+        "Time from the arrival of the whole header at the front of its buffer to its request for an output",
+        None,
     )
-    credit_quantum_bytes: PositiveBytes | None = Field(
-        default=None, alias="credit_quantum", description="Characters that one flow-control character grants"
+    forward_latency_ps: TimePs | None = setting(
+        "Time from a character leaving the input buffer until it is ready for the wire", None
     )
-    header_bytes: Bytes | None = Field(
-        default=None, alias="header", description="Size of the routing header of every packet"
-    )
-    via_header_bytes: Bytes | None = Field(
-        default=None,
-        alias="via_header",
-        description="Size of the additional header that leads to a random intermediate switch",
-    )
-    delete_header: bool | None = Field(
-        default=None, description="Whether links into terminals delete the header"
-    )
-    decode_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="decode_latency",
-        description="Time from the arrival of the whole header at the front of its buffer to its request for "
-        "an output",
-    )
-    forward_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="forward_latency",
-        description="Time from a character leaving the input buffer until it is ready for the wire",
-    )
-    router_latency: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None,
-        description="Delay of a switch from last bit in to last bit out, as data sheets give it, such as "
+    router_latency: Annotated[str, Field(max_length=100)] | None = setting(
+        "Delay of a switch from last bit in to last bit out, as data sheets give it, such as "
         '"5 rx + 8 sys + 23 tx": rx is two bit periods of the incoming link, sys one period of router_clock, '
         "tx two bit periods of the outgoing link; a time such as 60 ns may be beside them. Instead of "
         "decode_latency and forward_latency",
+        None,
     )
-    router_clock_millihz: EventRateMilliHz | None = Field(
-        default=None,
-        alias="router_clock",
-        description="System clock of a switch: sys in router_latency",
+    router_clock_millihz: EventRateMilliHz | None = setting(
+        "System clock of a switch: sys in router_latency", None
     )
-    router_switching: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None,
-        description='Part of router_latency in which a switch chooses an output, such as "4 sys"; if not '
-        "given, none",
+    router_switching: Annotated[str, Field(max_length=100)] | None = setting(
+        'Part of router_latency in which a switch chooses an output, such as "4 sys"; if not given, none',
+        None,
     )
-    router_receive: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None,
-        description='Part of router_latency in which a SpaceWire port of a switch receives, such as "4 sys", '
+    router_receive: Annotated[str, Field(max_length=100)] | None = setting(
+        'Part of router_latency in which a SpaceWire port of a switch receives, such as "4 sys", '
         "beside its rx; external ports do not have it",
+        None,
     )
-    receiver_latency_ps: TimePs | None = Field(
-        default=None,
-        alias="receiver_latency",
-        description="Time from the end of a character on the wire until it can be used",
+    receiver_latency_ps: TimePs | None = setting(
+        "Time from the end of a character on the wire until it can be used", None
     )
-    turn_around_ps: TimePs | None = Field(
-        default=None,
-        alias="turn_around",
-        description="Time from a place in the buffer becoming free to the start of its flow-control "
-        "character",
+    turn_around_ps: TimePs | None = setting(
+        "Time from a place in the buffer becoming free to the start of its flow-control character", None
     )
-    handover_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="handover",
-        description="Time from the end of packet leaving an input buffer until its output is free and the "
+    handover_ps: PositiveTimePs | None = setting(
+        "Time from the end of packet leaving an input buffer until its output is free and the "
         "next header is read; at least the time to cross the switch",
+        None,
     )
-    flow_control: FlowControl | None = Field(
-        default=None,
-        description="Link time that flow-control characters take. average: their full share, as on cables "
+    flow_control: FlowControl | None = setting(
+        "Link time that flow-control characters take. average: their full share, as on cables "
         "busy in both directions; matched: in proportion to the load of the opposite direction, which a "
         "short run measures first; ignored: none",
+        None,
     )
-    disconnect_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="disconnect",
-        description="Time from the failure of a link until its receiver detects the disconnection",
+    disconnect_ps: PositiveTimePs | None = setting(
+        "Time from the failure of a link until its receiver detects the disconnection", None
     )
-    restart_ps: PositiveTimePs | None = Field(
-        default=None, alias="restart", description="Time from the repair of a link until it runs again"
-    )
-    start_rate_bits_per_s: RateBitsPerS | None = Field(
-        default=None,
-        alias="start_rate",
-        description="SpaceWire: rate of the characters with which a link starts after restart: NULLs and a "
+    restart_ps: PositiveTimePs | None = setting("Time from the repair of a link until it runs again", None)
+    start_rate_bits_per_s: RateBitsPerS | None = setting(
+        "SpaceWire: rate of the characters with which a link starts after restart: NULLs and a "
         "flow-control character in each direction",
+        None,
     )
-    time_code_bits: Bits | None = Field(
-        default=None, description="SpaceWire: bits of a time-code or an interrupt on the wire"
-    )
-    time_code_latency: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None,
-        description="Delay of a time-code through a switch, as data sheets give it, such as "
+    time_code_bits: Bits | None = setting("SpaceWire: bits of a time-code or an interrupt on the wire", None)
+    time_code_latency: Annotated[str, Field(max_length=100)] | None = setting(
+        "Delay of a time-code through a switch, as data sheets give it, such as "
         '"5 rx + 6 sys + 16 tx", in the units of router_latency. Instead of time_code_forward',
+        None,
     )
-    time_code_jitter: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None,
-        description="Part of time_code_latency by which a time-code can be earlier, by how clocks are "
+    time_code_jitter: Annotated[str, Field(max_length=100)] | None = setting(
+        "Part of time_code_latency by which a time-code can be earlier, by how clocks are "
         'aligned, such as "2 sys": drawn for every code and switch; if not given, none',
+        None,
     )
-    time_code_forward_ps: TimePs | None = Field(
-        default=None,
-        alias="time_code_forward",
-        description="Time from the arrival of a time-code at a switch until it is ready for the wires",
+    time_code_forward_ps: TimePs | None = setting(
+        "Time from the arrival of a time-code at a switch until it is ready for the wires", None
     )
-    interrupt_hold_ps: TimePs | None = Field(
-        default=None,
-        alias="interrupt_hold",
-        description="Time for which switches and terminals ignore an interrupt number after accepting it",
+    interrupt_hold_ps: TimePs | None = setting(
+        "Time for which switches and terminals ignore an interrupt number after accepting it", None
     )
-    watchdog_ps: TimePs | None = Field(
-        default=None,
-        alias="watchdog",
-        description="A switch ends a packet that holds an output and has not moved for this time; "
-        "0 ns: never",
+    watchdog_ps: TimePs | None = setting(
+        "A switch ends a packet that holds an output and has not moved for this time; 0 ns: never", None
     )
 
 
@@ -254,150 +209,128 @@ class Generic(SwitchedLinks):
         "spacefibre-2g5",
         "spacefibre-6g25",
     ]
-    cycle_ps: CyclePs | None = Field(
-        default=None, alias="cycle", description='Length of a cycle, or its frequency, such as "1.3 GHz"'
-    )
-    flit_bytes: PositiveBytes | None = Field(
-        default=None, alias="flit", description="Payload bytes of one flit"
-    )
-    mtu_bytes: Bytes | None = Field(
-        default=None,
-        alias="mtu",
-        description="Payload of the longest packet; messages are cut into packets of this size, and packets "
+    cycle_ps: CyclePs | None = setting('Length of a cycle, or its frequency, such as "1.3 GHz"', None)
+    flit_bytes: PositiveBytes | None = setting("Payload bytes of one flit", None)
+    mtu_bytes: Bytes | None = setting(
+        "Payload of the longest packet; messages are cut into packets of this size, and packets "
         "have it, unless a length is written; 0 B: any length",
+        None,
     )
-    overhead_bytes: Bytes | None = Field(
-        default=None,
-        alias="overhead",
-        description="Headers, check sums and gaps of a packet, which fill flits together with its payload",
+    overhead_bytes: Bytes | None = setting(
+        "Headers, check sums and gaps of a packet, which fill flits together with its payload", None
     )
-    least_bytes: Bytes | None = Field(
-        default=None,
-        alias="shortest_packet",
-        description="Shorter packets, overhead included, are filled up to this",
+    least_bytes: Bytes | None = setting(
+        "Shorter packets, overhead included, are filled up to this", None, alias="shortest_packet"
     )
-    router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
-        default=None,
-        description="Cycles from a head flit reaching the front of its buffer to its request for an output; "
+    router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+        "Cycles from a head flit reaching the front of its buffer to its request for an output; "
         "the next packet waits for them",
+        None,
     )
-    forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
-        default=None,
-        description="Cycles from a flit leaving its input buffer until it is ready for the wire, a pipeline: "
+    forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+        "Cycles from a flit leaving its input buffer until it is ready for the wire, a pipeline: "
         "every flit is later by them, and none waits for another one's",
+        None,
     )
-    link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None, description="Cycles from the start of a flit on a link until it can be used at its end"
+    link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
+        "Cycles from the start of a flit on a link until it can be used at its end", None
     )
-    cable_length_m: LengthM | None = Field(
-        default=None, alias="cable_length", description="Length of every cable, whose delay is added"
-    )
-    cable_delay_ps_per_m: DelayPsPerM | None = Field(
-        default=None, alias="cable_delay", description="Propagation delay of a cable per length"
-    )
-    turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None,
-        description="Cycles from a place in the buffer becoming free to the start of its credit, which takes "
+    cable_length_m: LengthM | None = setting("Length of every cable, whose delay is added", None)
+    cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
+    turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
+        "Cycles from a place in the buffer becoming free to the start of its credit, which takes "
         "link_cycles and the delay of the cable to the sender",
+        None,
     )
-    handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None,
-        description="Cycles from a tail flit leaving its buffer until its output can serve another packet",
+    handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
+        "Cycles from a tail flit leaving its buffer until its output can serve another packet", None
     )
-    next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
-        default=None,
-        description="Cycles from a tail flit leaving its buffer until the next head is at the front and "
+    next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+        "Cycles from a tail flit leaving its buffer until the next head is at the front and "
         "router_cycles begin",
+        None,
     )
-    input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
-        default=None, description="Size of the input buffer at the end of every link, in flits"
+    input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
+        "Size of the input buffer at the end of every link, in flits", None
     )
-    output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
-        default=None, description="Size of the output buffer at the start of every link, in flits"
+    output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
+        "Size of the output buffer at the start of every link, in flits", None
     )
-    credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
-        default=None, description="Flits that one credit grants"
+    credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
+        "Flits that one credit grants", None
     )
-    lanes: Annotated[int, Field(ge=1, le=16)] | None = Field(
-        default=None, description="Lanes (virtual channels) of every link; each has its own buffers"
+    lanes: Annotated[int, Field(ge=1, le=16)] | None = setting(
+        "Lanes (virtual channels) of every link; each has its own buffers", None
     )
-    lane_sharing: LaneSharing | None = Field(
-        default=None,
-        description="How lanes share a link. flit: flits of several packets may alternate; packet: a packet "
+    lane_sharing: LaneSharing | None = setting(
+        "How lanes share a link. flit: flits of several packets may alternate; packet: a packet "
         "is sent from head to tail without interruption; frame: a lane sends up to frame_flits as long as it "
         "has some, and credit",
+        None,
     )
-    lane_arbiter: LaneArbiter | None = Field(
-        default=None,
-        description="Which lane that can send is served first. round-robin: each in turn; fixed: the lowest; "
+    lane_arbiter: LaneArbiter | None = setting(
+        "Which lane that can send is served first. round-robin: each in turn; fixed: the lowest; "
         "reserved: the one that has used least of lane_reserved; weighted: by the tables lane_high and "
         "lane_low",
+        None,
     )
-    frame_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
-        default=None, description="Most flits of a frame, of any packets of a lane; 0: there are no frames"
+    frame_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
+        "Most flits of a frame, of any packets of a lane; 0: there are no frames", None
     )
-    frame_start_flits: Annotated[int, Field(ge=0, le=2**10)] | None = Field(
-        default=None, description="Times of a flit for which the beginning of a frame occupies the link"
+    frame_start_flits: Annotated[int, Field(ge=0, le=2**10)] | None = setting(
+        "Times of a flit for which the beginning of a frame occupies the link", None
     )
-    frame_end_flits: Annotated[int, Field(ge=0, le=2**10)] | None = Field(
-        default=None, description="The same of its end"
-    )
-    lane_priority: Priorities | None = Field(
-        default=None,
-        description="Priority of each lane (virtual channel), the lowest number first: a lane sends only "
+    frame_end_flits: Annotated[int, Field(ge=0, le=2**10)] | None = setting("The same of its end", None)
+    lane_priority: Priorities | None = setting(
+        "Priority of each lane (virtual channel), the lowest number first: a lane sends only "
         "when none of higher priority can; []: all alike",
+        None,
     )
-    lane_reserved: Shares | None = Field(
-        default=None,
-        description="Bandwidth reservation of each lane, as part of the link from 0 to 1, beginnings and "
+    lane_reserved: Shares | None = setting(
+        "Bandwidth reservation of each lane, as part of the link from 0 to 1, beginnings and "
         "ends of frames included",
+        None,
     )
-    lane_credit_limit_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
-        default=None,
-        description="Most flits that a lane may have saved of its reservation, or overdrawn (bandwidth "
-        "credit)",
+    lane_credit_limit_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
+        "Most flits that a lane may have saved of its reservation, or overdrawn (bandwidth credit)", None
     )
-    lane_high: LaneTable | None = Field(
-        default=None,
-        description='Table of high priority: lanes with weights in 64 B, such as "0:4,1:64"; rows in turn',
+    lane_high: LaneTable | None = setting(
+        'Table of high priority: lanes with weights in 64 B, such as "0:4,1:64"; rows in turn', None
     )
-    lane_low: LaneTable | None = Field(default=None, description="The same of low priority")
-    lane_high_limit: Annotated[int, Field(ge=0, le=255)] | None = Field(
-        default=None,
-        description="After this many times 4096 B of high priority one packet of low priority is sent, if "
+    lane_low: LaneTable | None = setting("The same of low priority", None)
+    lane_high_limit: Annotated[int, Field(ge=0, le=255)] | None = setting(
+        "After this many times 4096 B of high priority one packet of low priority is sent, if "
         "there is one; 0: after each packet; 255: no limit",
+        None,
     )
-    switching: Switching | None = Field(
-        default=None,
-        description="wormhole: each flit needs credit; virtual-cut-through: a packet starts once there is "
+    switching: Switching | None = setting(
+        "wormhole: each flit needs credit; virtual-cut-through: a packet starts once there is "
         "credit for all of it; store-and-forward: so too, and a switch receives all of it before its head is "
         "routed",
+        None,
     )
-    input_queues: InputQueues | None = Field(
-        default=None,
-        description="fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
+    input_queues: InputQueues | None = setting(
+        "fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
         "links (virtual output queues), not with wormhole",
+        None,
     )
-    pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
-        default=None,
-        description="An input buffer that holds more flits of complete packets pauses its sender, which "
+    pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
+        "An input buffer that holds more flits of complete packets pauses its sender, which "
         "learns it after turn_around_cycles, link_cycles and the delay of the cable; 0: packets wait for "
         "credit",
+        None,
     )
-    pause_until_flits: Annotated[int, Field(ge=0, le=2**20)] | None = Field(
-        default=None,
-        description="When the buffer holds no more than this, the sender goes on, as much later",
+    pause_until_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
+        "When the buffer holds no more than this, the sender goes on, as much later", None
     )
-    disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, description="Cycles from the failure of a link until its receiver detects it"
+    disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
+        "Cycles from the failure of a link until its receiver detects it", None
     )
-    restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, description="Cycles from the repair of a link until it runs again"
+    restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
+        "Cycles from the repair of a link until it runs again", None
     )
-    watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = Field(
-        default=None,
-        description="A switch ends a packet that holds an output and has not moved for this many cycles; "
-        "0: never",
+    watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = setting(
+        "A switch ends a packet that holds an output and has not moved for this many cycles; 0: never", None
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
-from fabriloom.scenario.fields import Count, FileName, Later, OneOf, RateBitsPerS, Section, Sha256
+from fabriloom.scenario.fields import Count, FileName, Later, OneOf, RateBitsPerS, Section, Sha256, setting
 from fabriloom.scenario.sections.ports import Replicate
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
@@ -23,20 +23,18 @@ class GraphFile(Section):
     """Any graph, from a file."""
 
     kind: Literal["file"]
-    path: FileName = Field(description="The file, relative to the scenario")
-    format: Literal["graphml", "json", "csv"] | None = Field(
-        default=None, description="Format of the file; by its extension if not given"
+    path: FileName = setting("The file, relative to the scenario")
+    format: Literal["graphml", "json", "csv"] | None = setting(
+        "Format of the file; by its extension if not given", None
     )
-    terminals_per_switch: Count | None = Field(
-        default=None, description="Terminals to put at every switch when the file has none"
+    terminals_per_switch: Count | None = setting(
+        "Terminals to put at every switch when the file has none", None
     )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
-    attributes: dict[str, str] | None = Field(
-        default=None,
-        description="Attributes of the file that have a meaning here, with the unit of their numbers: "
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    attributes: dict[str, str] | None = setting(
+        "Attributes of the file that have a meaning here, with the unit of their numbers: "
         'rate = "LinkSpeedRaw bit/s", delay = "latency us" or node_name = "label"; others are ignored',
+        None,
     )
     replicate: Replicate = None
 
@@ -75,21 +73,18 @@ else:
 class PlaneTable(Section):
     """One of several networks; terminals have a port in each."""
 
-    name: PlaneName = Field(description="Name of the plane, and prefix of its switches and links")
-    network: Network = Field(
-        description="A network, as under `[topology]`; all are of links, or all of rings"
-    )
-    terminals: list[PlaneName] | None = Field(
-        default=None,
-        description="Names of its terminals, in order; the same name in several planes means the same "
+    name: PlaneName = setting("Name of the plane, and prefix of its switches and links")
+    network: Network = setting("A network, as under `[topology]`; all are of links, or all of rings")
+    terminals: list[PlaneName] | None = setting(
+        "Names of its terminals, in order; the same name in several planes means the same "
         "terminal. If not given: t0, t1, …, or the names in the file",
+        None,
     )
-    ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = Field(
-        default=1,
-        description="Number of consecutive terminals of the network that form the ports of one terminal",
+    ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = setting(
+        "Number of consecutive terminals of the network that form the ports of one terminal", 1
     )
-    link_rate_bits_per_s: RateBitsPerS | None = Field(
-        default=None, alias="link_rate", description="Bit rate of its links; if not given, the technology's"
+    link_rate_bits_per_s: RateBitsPerS | None = setting(
+        "Bit rate of its links; if not given, the technology's", None
     )
 
 
@@ -97,8 +92,8 @@ class Planes(Section):
     """Several networks, which may differ, joined by terminals that have a port in each."""
 
     kind: Literal["planes"]
-    planes: Annotated[list[PlaneTable], Field(min_length=1, max_length=MOST_PORTS)] = Field(
-        description="The networks, each a table [[topology.planes]]"
+    planes: Annotated[list[PlaneTable], Field(min_length=1, max_length=MOST_PORTS)] = setting(
+        "The networks, each a table [[topology.planes]]"
     )
 
 

@@ -19,6 +19,7 @@ from fabriloom.scenario.fields import (
     Terminal,
     TimePs,
     Whole,
+    setting,
 )
 from fabriloom.scenario.sections.flows import Flows
 
@@ -41,10 +42,10 @@ class Uniform(Section):
     """Each packet goes to a random receiver other than its sender, all equally likely."""
 
     kind: Literal["uniform"]
-    include_self: Literal[True] | None = Field(
-        default=None,
-        description="true: the sender itself is as likely as any other terminal; its packets pass its "
+    include_self: Literal[True] | None = setting(
+        "true: the sender itself is as likely as any other terminal; its packets pass its "
         "switch. Not in networks of rings",
+        None,
     )
 
 
@@ -52,7 +53,7 @@ class Shift(Section):
     """Terminal i sends to terminal i + by, modulo the number of terminals."""
 
     kind: Literal["shift"]
-    by: Annotated[int, Field(ge=-(2**20), le=2**20)] = Field(description="The distance in terminal numbers")
+    by: Annotated[int, Field(ge=-(2**20), le=2**20)] = setting("The distance in terminal numbers")
 
 
 class Transpose(Section):
@@ -84,7 +85,7 @@ class AxisMirror(Section):
     """Each terminal sends to its mirror image along one dimension."""
 
     kind: Literal["axis-mirror"]
-    axis: Annotated[int, Field(ge=0, le=31)] = Field(default=0, description="The dimension that is mirrored")
+    axis: Annotated[int, Field(ge=0, le=31)] = setting("The dimension that is mirrored", 0)
 
 
 class NearestNeighbour(Section):
@@ -97,19 +98,17 @@ class Permutation(Section):
     """Each terminal sends to one terminal and receives from one. Give one of map, path and random."""
 
     kind: Literal["permutation"]
-    map: list[Terminal] | None = Field(default=None, description="Destination of each terminal")
-    path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
-    random: Literal[True, "pairs"] | None = Field(
-        default=None,
-        description="true: a random permutation in which no terminal sends to itself; "
+    map: list[Terminal] | None = setting("Destination of each terminal", None)
+    path: FileName | None = setting("CSV file with the columns source and target", None)
+    random: Literal[True, "pairs"] | None = setting(
+        "true: a random permutation in which no terminal sends to itself; "
         '"pairs": random pairs that send to each other; if the number of terminals is odd, one is left out',
+        None,
     )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="Seed of the random permutation; if not given, the seed of the scenario"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
+        "Seed of the random permutation; if not given, the seed of the scenario", None
     )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class Map(Section):
@@ -117,17 +116,13 @@ class Map(Section):
     random."""
 
     kind: Literal["map"]
-    map: list[Terminal] | None = Field(default=None, description="Destination of each terminal")
-    path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
-    random: Literal[True] | None = Field(
-        default=None, description="true: a random destination for each terminal, never itself"
+    map: list[Terminal] | None = setting("Destination of each terminal", None)
+    path: FileName | None = setting("CSV file with the columns source and target", None)
+    random: Literal[True] | None = setting("true: a random destination for each terminal, never itself", None)
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
+        "Seed of the random destinations; if not given, the seed of the scenario", None
     )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="Seed of the random destinations; if not given, the seed of the scenario"
-    )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class Local(Section):
@@ -139,15 +134,11 @@ class Local(Section):
     """
 
     kind: Literal["local"]
-    share: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=1.0, description="Share of the packets that go to the partner"
-    )
-    map: list[Terminal] | None = Field(
-        default=None, description="Partner of each sender, in the order of the senders"
-    )
-    random: Literal[True] | None = Field(default=None, description="true: random partners, all different")
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="Seed of the random partners; if not given, the seed of the scenario"
+    share: Annotated[float, Field(ge=0, le=1)] = setting("Share of the packets that go to the partner", 1.0)
+    map: list[Terminal] | None = setting("Partner of each sender, in the order of the senders", None)
+    random: Literal[True] | None = setting("true: random partners, all different", None)
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
+        "Seed of the random partners; if not given, the seed of the scenario", None
     )
 
 
@@ -155,8 +146,8 @@ class HotSpot(Section):
     """A share of all packets goes to one terminal; the other packets are uniform."""
 
     kind: Literal["hot-spot"]
-    target: Terminal = Field(description="The hot spot")
-    share: Fraction = Field(description="Share of the packets that go to it")
+    target: Terminal = setting("The hot spot")
+    share: Fraction = setting("Share of the packets that go to it")
 
 
 class Matrix(Section):
@@ -167,22 +158,19 @@ class Matrix(Section):
     """
 
     kind: Literal["matrix"]
-    path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
-    rows: Literal["equal", "proportional"] = Field(
-        default="equal",
-        description="equal: every sender offers the load; proportional: senders offer in proportion to the "
+    path: FileName = setting("CSV or Parquet file, relative to the scenario")
+    rows: Literal["equal", "proportional"] = setting(
+        "equal: every sender offers the load; proportional: senders offer in proportion to the "
         "sums of their rows, and the busiest one offers the load",
+        "equal",
     )
-    unit: RateUnit | None = Field(
-        default=None,
-        description="The numbers are rates of payload or of packets in this unit, instead of a load",
+    unit: RateUnit | None = setting(
+        "The numbers are rates of payload or of packets in this unit, instead of a load", None
     )
-    include_self: Literal[True] | None = Field(
-        default=None, description="true: terminals may send to themselves; not in networks of rings"
+    include_self: Literal[True] | None = setting(
+        "true: terminals may send to themselves; not in networks of rings", None
     )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class Descriptors(Section):
@@ -191,44 +179,39 @@ class Descriptors(Section):
     """
 
     kind: Literal["descriptors"]
-    path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
-    repeat: bool | None = Field(
-        default=None,
-        description="Whether a list starts again after its end; if not given, lists of waits do. Lists with "
+    path: FileName = setting("CSV or Parquet file, relative to the scenario")
+    repeat: bool | None = setting(
+        "Whether a list starts again after its end; if not given, lists of waits do. Lists with "
         "times are sent once",
+        None,
     )
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum that the file must have; filled in when resolved"
-    )
+    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
 
 
 class FixedLength(Section):
     """All packets have the same length."""
 
     kind: Literal["fixed"] = "fixed"
-    value_bytes: Bytes = Field(
-        alias="value", description="Payload of a packet; 0 B: header and end of packet only"
-    )
+    value_bytes: Bytes = setting("Payload of a packet; 0 B: header and end of packet only")
 
 
 class UniformLength(Section):
     """Any whole number of bytes in a range, all equally likely."""
 
     kind: Literal["uniform"]
-    min_bytes: Bytes = Field(alias="min", description="Shortest payload")
-    max_bytes: Bytes = Field(alias="max", description="Longest payload")
+    min_bytes: Bytes = setting("Shortest payload")
+    max_bytes: Bytes = setting("Longest payload")
 
 
 class TableLength(Section):
     """Given lengths with given weights."""
 
     kind: Literal["table"]
-    lengths_bytes: Annotated[list[Bytes], Field(min_length=1, max_length=65536)] = Field(
-        alias="lengths", description='Payloads, such as ["16 B", "1 kB"]'
+    lengths_bytes: Annotated[list[Bytes], Field(min_length=1, max_length=65536)] = setting(
+        'Payloads, such as ["16 B", "1 kB"]'
     )
-    weights: list[Annotated[float, Field(ge=0, le=1e12)]] | None = Field(
-        default=None,
-        description="Relative frequency of each length; if not given, all are equally frequent",
+    weights: list[Annotated[float, Field(ge=0, le=1e12)]] | None = setting(
+        "Relative frequency of each length; if not given, all are equally frequent", None
     )
 
 
@@ -254,18 +237,14 @@ class Wait(Section):
     """Closed loop: the next packet is sent a fixed time after the previous one has left."""
 
     kind: Literal["wait"]
-    wait_ps: TimePs | None = Field(
-        default=None, alias="wait", description="The time; if not given, the load determines it"
-    )
+    wait_ps: TimePs | None = setting("The time; if not given, the load determines it", None)
 
 
 class RandomWait(Section):
     """Closed loop: the next packet is sent a random time (exponential) after the previous one has left."""
 
     kind: Literal["random-wait"]
-    wait_ps: TimePs | None = Field(
-        default=None, alias="wait", description="The mean time; if not given, the load determines it"
-    )
+    wait_ps: TimePs | None = setting("The mean time; if not given, the load determines it", None)
 
 
 class Backlog(Section):
@@ -281,10 +260,8 @@ class Bernoulli(Section):
     """
 
     kind: Literal["bernoulli"]
-    slot_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="slot",
-        description="Length of a slot; if not given, the time of a character (a flit)",
+    slot_ps: PositiveTimePs | None = setting(
+        "Length of a slot; if not given, the time of a character (a flit)", None
     )
 
 
@@ -295,22 +272,18 @@ class Burst(Section):
     """
 
     kind: Literal["burst"]
-    packets: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, description="Packets that every sender creates at once"
+    packets: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
+        "Packets that every sender creates at once", None
     )
-    rate: OfferedRate | None = Field(
-        default=None,
-        description="Instead of packets: the rate at which every sender creates packets in the burst, "
+    rate: OfferedRate | None = setting(
+        "Instead of packets: the rate at which every sender creates packets in the burst, "
         "of payload such as 100 MB/s or of packets such as 2000 packets/s, at equal intervals",
+        None,
     )
-    lasts_ps: PositiveTimePs | None = Field(
-        default=None, alias="lasts", description="With rate: for how long a burst lasts"
-    )
-    at_ps: TimePs = Field(default=0, alias="at", description="Time of the first burst")
-    every_ps: PositiveTimePs | None = Field(
-        default=None,
-        alias="every",
-        description="Time from one burst to the next; if not given, there is one burst",
+    lasts_ps: PositiveTimePs | None = setting("With rate: for how long a burst lasts", None)
+    at_ps: TimePs = setting("Time of the first burst", 0)
+    every_ps: PositiveTimePs | None = setting(
+        "Time from one burst to the next; if not given, there is one burst", None
     )
 
 
@@ -318,10 +291,8 @@ class OnOff(Section):
     """Open loop: bursts of packets with random pauses between them."""
 
     kind: Literal["on-off"]
-    burst_packets: Annotated[float, Field(ge=1, le=1e9)] = Field(
-        default=8.0, description="Mean number of packets per burst"
-    )
-    on_load: Fraction = Field(default=1.0, description="Load within a burst; 1: back to back")
+    burst_packets: Annotated[float, Field(ge=1, le=1e9)] = setting("Mean number of packets per burst", 8.0)
+    on_load: Fraction = setting("Load within a burst; 1: back to back", 1.0)
 
 
 PATTERNS = (
@@ -387,47 +358,44 @@ Arrivals = Annotated[
 class Traffic(Section):
     """The packets that the terminals send."""
 
-    pattern: Pattern = Field(
-        default=Uniform(kind="uniform"), description="Destinations: a kind, or a table with its settings"
+    pattern: Pattern = setting("Destinations: a kind, or a table with its settings", Uniform(kind="uniform"))
+    length: Length = setting(
+        "Payload of a packet: a size, or a table of kind fixed, uniform or table",
+        FixedLength.model_validate({"kind": "fixed", "value": "64 B"}),
     )
-    length: Length = Field(
-        default=FixedLength.model_validate({"kind": "fixed", "value": "64 B"}),
-        description="Payload of a packet: a size, or a table of kind fixed, uniform or table",
+    arrivals: Arrivals = setting(
+        "When packets are created: a kind, or a table with its settings", Poisson(kind="poisson")
     )
-    arrivals: Arrivals = Field(
-        default=Poisson(kind="poisson"),
-        description="When packets are created: a kind, or a table with its settings",
-    )
-    load: Fraction | None = Field(
-        default=None,
-        description="Offered load of every sender, as a fraction of the most that its link carries with "
+    load: Fraction | None = setting(
+        "Offered load of every sender, as a fraction of the most that its link carries with "
         "these packets; 0.5 if not given. Not with a rate, flows, bursts, descriptors, a backlog or a given "
         "wait, which determine the load themselves",
+        None,
     )
-    rate: OfferedRate | None = Field(
-        default=None,
-        description="Offered rate of every sender, instead of a load: payload, such as 120 Mbit/s or "
+    rate: OfferedRate | None = setting(
+        "Offered rate of every sender, instead of a load: payload, such as 120 Mbit/s or "
         "15 MB/s, or packets, such as 20000 packets/s. It may exceed the capacity of the link",
+        None,
     )
-    scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = Field(
-        default=None,
-        description="Factor on a rate, on a matrix with a unit or on flows: all intervals, phases and "
+    scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = setting(
+        "Factor on a rate, on a matrix with a unit or on flows: all intervals, phases and "
         "jitters are divided by it. 1 if not given",
+        None,
     )
-    source_queue: Whole | Literal["none"] | None = Field(
-        default=None,
-        description="Most packets that wait at a source; further packets are refused. 0: no limit, the "
+    source_queue: Whole | Literal["none"] | None = setting(
+        "Most packets that wait at a source; further packets are refused. 0: no limit, the "
         "default in networks of links and with rates, flows, bursts and lists; none: a packet is refused if "
         "its station has no free place, the default for loads in networks of rings",
+        None,
     )
-    senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = Field(
-        default="all", description='Terminals that send; "0..39" is a range, as in all lists of terminals'
+    senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = setting(
+        'Terminals that send; "0..39" is a range, as in all lists of terminals', "all"
     )
-    transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = Field(
-        default=None,
-        description="In networks of rings, the transaction of a packet. nwrite (default): a request with "
+    transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = setting(
+        "In networks of rings, the transaction of a packet. nwrite (default): a request with "
         "data and an empty response; dmove: a request with data, no response; nread: an empty request and a "
         "response with data; lock: 16 B in both",
+        None,
     )
 
     @model_validator(mode="before")
