@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,12 @@ class Column:
         if self.value is None:
             raise ValueError(f"nothing is said of how {self.name} is made")
         return self.value(what)
+
+
+def keys(said: Mapping[str, str]) -> tuple[Column, ...]:
+    """Return keys that are computed elsewhere, each by its name as ``"unit | meaning"``."""
+    split = {name: text.split(" | ", 1) for name, text in said.items()}
+    return tuple(Column(name, unit, meaning) for name, (unit, meaning) in split.items())
 
 
 def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .column import Column, Table, count
+from .column import Column, Table, count, keys
 
 FAULT_SUMMARY = Table(
     "fault_summary",
@@ -135,15 +135,15 @@ FAILURES = Table(
     "Check of failures",
     "The JSON of `fabriloom check --fault`. `without` and each entry of `failures`, the worst first, have the keys from `kind` on.",
     (
-        Column("kinds", "text", "What was asked for: `all`, `cables` or `switches`."),
-        Column(
-            "deadlock_free",
-            "true or false",
-            "Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
+        *keys(
+            {
+                "kinds": "text | What was asked for: `all`, `cables` or `switches`.",
+                "deadlock_free": "true or false | Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
+                "count": "count | Single failures.",
+                "cut_off_count": "count | Those after which nothing arrives between some of these pairs.",
+                "lossy_count": "count | Those after which some packets do not arrive.",
+            }
         ),
-        Column("count", "count", "Single failures."),
-        Column("cut_off_count", "count", "Those after which nothing arrives between some of these pairs."),
-        Column("lossy_count", "count", "Those after which some packets do not arrive."),
         *FAILURE.columns,
     ),
     is_json=True,

@@ -3,25 +3,19 @@
 
 from __future__ import annotations
 
-from .column import Column, Table, count, time_ns
+from .column import Column, Table, count, keys, time_ns
 
 PORT_SUMMARY = Table(
     "port_summary",
     "Summary with several ports",
     "Keys of the summary that only networks have whose terminals have several ports.",
-    (
-        Column("network.ports", "count", "Ports of all terminals."),
-        Column("network.planes", "count", "Networks that these are in."),
-        Column(
-            "packets.overtaken",
-            "count",
-            'Packets delivered in the measuring window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
-        ),
-        Column(
-            "messages.overtaken",
-            "count",
-            "Of programs: messages received in the measuring window behind a message that the same terminal had made later for the same target.",
-        ),
+    keys(
+        {
+            "network.ports": "count | Ports of all terminals.",
+            "network.planes": "count | Networks that these are in.",
+            "packets.overtaken": 'count | Packets delivered in the measuring window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
+            "messages.overtaken": "count | Of programs: messages received in the measuring window behind a message that the same terminal had made later for the same target.",
+        }
     ),
     is_json=True,
 )
@@ -81,14 +75,12 @@ PORT_CHECK = Table(
     "port_check",
     "Check with several ports",
     "Keys of `fabriloom check` that only networks have whose terminals have several ports.",
-    (
-        Column("network.ports", "count", "Ports of all terminals."),
-        Column("network.planes", "count", "Networks that these are in."),
-        Column(
-            "planes",
-            "list",
-            "Of each plane `plane`, its name, and what `channel_load` says of all of them: the busiest link, its load, the load at which it is full and the accepted payload of this plane then.",
-        ),
+    keys(
+        {
+            "network.ports": "count | Ports of all terminals.",
+            "network.planes": "count | Networks that these are in.",
+            "planes": "list | Of each plane `plane`, its name, and what `channel_load` says of all of them: the busiest link, its load, the load at which it is full and the accepted payload of this plane then.",
+        }
     ),
     is_json=True,
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import Column, Table, at, count, percentile_columns, time_ns
+from .column import Column, Table, at, count, keys, percentile_columns, time_ns
 
 MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -19,11 +19,15 @@ MEASURED_EVENT_TO = "end of the receive that took its last message"
 
 def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
     return (
-        Column(f"{prefix}.from", "text", f"The moment {what} is counted from."),
-        Column(f"{prefix}.to", "text", f"The moment {what} is counted to."),
-        Column(f"{prefix}.mean", "ns", f"Mean of {what} over the {whose} of the measuring window."),
-        Column(f"{prefix}.min", "ns", "Shortest."),
-        Column(f"{prefix}.max", "ns", "Longest."),
+        *keys(
+            {
+                f"{prefix}.from": f"text | The moment {what} is counted from.",
+                f"{prefix}.to": f"text | The moment {what} is counted to.",
+                f"{prefix}.mean": f"ns | Mean of {what} over the {whose} of the measuring window.",
+                f"{prefix}.min": "ns | Shortest.",
+                f"{prefix}.max": "ns | Longest.",
+            }
+        ),
         *percentile_columns(prefix, "The time that {} % of them did not exceed."),
     )
 
@@ -69,111 +73,57 @@ PROGRAM_SUMMARY = Table(
     "Summary of programs",
     "Keys of the summary that only runs of programs have. Keys of the measuring window say so; all others are of the whole run. Control words, requests and credit are messages like all others; so are fetched ones.",
     (
-        Column(
-            "end.waiting",
-            "list of text",
-            "Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
+        *keys(
+            {
+                "end.waiting": "list of text | Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
+                "messages.made": "count | Messages whose send has begun.",
+                "messages.sent": "count | Messages of which the protocol has nothing more to do at the sender.",
+                "messages.received": "count | Messages whose last packet has arrived.",
+                "messages.under_way": "count | Messages made, not received and not lost.",
+                "messages.lost": "count | Messages one of whose packets was lost for good: in networks of rings scrubbed, of links lost by a fault and not sent again, or given up before any copy of it had come.",
+                "messages.repeated": "count | Times that a message was sent again because its check had failed.",
+                "messages.resent": "count | Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`, or a command because its reply had not come within `program.retry_after`.",
+                "messages.duplicates": "count | Packets that a terminal threw away because the same packet had come before, or had been given up; of commands that were sent again, replies that came behind the first one or too late. The network has delivered them, and they are among its packets.",
+                "messages.given_up": "count | Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times; commands without a reply although they were sent again `program.retries` times.",
+                "messages.measured": "count | Messages received in the measuring window.",
+                "messages.per_s": "1/s | The same over its length.",
+                "messages.mbytes_per_s": "10^6 B/s | Their bytes over its length.",
+            }
         ),
-        Column("messages.made", "count", "Messages whose send has begun."),
-        Column(
-            "messages.sent", "count", "Messages of which the protocol has nothing more to do at the sender."
-        ),
-        Column("messages.received", "count", "Messages whose last packet has arrived."),
-        Column("messages.under_way", "count", "Messages made, not received and not lost."),
-        Column(
-            "messages.lost",
-            "count",
-            "Messages one of whose packets was lost for good: in networks of rings scrubbed, of links lost by a fault and not sent again, or given up before any copy of it had come.",
-        ),
-        Column(
-            "messages.repeated", "count", "Times that a message was sent again because its check had failed."
-        ),
-        Column(
-            "messages.resent",
-            "count",
-            "Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`, or a command because its reply had not come within `program.retry_after`.",
-        ),
-        Column(
-            "messages.duplicates",
-            "count",
-            "Packets that a terminal threw away because the same packet had come before, or had been given up; of commands that were sent again, replies that came behind the first one or too late. The network has delivered them, and they are among its packets.",
-        ),
-        Column(
-            "messages.given_up",
-            "count",
-            "Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times; commands without a reply although they were sent again `program.retries` times.",
-        ),
-        Column("messages.measured", "count", "Messages received in the measuring window."),
-        Column("messages.per_s", "1/s", "The same over its length."),
-        Column("messages.mbytes_per_s", "10^6 B/s", "Their bytes over its length."),
         *_latency("message_latency_ns", "message latency", "messages received"),
-        Column("events.count", "count", "Events of the program; 0: it has none, and what follows is null."),
-        Column("events.begun", "count", "Events of which a message was made."),
-        Column("events.complete", "count", "Events all of whose messages have been received."),
-        Column("events.incomplete", "count", "Events begun and not complete at the end."),
-        Column(
-            "events.attempted_per_s",
-            "1/s",
-            "Events that were due per second; null when they were sent as fast as could be.",
-        ),
-        Column(
-            "events.achieved_per_s",
-            "1/s",
-            "Slope of the completions of events over time, by least squares, in the steady part of the run: without the warm-up, which is found by itself, and without the end, from the moment at which the last event has begun. Of less than 20 events, simply their number over time; null for less than two.",
-        ),
-        Column(
-            "events.achieved_per_s_ci95",
-            "1/s",
-            "Half-width of its 95 % confidence interval, from batches of the intervals between completions; null if unknown.",
-        ),
-        Column("events.steady", "count", "Completions from which it is computed."),
-        Column(
-            "events.growth",
-            "ratio",
-            "Growth of the event latency from one event to the next, over the interval at which events are due; if events that are not complete are overdue, older than any other has become, their share of all. Null if nothing is due, or there are too few.",
-        ),
-        Column("events.growth_ci95", "ratio", "Half-width of its 95 % confidence interval."),
-        Column(
-            "events.building_ns_mean",
-            "ns",
-            "Mean time from the first to the last message of an event being received, over those complete in the window.",
+        *keys(
+            {
+                "events.count": "count | Events of the program; 0: it has none, and what follows is null.",
+                "events.begun": "count | Events of which a message was made.",
+                "events.complete": "count | Events all of whose messages have been received.",
+                "events.incomplete": "count | Events begun and not complete at the end.",
+                "events.attempted_per_s": "1/s | Events that were due per second; null when they were sent as fast as could be.",
+                "events.achieved_per_s": "1/s | Slope of the completions of events over time, by least squares, in the steady part of the run: without the warm-up, which is found by itself, and without the end, from the moment at which the last event has begun. Of less than 20 events, simply their number over time; null for less than two.",
+                "events.achieved_per_s_ci95": "1/s | Half-width of its 95 % confidence interval, from batches of the intervals between completions; null if unknown.",
+                "events.steady": "count | Completions from which it is computed.",
+                "events.growth": "ratio | Growth of the event latency from one event to the next, over the interval at which events are due; if events that are not complete are overdue, older than any other has become, their share of all. Null if nothing is due, or there are too few.",
+                "events.growth_ci95": "ratio | Half-width of its 95 % confidence interval.",
+                "events.building_ns_mean": "ns | Mean time from the first to the last message of an event being received, over those complete in the window.",
+            }
         ),
         *_latency("events.latency_ns", "event latency", "events that became complete"),
-        Column(
-            "hosts.blocked_share_mean",
-            "0 to 1",
-            "Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
+        *keys(
+            {
+                "hosts.blocked_share_mean": "0 to 1 | Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
+                "hosts.blocked_share_max": "0 to 1 | The same of the terminal that waited most.",
+                "hosts.blocked_most": "text | That terminal.",
+                "hosts.receiving_share_mean": "0 to 1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
+                "hosts.receiving_share_max": "0 to 1 | The same of the terminal that was occupied most.",
+                "hosts.receiving_most": "text | That terminal.",
+                "rounds.count": "count | Times between a mark of a program and the next of the same number at the same terminal.",
+                "rounds.ns_mean": "ns | Mean of these times: the time per round of ready programs with `rounds`, in which who receives marks them (of random pairs nobody does), and of a program of your own that marks its rounds.",
+                "rounds.ns_min": "ns | The shortest.",
+                "rounds.ns_max": "ns | The longest.",
+                "spans": "list | Times between one mark and the next at the same terminal, one entry for each pair of numbers: `from`, `to`, `count`, and in ns `ns_min`, `ns_p25`, `ns_p50`, `ns_p75` (a quarter, half and three quarters are shorter), `ns_mean`.",
+                "not_kept.messages": "count | Messages that are missing in their table, because it was full.",
+                "not_kept.marks": "count | Marks that are missing in their table, because it was full.",
+            }
         ),
-        Column("hosts.blocked_share_max", "0 to 1", "The same of the terminal that waited most."),
-        Column("hosts.blocked_most", "text", "That terminal."),
-        Column(
-            "hosts.receiving_share_mean",
-            "0 to 1",
-            "Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
-        ),
-        Column("hosts.receiving_share_max", "0 to 1", "The same of the terminal that was occupied most."),
-        Column("hosts.receiving_most", "text", "That terminal."),
-        Column(
-            "rounds.count",
-            "count",
-            "Times between a mark of a program and the next of the same number at the same terminal.",
-        ),
-        Column(
-            "rounds.ns_mean",
-            "ns",
-            "Mean of these times: the time per round of ready programs with `rounds`, in which who receives marks them (of random pairs nobody does), and of a program of your own that marks its rounds.",
-        ),
-        Column("rounds.ns_min", "ns", "The shortest."),
-        Column("rounds.ns_max", "ns", "The longest."),
-        Column(
-            "spans",
-            "list",
-            "Times between one mark and the next at the same terminal, one entry for each pair of numbers: `from`, `to`, `count`, and in ns `ns_min`, `ns_p25`, `ns_p50`, `ns_p75` (a quarter, half and three quarters are shorter), `ns_mean`.",
-        ),
-        Column(
-            "not_kept.messages", "count", "Messages that are missing in their table, because it was full."
-        ),
-        Column("not_kept.marks", "count", "Marks that are missing in their table, because it was full."),
     ),
     is_json=True,
 )
@@ -182,38 +132,22 @@ MEASURED = Table(
     "measured",
     "Measurements",
     "Keys of the summary of what `fabriloom measure` ran, beside those of a program. Packets and links are not seen there: their counts are 0 and their latencies null; `simulated_ns` is the time that passed.",
-    (
-        Column("measured.runner", "text", "`c` or `python`: what ran the programs."),
-        Column("measured.mpi", "text", "Name and version of the MPI, as reported by it."),
-        Column("measured.transport", "text", "Transport of the messages, as far as it is known."),
-        Column("measured.machines", "list of text", "Name of the machine of each process."),
-        Column("measured.ranks", "count", "Processes."),
-        Column(
-            "measured.cores",
-            "count",
-            "Cores for them: of this machine, or as many as its list of hosts gives.",
-        ),
-        Column(
-            "measured.crowded",
-            "true or false",
-            "Whether there were more processes than cores: then no time here is a measurement.",
-        ),
-        Column("measured.warm_ups", "count", "Rounds of the whole program before those that count."),
-        Column("measured.rounds", "count", "Rounds that count."),
-        Column(
-            "measured.round_ns", "list of ns", "How long each took. The result is of the one in the middle."
-        ),
-        Column("measured.noise", "share", "Largest less smallest of these over that of the middle."),
-        Column(
-            "measured.clock_error_ns",
-            "ns",
-            "How far the clocks of two machines may be from each other; 0 on one machine.",
-        ),
-        Column(
-            "measured.late_ns",
-            "ns",
-            "How long after the agreed start the last process was ready, in the round of the result; 0: all were in time.",
-        ),
+    keys(
+        {
+            "measured.runner": "text | `c` or `python`: what ran the programs.",
+            "measured.mpi": "text | Name and version of the MPI, as reported by it.",
+            "measured.transport": "text | Transport of the messages, as far as it is known.",
+            "measured.machines": "list of text | Name of the machine of each process.",
+            "measured.ranks": "count | Processes.",
+            "measured.cores": "count | Cores for them: of this machine, or as many as its list of hosts gives.",
+            "measured.crowded": "true or false | Whether there were more processes than cores: then no time here is a measurement.",
+            "measured.warm_ups": "count | Rounds of the whole program before those that count.",
+            "measured.rounds": "count | Rounds that count.",
+            "measured.round_ns": "list of ns | How long each took. The result is of the one in the middle.",
+            "measured.noise": "share | Largest less smallest of these over that of the middle.",
+            "measured.clock_error_ns": "ns | How far the clocks of two machines may be from each other; 0 on one machine.",
+            "measured.late_ns": "ns | How long after the agreed start the last process was ready, in the round of the result; 0: all were in time.",
+        }
     ),
     is_json=True,
 )
@@ -432,18 +366,16 @@ PROGRAM_CHECK = Table(
     "program_check",
     "Check of programs",
     "Keys of `fabriloom check` that only scenarios with a program have.",
-    (
-        Column("program.terminals", "count", "Terminals that have operations."),
-        Column("program.operations", "count", "Operations of all terminals."),
-        Column("program.events", "count", "Events."),
-        Column("program.attempted_per_s", "1/s", "Events that are due per second; null when none are."),
-        Column("program.messages", "count", "Messages that will be made; null when there is no end to them."),
-        Column("program.message_bytes", "B", "Their bytes; null when there is no end to them."),
-        Column(
-            "program.channels_most",
-            "count",
-            "Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
-        ),
+    keys(
+        {
+            "program.terminals": "count | Terminals that have operations.",
+            "program.operations": "count | Operations of all terminals.",
+            "program.events": "count | Events.",
+            "program.attempted_per_s": "1/s | Events that are due per second; null when none are.",
+            "program.messages": "count | Messages that will be made; null when there is no end to them.",
+            "program.message_bytes": "B | Their bytes; null when there is no end to them.",
+            "program.channels_most": "count | Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
+        }
     ),
     is_json=True,
 )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .column import Column, Table, at, count, share, time_ns
+from .column import Column, Table, at, count, keys, share, time_ns
 
 RING_SUMMARY = Table(
     "ring_summary",
@@ -267,59 +267,28 @@ RING_CHECK = Table(
     "ring_check",
     "Check of networks of rings",
     "Keys of `fabriloom check` for networks of rings. Besides these: `name`, `scenario_sha256`, `warnings`, `zero_load_latency_ns`, `deadlock` and `resolved` as in Check.",
-    (
-        Column("network.family", "text", "Kind of the topology."),
-        Column("network.switches", "count", "Switches."),
-        Column("network.terminals", "count", "Terminals."),
-        Column("network.rings", "count", "Rings."),
-        Column("network.stations", "count", "Stations: those of terminals and the ports of switches."),
-        Column("network.stations_on_a_ring_min", "count", "Stations on the smallest ring."),
-        Column("network.stations_on_a_ring_max", "count", "Stations on the largest ring."),
-        Column("network.switch_ports", "count", "Ports of all switches, the main cost of a network."),
-        Column("network.buses", "count", "Buses of all switches."),
-        Column(
-            "network.ports_of_ringlets",
-            "count",
-            "Switch ports of the same network if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it; null where there is no such network.",
-        ),
-        Column(
-            "network.mean_links_on_the_way",
-            "count",
-            "Links that a request of this traffic crosses on average.",
-        ),
-        Column("network.mean_buses_on_the_way", "count", "Buses that it crosses."),
-        Column(
-            "link.payload_mbytes_per_s",
-            "10^6 B/s",
-            "Payload of a link in requests of the mean length, back to back: a load of 1.",
-        ),
-        Column("link.mean_packet_bytes", "B", "Mean payload of a packet."),
-        Column(
-            "bus.payload_mbytes_per_s",
-            "10^6 B/s",
-            "Payload that a bus carries in such packets, back to back, with their responses.",
-        ),
-        Column(
-            "channel_load.busiest_link",
-            "text",
-            "The link, bus or memory that is full first as the load grows.",
-        ),
-        Column(
-            "channel_load.load",
-            "ratio",
-            "Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
-        ),
-        Column(
-            "channel_load.load_bound",
-            "0 to 1",
-            "Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
-        ),
-        Column(
-            "channel_load.accepted_mbytes_per_s_bound",
-            "10^6 B/s",
-            "The same as accepted payload of all terminals. Above it, more is accepted only of what does not "
-            "need it.",
-        ),
+    keys(
+        {
+            "network.family": "text | Kind of the topology.",
+            "network.switches": "count | Switches.",
+            "network.terminals": "count | Terminals.",
+            "network.rings": "count | Rings.",
+            "network.stations": "count | Stations: those of terminals and the ports of switches.",
+            "network.stations_on_a_ring_min": "count | Stations on the smallest ring.",
+            "network.stations_on_a_ring_max": "count | Stations on the largest ring.",
+            "network.switch_ports": "count | Ports of all switches, the main cost of a network.",
+            "network.buses": "count | Buses of all switches.",
+            "network.ports_of_ringlets": "count | Switch ports of the same network if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it; null where there is no such network.",
+            "network.mean_links_on_the_way": "count | Links that a request of this traffic crosses on average.",
+            "network.mean_buses_on_the_way": "count | Buses that it crosses.",
+            "link.payload_mbytes_per_s": "10^6 B/s | Payload of a link in requests of the mean length, back to back: a load of 1.",
+            "link.mean_packet_bytes": "B | Mean payload of a packet.",
+            "bus.payload_mbytes_per_s": "10^6 B/s | Payload that a bus carries in such packets, back to back, with their responses.",
+            "channel_load.busiest_link": "text | The link, bus or memory that is full first as the load grows.",
+            "channel_load.load": "ratio | Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
+            "channel_load.load_bound": "0 to 1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
+            "channel_load.accepted_mbytes_per_s_bound": "10^6 B/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not need it.",
+        }
     ),
     is_json=True,
 )

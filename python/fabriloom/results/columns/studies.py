@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from .column import Column, Table, Value, at
+from .column import Column, Table, Value, at, keys
 
 
 def fact(name: str) -> Value:
@@ -100,37 +100,19 @@ SATURATION = Table(
     "saturation",
     "Saturation",
     "The JSON of `fabriloom saturate`. Besides these keys: `name`, `scenario_sha256`, `version` and `seed` as in the summary, and `points`, a list of the summaries of all runs, each with its `settings`.",
-    (
-        Column(
-            "verdict",
-            "text",
-            "Up to which load everything is carried, and what limits it; for `backlog`, what limits that run.",
-        ),
-        Column("definition", "text", "`peak` or `backlog`."),
-        Column("definition_text", "text", "The definition in words."),
-        Column("accepted_mbytes_per_s", "10^6 B/s", "The saturation throughput."),
-        Column(
-            "accepted_mbytes_per_s_ci95",
-            "10^6 B/s",
-            "Half-width of the 95 % confidence interval of that run.",
-        ),
-        Column(
-            "at_load",
-            "0 to 1",
-            "Offered load at which it was found, a scale where rates are given; null for `backlog`.",
-        ),
-        Column(
-            "sustained_load",
-            "0 to 1",
-            "The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
-        ),
-        Column("refused_load", "0 to 1", "The smallest load tried above it; null when there is none."),
-        Column(
-            "varied",
-            "text",
-            "Setting that these loads are values of: `traffic.load`, or `traffic.scale` where rates or flows are given.",
-        ),
-        Column("interrupted", "true or false", "Whether runs are missing."),
+    keys(
+        {
+            "verdict": "text | Up to which load everything is carried, and what limits it; for `backlog`, what limits that run.",
+            "definition": "text | `peak` or `backlog`.",
+            "definition_text": "text | The definition in words.",
+            "accepted_mbytes_per_s": "10^6 B/s | The saturation throughput.",
+            "accepted_mbytes_per_s_ci95": "10^6 B/s | Half-width of the 95 % confidence interval of that run.",
+            "at_load": "0 to 1 | Offered load at which it was found, a scale where rates are given; null for `backlog`.",
+            "sustained_load": "0 to 1 | The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+            "refused_load": "0 to 1 | The smallest load tried above it; null when there is none.",
+            "varied": "text | Setting that these loads are values of: `traffic.load`, or `traffic.scale` where rates or flows are given.",
+            "interrupted": "true or false | Whether runs are missing.",
+        }
     ),
     is_json=True,
 )
@@ -453,13 +435,15 @@ PAIRINGS = Table(
     "effective_bisection",
     "Effective bisection bandwidth",
     "`effective_bisection` in the JSON of `fabriloom check --bisection N`: in each of N random pairings all pairs of terminals send to each other, and a flow gets one part of the link on its way that most flows use. No packet, buffer or blocking is in it. Null where tables do not say one way or one group (random intermediates), where links differ in rate, and for rings.",
-    (
-        Column("pairings", "count", "Random pairings."),
-        Column("mean_share", "0 to 1", "Share of a link that a flow gets, the mean over flows and pairings."),
-        Column("least_pairing", "0 to 1", "The mean over flows of the worst pairing."),
-        Column("greatest_pairing", "0 to 1", "That of the best."),
-        Column("spread", "0 to 1", "Standard deviation of that mean from pairing to pairing."),
-        Column("least_flow", "0 to 1", "The least share of any flow."),
+    keys(
+        {
+            "pairings": "count | Random pairings.",
+            "mean_share": "0 to 1 | Share of a link that a flow gets, the mean over flows and pairings.",
+            "least_pairing": "0 to 1 | The mean over flows of the worst pairing.",
+            "greatest_pairing": "0 to 1 | That of the best.",
+            "spread": "0 to 1 | Standard deviation of that mean from pairing to pairing.",
+            "least_flow": "0 to 1 | The least share of any flow.",
+        }
     ),
     is_json=True,
 )
