@@ -27,6 +27,7 @@ from fabriloom.routing.own_table import own_table
 from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
+from imports.test_booksim import CONFIG
 from imports.test_infiniband import LFTS, SUBNET
 from imports.test_others import ANYNET, HPCC
 from imports.test_simulators import CLUSTER, FAT, FLOWS, MATRIX, PLATFORM, TORUS, TREE
@@ -295,6 +296,7 @@ READERS: dict[str, Reader] = {
     "ibnetdiscover.out": Reader(".out", [_SUBNET], _fabric("ibnetdiscover"), (ReadError,)),
     "lfts.out": Reader(".out", [_LFTS], _fabric("ibnetdiscover", SUBNET), (ReadError,)),
     "anynet.txt": Reader(".txt", [_ANYNET], _fabric("anynet"), (ReadError,)),
+    "booksim.txt": Reader(".txt", [CONFIG.encode()], _fabric("booksim"), (ReadError,)),
     "hpcc.txt": Reader(".txt", [_HPCC], _fabric("hpcc"), (ReadError,)),
     "flow.txt": Reader(".txt", [FLOWS.encode()], _fabric("hpcc", HPCC), (ReadError,)),
     "tree.topo": Reader(".topo", [TREE.encode()], _fabric("htsim"), (ReadError,)),

@@ -2,7 +2,7 @@
 
 >>> from fabriloom import imports
 >>> sorted(imports.KINDS)
-['anynet', 'chakra', 'dumpi', 'hpcc', 'htsim', 'ibnetdiscover', 'packets', 'simgrid']
+['anynet', 'booksim', 'chakra', 'dumpi', 'hpcc', 'htsim', 'ibnetdiscover', 'packets', 'simgrid']
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from ..reading import ReadError
 from ..units import nearest
 from .anynet import anynet
+from .booksim import Configuration, booksim
 from .chakra import chakra
 from .common import Imported
 from .dumpi import dumpi
@@ -23,9 +24,10 @@ from .packets import Packets, packets
 from .simgrid import simgrid
 from .traces import Trace
 
-KINDS: dict[str, Callable[[Sequence[Path]], Imported | Packets | Trace]] = {
+KINDS: dict[str, Callable[[Sequence[Path]], Configuration | Imported | Packets | Trace]] = {
     "ibnetdiscover": ibnetdiscover,
     "anynet": anynet,
+    "booksim": booksim,
     "hpcc": hpcc,
     "htsim": htsim,
     "simgrid": simgrid,
@@ -35,10 +37,10 @@ KINDS: dict[str, Callable[[Sequence[Path]], Imported | Packets | Trace]] = {
 }
 """The reader of each kind; what it returns has a ``summary``, ``remarks`` and the ``files`` of a scenario."""
 
-__all__ = ["KINDS", "Imported", "Packets", "ReadError", "Trace", "packets", "read"]
+__all__ = ["KINDS", "Configuration", "Imported", "Packets", "ReadError", "Trace", "packets", "read"]
 
 
-def read(kind: str, *files: str | Path) -> Imported | Packets | Trace:
+def read(kind: str, *files: str | Path) -> Configuration | Imported | Packets | Trace:
     """Read a fabric, a list of packets, or the trace of an application.
 
     Args:

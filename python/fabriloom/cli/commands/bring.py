@@ -21,7 +21,7 @@ def bring(
         str,
         typer.Argument(
             metavar="KIND",
-            help="ibnetdiscover, anynet, hpcc, htsim, simgrid, packets, dumpi or chakra.",
+            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, packets, dumpi or chakra.",
             show_default=False,
         ),
     ],

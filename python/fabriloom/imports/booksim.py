@@ -1,0 +1,295 @@
+"""Configurations of BookSim: assignments such as ``topology = mesh;``, to the scenario of the same network.
+
+What a line asks for and no scenario has is a remark with its line and with what was taken instead. Fields
+that the file does not set have BookSim's defaults.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..reading import ReadError
+from ..topology import Graph, edge_list, measure
+from .anynet import CYCLE_PS, anynet
+from .booksim_networks import ROUTINGS, Network, network
+from .booksim_traffic import pattern
+from .common import Lines
+from .packets import FLIT_BYTES
+
+_DEFAULTS = {
+    **{"topology": "torus", "k": "8", "n": "2", "c": "1", "routing_function": "none", "use_noc_latency": "1"},
+    **{"num_vcs": "16", "vc_buf_size": "8", "speculative": "0", "network_file": "", "seed": "0"},
+    **{"routing_delay": "1", "vc_alloc_delay": "1", "sw_alloc_delay": "1", "credit_delay": "0"},
+    **{"st_prepare_delay": "0", "st_final_delay": "1", "output_delay": "0"},
+    **{"traffic": "uniform", "injection_rate": "0.1", "injection_rate_uses_flits": "0", "packet_size": "1"},
+    **{"packet_size_rate": "1", "injection_process": "bernoulli"},
+    **{"warmup_periods": "3", "sample_period": "1000", "max_samples": "10"},
+}
+_ONLY = {
+    "router": ("iq", "an input-queued router"),
+    "vc_allocator": ("separable_input_first", "every input nominates a lane, every output takes one"),
+    "sw_allocator": ("separable_input_first", "every input nominates a lane, every output takes one"),
+    "alloc_iters": ("1", "one iteration"),
+    "arb_type": ("round_robin", "turns"),
+    "internal_speedup": ("1", "a crossbar at the rate of the links"),
+    "input_speedup": ("1", "a crossbar at the rate of the links"),
+    "output_speedup": ("1", "a crossbar at the rate of the links"),
+    "output_buffer_size": ("-1", "the output buffer of generic"),
+    "buf_size": ("-1", "a buffer for each virtual channel"),
+    "buffer_policy": ("private", "a buffer for each virtual channel"),
+    "wait_for_tail_credit": ("0", "a channel is free behind a tail"),
+    "hold_switch_for_packet": ("0", "flits of several lanes take turns; with one lane it is the same"),
+    "noq": ("0", "queues of inputs alone"),
+    "subnets": ("1", "one network"),
+    "classes": ("1", "one class"),
+    "priority": ("none", "no priorities"),
+    "use_read_write": ("0", "packets without replies"),
+    "link_failures": ("0", "no faults; see the guide of faults"),
+    "channel_file": ("", "the usual latencies of this topology"),
+    "sim_type": ("latency", "packets at the given rate, warm-up and measurement"),
+}
+"""Fields of which one value has a counterpart, and what is taken for all others."""
+_ABSENT = {"vc_allocator": "islip", "sw_allocator": "islip"}
+"""Defaults that are not that value."""
+_SILENT = re.compile(
+    r".*_thres|.*_out|watch_.*|print_.*|sim_count|sim_power|power_.*|tech_file|channel_(width|sweep)|viewer_trace|"
+    r"pair_stats|measure_stats|deadlock_warn_timeout|include_queuing|x|y|xr|yr|in_ports|out_ports|perm_seed|"
+    r"(read|write)_(request|reply)_.*|write_fraction|batch_.*|spec_.*|burst_.*|fail_seed|private_buf.*"
+)
+"""Fields that say what is printed or stored, or details of what another field turns on."""
+_FIELD = re.compile(r"\s*([A-Za-z_]\w*)\s*=([^;=]*);")
+_HINT = "write fields such as: topology = mesh;"
+_MOST_TERMINALS = 1 << 16
+_LANES_OF_DETOURS = 4
+"""That a dragonfly needs if packets may go round; BookSim has three."""
+
+
+@dataclass
+class Fields:
+    """The fields of a configuration, with the line of each."""
+
+    lines: Lines
+    given: dict[str, tuple[str, int]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    def text(self, name: str) -> str:
+        """Return the value of a field, or its default."""
+        value = self.given[name][0] if name in self.given else _DEFAULTS[name]
+        return value[1:-1].strip() if value.startswith("{") and not re.search(r"[,{]", value[1:]) else value
+
+    def line(self, name: str) -> int:
+        """Return the line of a field, 1 if it is not there."""
+        return self.given[name][1] if name in self.given else 1
+
+    def fail(self, name: str, message: str, hint: str) -> NoReturn:
+        """Raise an error at a field."""
+        self.lines.fail(self.line(name), message, hint, self.text(name).split("(")[0])
+
+    def whole(self, name: str, most: int, least: int = 0) -> int:
+        """Return a whole number."""
+        value = self.text(name)
+        if not (value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most):
+            self.fail(name, f'{name} = "{value[:40]}" is no whole number from {least} to {most:,}', _HINT)
+        return int(value)
+
+    def number(self, name: str) -> float:
+        """Return a number above 0."""
+        value = self.text(name)
+        if not re.fullmatch(r"\d{0,9}\.?\d{1,15}", value) or not float(value):
+            self.fail(name, f'{name} = "{value[:40]}" is no number above 0', _HINT)
+        return float(value)
+
+    def taken(self, name: str, instead: str) -> None:
+        """Remark that a field has no counterpart."""
+        where = f"line {self.line(name)}" if name in self.given else "not given"
+        value = self.given[name][0] if name in self.given else _ABSENT.get(name, _DEFAULTS.get(name, ""))
+        self.remarks.append(f"{where}: {name} = {value[:60]} has no counterpart; taken: {instead}")
+
+
+@dataclass
+class Configuration:
+    """The scenario of a configuration."""
+
+    network: Network
+    sections: str
+    remarks: tuple[str, ...]
+    seed: int
+    graph: Graph | None = None
+    """The network as a file, if its channels are not all equal."""
+
+    def summary(self) -> list[tuple[str, str]]:
+        """Return what was read, as names and values."""
+        counted = measure.counts(self.network.graph)
+        found = [("switches", counted.switches), ("terminals", counted.terminals), ("cables", counted.cables)]
+        return [(name, f"{count:,}") for name, count in found]
+
+    def files(self, name: str) -> dict[str, str]:
+        """Return the texts of the files of a scenario with this name, by file name."""
+        topology = {"kind": "file", "path": "network.csv"} if self.graph else self.network.topology
+        head = f"name = {json.dumps(name, ensure_ascii=False)}\nseed = {self.seed}\n\n"
+        head += f"{_table('topology', topology)}\n{_table('routing', self.network.routing)}\n"
+        more = {"network.csv": edge_list.write(self.graph)} if self.graph else {}
+        return {"scenario.toml": head + self.sections, **more}
+
+
+def booksim(files: Sequence[Path]) -> Configuration:
+    """Read a configuration; that of ``anynet`` names the file of its network."""
+    if len(files) != 1:
+        raise ReadError(f"{len(files)} files; a configuration is one", "name one file")
+    fields = _fields(Lines(files[0]))
+    for name, (only, instead) in _ONLY.items():
+        given = name in fields.given
+        value = fields.given[name][0] if given else _ABSENT.get(name, only)
+        if value.removesuffix(".0") != only:
+            fields.taken(name, instead)
+    kind = fields.text("topology")
+    if kind not in ROUTINGS:
+        fields.fail("topology", f'topology = "{kind[:40]}" is not read', f"there are {', '.join(ROUTINGS)}")
+    found = network(kind, _sizes(fields, kind), _anynet(fields, files[0]) if kind == "anynet" else None)
+    _routing(fields, kind, found)
+    fields.remarks += found.remarks
+    sections = f"{_technology(fields, found)}\n{_traffic(fields, kind, found)}\n{_run(fields)}"
+    seed = fields.text("seed")
+    number = int(seed) if seed.isascii() and seed.isdecimal() and len(seed) < 10 else 1
+    return Configuration(
+        found, sections, tuple(fields.remarks), number, found.graph if found.uneven else None
+    )
+
+
+def _fields(lines: Lines) -> Fields:
+    fields = Fields(lines)
+    text = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), lines.text).rstrip()
+    at, line = 0, 1
+    while at < len(text):
+        match = _FIELD.match(text, at)
+        begin = match.start(1) if match else len(text) - len(text[at:].lstrip())
+        line += text.count("\n", at, begin)
+        if match is None:
+            rest = text[begin : begin + 40].partition("\n")[0]
+            lines.fail(line, f'"{rest}" is no field of a configuration', _HINT, rest)
+        name, value = match[1], "".join(match[2].split())
+        fields.given[name] = (value, line)
+        line += text.count("\n", begin, match.end())
+        at = match.end()
+        if name not in _DEFAULTS and name not in _ONLY and not _SILENT.fullmatch(name):
+            fields.taken(name, "nothing")
+    if "topology" not in fields.given:
+        raise ReadError(f"{lines.path}: no topology", _HINT)
+    return fields
+
+
+def _sizes(fields: Fields, kind: str) -> dict[str, int]:
+    sizes = {name: fields.whole(name, _MOST_TERMINALS, 1) for name in "knc"}
+    k, n, c = sizes["k"], min(sizes["n"], 20), sizes["c"]
+    if kind == "dragonflynew" and sizes["n"] != 1:
+        fields.fail("n", "a dragonfly has n = 1 in BookSim", "write n = 1;")
+    if kind in ("fly", "fattree") and k < 2:
+        fields.fail("k", f"{kind} has a k of at least 2", "write its radix")
+    terminals = 2 * k * k * (2 * k * k + 1) if kind == "dragonflynew" else k**n * max(1, c)
+    if kind != "anynet" and not (2 <= terminals <= _MOST_TERMINALS and n == sizes["n"]):
+        fields.fail(
+            "k", f"{terminals:,} nodes, the most are {_MOST_TERMINALS:,}, the least 2", "change k or n"
+        )
+    sizes["noc"] = fields.whole("use_noc_latency", 1)
+    return sizes
+
+
+def _anynet(fields: Fields, file: Path) -> Graph:
+    name = fields.text("network_file")
+    if not name:
+        fields.fail("topology", "anynet without a network_file", "write network_file = network;")
+    return anynet([file.parent / name]).graph
+
+
+def _routing(fields: Fields, kind: str, found: Network) -> None:
+    name = fields.text("routing_function")
+    known = ROUTINGS[kind]
+    if name in known:
+        routing, remark = known[name]
+    else:
+        routing, remark = next(iter(known.values()))
+        fields.taken("routing_function", f"that of {next(iter(known))}")
+    found.routing = routing | found.routing
+    if remark:
+        fields.remarks.append(f"line {fields.line('routing_function')}: {name}: {remark}")
+
+
+def _technology(fields: Fields, found: Network) -> str:
+    route, channel, switch = (
+        fields.whole(f"{name}_delay", 1000) for name in ("routing", "vc_alloc", "sw_alloc")
+    )
+    both = max(channel, switch) if fields.text("speculative") == "1" else channel + switch
+    crossing = sum(
+        fields.whole(name, 1000) for name in ("st_prepare_delay", "st_final_delay", "output_delay")
+    )
+    settings: dict[str, Any] = {
+        "preset": "generic",
+        "arbiter": "round-robin",
+        "router_cycles": route + both,
+        "link_cycles": crossing + 1,
+        "handover_cycles": max(1, both),
+        "next_head_cycles": 0,
+        "turn_around_cycles": fields.whole("credit_delay", 1000) + 1,
+        "input_buffer_flits": fields.whole("vc_buf_size", 1 << 20, 1),
+    }
+    lanes = fields.whole("num_vcs", 1 << 10, 1)
+    if found.routing["kind"] == "ugal" and "groups" in found.graph.layout and lanes < _LANES_OF_DETOURS:
+        lanes = _LANES_OF_DETOURS
+        fields.taken("num_vcs", f"{lanes} lanes, one for each cable between groups and one more, twice")
+    if lanes > 16:
+        fields.taken("num_vcs", "16 lanes")
+    return _table("technology", settings | ({"lanes": min(16, lanes)} if lanes > 1 else {}))
+
+
+def _traffic(fields: Fields, kind: str, found: Network) -> str:
+    text = fields.text("packet_size")
+    sizes = [int(one) for one in re.findall(r"\d{1,6}", text)]
+    rates = [int(one) for one in re.findall(r"\d{1,6}", fields.text("packet_size_rate"))]
+    if not re.fullmatch(r"[{}\d,]*", text) or not sizes or 0 in sizes:
+        fields.fail(
+            "packet_size", f'packet_size = "{text[:40]}" is no number of flits', "write a whole number"
+        )
+    rates = rates if len(rates) == len(sizes) and sum(rates) else [1] * len(sizes)
+    mean = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / sum(rates)
+    load = fields.number("injection_rate")
+    load *= 1 if fields.whole("injection_rate_uses_flits", 1) else mean
+    if load > 1:
+        fields.taken("injection_rate", "1 flit per node and cycle, the most that a link carries")
+    if fields.text("injection_process") != "bernoulli":
+        fields.taken("injection_process", "a draw for every node and cycle")
+    lengths = [f"{size * FLIT_BYTES} B" for size in sizes]
+    several = {"kind": "table", "lengths": lengths, "weights": rates}
+    what, remark = pattern(fields.text("traffic"), found, kind, partial(fields.fail, "traffic"))
+    if remark:
+        fields.remarks.append(f"line {fields.line('traffic')}: {remark}")
+    settings = {
+        "pattern": what,
+        "length": lengths[0] if len(lengths) == 1 else several,
+        "arrivals": "bernoulli",
+        "load": float(f"{min(1.0, load):.6g}"),
+    }
+    return _table("traffic", settings)
+
+
+def _run(fields: Fields) -> str:
+    period = fields.whole("sample_period", 10**8, 1)
+    warm, samples = fields.whole("warmup_periods", 10**4), fields.whole("max_samples", 10**4, 1)
+    cycle_ns = CYCLE_PS // 1000
+    times = [f"{count * period * cycle_ns} ns" for count in (warm, warm + samples)]
+    return _table("run", {"warmup": times[0], "duration": times[1], "precision": 0})
+
+
+def _table(name: str, values: dict[str, Any]) -> str:
+    return f"[{name}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in values.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value)

@@ -1,0 +1,121 @@
+"""Configurations of BookSim, and what of them has no counterpart."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom import imports, run
+from fabriloom.compile import compile
+from fabriloom.reading import ReadError
+from fabriloom.scenario import load
+
+CONFIG = """// a mesh
+topology = mesh; k = 4;
+n = 2; routing_function = dor;
+num_vcs = 2; vc_buf_size = 6; speculative = 1;
+vc_allocator = separable_input_first; sw_allocator = islip;
+routing_delay = 0; credit_delay = 1;
+traffic = transpose; packet_size = 5; injection_rate = 0.02;
+sample_period = 2000; warmup_periods = 2; max_samples = 3; seed = 7;
+"""
+ALLOCATORS = "vc_allocator = separable_input_first; sw_allocator = separable_input_first;"
+REST = f"{ALLOCATORS} num_vcs = 2; packet_size = {{{{1,5}}}};"
+
+
+def written(folder: Path, text: str) -> tuple[imports.Configuration, dict[str, Any]]:
+    (folder / "config").write_text(text)
+    found = imports.read("booksim", folder / "config")
+    assert isinstance(found, imports.Configuration)
+    for name, content in found.files("net").items():
+        (folder / name).write_text(content)
+    return found, tomllib.loads((folder / "scenario.toml").read_text())
+
+
+def test_a_mesh(tmp_path: Path) -> None:
+    found, scenario = written(tmp_path, CONFIG)
+    assert found.summary() == [("switches", "16"), ("terminals", "16"), ("cables", "40")]
+    assert found.remarks == (
+        "line 5: sw_allocator = islip has no counterpart; "
+        "taken: every input nominates a lane, every output takes one",
+    )
+    assert scenario["topology"] == {"kind": "grid", "shape": [4, 4]}
+    technology = scenario["technology"]
+    assert (technology["router_cycles"], technology["turn_around_cycles"], technology["lanes"]) == (1, 2, 2)
+    assert scenario["traffic"]["load"] == 0.1
+    assert scenario["run"] == {"warmup": "4000 ns", "duration": "10000 ns", "precision": 0}
+    assert scenario["seed"] == 7
+    assert run(load(tmp_path / "scenario.toml")).summary["latency_ns"]["mean"] > 6
+
+
+def test_nodes_have_their_places(tmp_path: Path) -> None:
+    """Node 1 of BookSim is the next along the first dimension: here terminal 4 of a mesh of 4 x 4."""
+    _, scenario = written(tmp_path, CONFIG.replace("transpose", "neighbor"))
+    ahead = scenario["traffic"]["pattern"]["map"]
+    assert (ahead[0], ahead[4], ahead[15]) == (5, 9, 0)
+    _, scenario = written(tmp_path, CONFIG.replace("transpose", "hotspot({1})"))
+    assert set(scenario["traffic"]["pattern"]["map"]) == {4}
+
+
+NETWORKS = [
+    ("topology = torus; k = 4; n = 2; routing_function = dim_order;", 1, 16),
+    ("topology = cmesh; k = 2; n = 2; c = 4; routing_function = dor_no_express; use_noc_latency = 0;", 0, 16),
+    ("topology = fly; k = 2; n = 3; routing_function = dest_tag;", 0, 8),
+    ("topology = fattree; k = 2; n = 3; routing_function = anca;", 1, 8),
+    ("topology = fattree; k = 2; n = 3; routing_function = nca;", 1, 8),
+    ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ran_min; use_noc_latency = 0;", 1, 8),
+    ("topology = dragonflynew; k = 1; n = 1; routing_function = min;", 1, 6),
+    ("topology = dragonflynew; k = 1; n = 1; routing_function = ugal; num_vcs = 3;", 1, 6),
+    ("topology = anynet; network_file = net; routing_function = min;", 0, 3),
+    ("topology = mesh; k = 3; n = 1; routing_function = planar_adapt; sim_power = 1; new_field = 2;", 2, 3),
+]
+
+
+@pytest.mark.parametrize(("text", "remarks", "terminals"), NETWORKS)
+def test_a_network(text: str, remarks: int, terminals: int, tmp_path: Path) -> None:
+    """Every kind compiles, and only what differs is remarked."""
+    (tmp_path / "net").write_text("router 0 node 0 node 1 router 1 4\nrouter 1 node 2 router 0 4\n")
+    found, _ = written(tmp_path, REST + text)
+    assert len(found.remarks) == remarks, found.remarks
+    assert compile(load(tmp_path / "scenario.toml")).network.graph.terminals == terminals
+
+
+def test_latencies_of_channels(tmp_path: Path) -> None:
+    found, scenario = written(tmp_path, REST + NETWORKS[0][0])
+    assert scenario["topology"]["path"] == "network.csv"
+    graph = compile(load(tmp_path / "scenario.toml")).network.graph
+    inner = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+    assert set(graph.attributes["delay_ps"][inner].tolist()) == {1000}
+    assert set(graph.attributes["delay_ps"][~inner].tolist()) == {0}
+    assert found.network.graph.layout["shape"] == graph.layout["shape"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("k = 8;\ntopology = ring;\n", 'topology = "ring" is not read', 2),
+        ("topology = mesh;\nk = 8\nn = 2;\n", '"k = 8" is no field', 2),
+        ("topology = mesh;\nk = -8;\n", 'k = "-8" is no whole number', 2),
+        ("topology = mesh;\nk = 64; n = 9;\n", "nodes, the most are 65,536", 2),
+        ("topology = mesh; k = 3;\ntraffic = bitrev;\n", "needs a power of 2", 2),
+        ("topology = mesh;\n\ntraffic = taper64;\n", "has no counterpart", 3),
+        ("topology = mesh;\ntraffic = hotspot({64});\n", "no node 64 of 64", 2),
+        ("topology = mesh;\npacket_size = 0;\n", "no number of flits", 2),
+        ("topology = mesh;\ninjection_rate = 0.0;\n", "no number above 0", 2),
+        ("topology = anynet;\n", "without a network_file", 1),
+    ],
+)
+def test_wrong_configurations(text: str, message: str, line: int, tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(ReadError, match=message.replace("(", r"\(")) as caught:
+        imports.read("booksim", tmp_path / "config")
+    assert caught.value.place is not None
+    assert caught.value.place[1] == line
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("k = 8;\n")
+    with pytest.raises(ReadError, match="no topology"):
+        imports.read("booksim", tmp_path / "config")
