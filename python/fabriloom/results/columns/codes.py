@@ -3,120 +3,94 @@
 
 from __future__ import annotations
 
-from .column import Column, Table, count
+from .column import count, table
 
 _JITTER = "The longest less the shortest time."
 
-CODE_SUMMARY = Table(
+CODE_SUMMARY = table(
     "code_summary",
     "Summary of runs with time-codes or interrupts",
     "Keys of the summary that only runs have in which terminals send time-codes or interrupts. Counts are of the measuring window.",
-    (
-        Column(
-            "codes.made",
-            "count",
-            "Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
+    {
+        "codes.made": (
+            "count | Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
             lambda codes: codes.made,
         ),
-        Column("codes.taken", "count", "How often a terminal took one.", lambda codes: codes.total("taken")),
-        Column(
-            "codes.lost",
-            "count",
-            "Codes on links, or in front of them, when these were down.",
+        "codes.taken": ("count | How often a terminal took one.", lambda codes: codes.total("taken")),
+        "codes.lost": (
+            "count | Codes on links, or in front of them, when these were down.",
             lambda codes: int(codes.raw("link_codes_lost").sum()),
         ),
-        Column(
-            "codes.duplicates",
-            "count",
-            "Codes that switches and terminals dropped because they knew them: those that came by a second way.",
+        "codes.duplicates": (
+            "count | Codes that switches and terminals dropped because they knew them: those that came by a second way.",
             lambda codes: int(codes.raw("link_codes_duplicate").sum()),
         ),
-        Column(
-            "codes.invalid",
-            "count",
-            "Time-codes that switches and terminals dropped because they were not one more than the last one there.",
+        "codes.invalid": (
+            "count | Time-codes that switches and terminals dropped because they were not one more than the last one there.",
             lambda codes: int(codes.raw("link_codes_invalid").sum()),
         ),
-        Column(
-            "codes.latency_ns_max",
-            "ns",
-            "The longest time from the creation of a code until it is accepted; null if none was.",
+        "codes.latency_ns_max": (
+            "ns | The longest time from the creation of a code until it is accepted; null if none was.",
             lambda codes: codes.most("latency_ns_max"),
         ),
-        Column(
-            "codes.jitter_ns_max",
-            "ns",
-            f"{_JITTER} Of the terminal and the code of which that is most.",
+        "codes.jitter_ns_max": (
+            f"ns | {_JITTER} Of the terminal and the code of which that is most.",
             lambda codes: codes.most("jitter_ns"),
         ),
-        Column(
-            "codes.jitter_covered",
-            "0 to 1",
-            "Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
+        "codes.jitter_covered": (
+            "0 to 1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
             lambda codes: codes.covered,
         ),
-        Column("codes.worst", "text", "That code and that terminal.", lambda codes: codes.worst),
-    ),
+        "codes.worst": ("text | That code and that terminal.", lambda codes: codes.worst),
+    },
     is_json=True,
 )
 
-CODES = Table(
+CODES = table(
     "codes",
     "Time-codes and interrupts",
     "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it. A terminal that sends codes by several ports of one network is one source.",
-    (
-        Column("code", "text", "`time-code`, or `interrupt` and its number.", lambda one: one.name),
-        Column(
-            "source",
-            "text",
-            "The terminal that sends it, or its port if it is the only one of several.",
+    {
+        "code": ("text | `time-code`, or `interrupt` and its number.", lambda one: one.name),
+        "source": (
+            "text | The terminal that sends it, or its port if it is the only one of several.",
             lambda one: one.source,
         ),
-        Column("terminal", "text", "The terminal that it comes to.", lambda one: one.terminal),
-        Column("made", "count", "How many the source made.", lambda one: one.made),
-        Column("taken", "count", "How many the terminal took.", lambda one: one.taken),
-        Column(
-            "missed",
-            "count",
-            "Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
+        "terminal": ("text | The terminal that it comes to.", lambda one: one.terminal),
+        "made": ("count | How many the source made.", lambda one: one.made),
+        "taken": ("count | How many the terminal took.", lambda one: one.taken),
+        "missed": (
+            "count | Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
             lambda one: one.made - one.taken,
         ),
-        Column(
-            "latency_ns_min",
-            "ns",
-            "Shortest time from the creation to the end received; null if none was accepted.",
+        "latency_ns_min": (
+            "ns | Shortest time from the creation to the end received; null if none was accepted.",
             lambda one: one.latency_ns["min"],
         ),
-        Column("latency_ns_mean", "ns", "Their mean.", lambda one: one.latency_ns["mean"]),
-        Column("latency_ns_p99", "ns", "99 % took at most as long.", lambda one: one.latency_ns["p99"]),
-        Column("latency_ns_max", "ns", "The longest.", lambda one: one.latency_ns["max"]),
-        Column("jitter_ns", "ns", _JITTER, lambda one: one.latency_ns["jitter"]),
-    ),
+        "latency_ns_mean": ("ns | Their mean.", lambda one: one.latency_ns["mean"]),
+        "latency_ns_p99": ("ns | 99 % took at most as long.", lambda one: one.latency_ns["p99"]),
+        "latency_ns_max": ("ns | The longest.", lambda one: one.latency_ns["max"]),
+        "jitter_ns": (f"ns | {_JITTER}", lambda one: one.latency_ns["jitter"]),
+    },
 )
 
-CODE_LINKS = Table(
+CODE_LINKS = table(
     "code_links",
     "Links with time-codes or interrupts",
     "Columns of the table of links that only runs have in which terminals send codes.",
-    (
-        Column("codes", "count", "Codes sent on the link.", count("link_codes_sent")),
-        Column(
-            "lost_codes",
-            "count",
-            "Codes lost on it, or in front of it, because it was down.",
+    {
+        "codes": ("count | Codes sent on the link.", count("link_codes_sent")),
+        "lost_codes": (
+            "count | Codes lost on it, or in front of it, because it was down.",
             count("link_codes_lost"),
         ),
-        Column(
-            "duplicate_codes",
-            "count",
-            "Codes that came by it and were known at its end already.",
+        "duplicate_codes": (
+            "count | Codes that came by it and were known at its end already.",
             count("link_codes_duplicate"),
         ),
-        Column(
-            "invalid_codes",
-            "count",
-            "Time-codes that came by it and were not one more than the last one there.",
+        "invalid_codes": (
+            "count | Time-codes that came by it and were not one more than the last one there.",
             count("link_codes_invalid"),
         ),
-    ),
+    },
 )

@@ -39,20 +39,18 @@ class Column:
         return self.value(what)
 
 
-def keys(said: Mapping[str, str]) -> tuple[Column, ...]:
-    """Return keys that are computed elsewhere, each by its name as ``"unit | meaning"``."""
-    split = {name: text.split(" | ", 1) for name, text in said.items()}
-    return tuple(Column(name, unit, meaning) for name, (unit, meaning) in split.items())
+Said = str | tuple[str, Value]
+"""What is said of a column: ``"unit | meaning"``, and its computation."""
 
 
-def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:
+def percentiles(prefix: str, meaning: str) -> dict[str, Said]:
     """Return the keys of the percentiles of a latency; ``{}`` in ``meaning`` stands for the percentage."""
-    found = []
+    found: dict[str, Said] = {}
     for key, share in PERCENTILES.items():
-        found.append(Column(f"{prefix}.{key}", "ns", meaning.format(f"{100 * share:g}")))
+        found[f"{prefix}.{key}"] = f"ns | {meaning.format(f'{100 * share:g}')}"
         for end, name in zip(("Lower", "Upper"), ends_of(key), strict=True):
-            found.append(Column(f"{prefix}.{name}", "ns", f"{end} end of its 95 % confidence interval."))
-    return tuple(found)
+            found[f"{prefix}.{name}"] = f"ns | {end} end of its 95 % confidence interval."
+    return found
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,16 @@ class Table:
             for level in levels:
                 inner = inner.setdefault(level, {})
             inner[last] = column.of(what)
+
+
+def table(name: str, title: str, row: str, said: Mapping[str, Said], *, is_json: bool = False) -> Table:
+    """Return the table of the columns of ``said``, by name."""
+    columns = []
+    for key, one in said.items():
+        text, value = (one, None) if isinstance(one, str) else one
+        unit, meaning = text.split(" | ", 1)
+        columns.append(Column(key, unit, meaning, value))
+    return Table(name, title, row, tuple(columns), is_json)
 
 
 def _series(column: Column, values: Any) -> pl.Series:

@@ -5,178 +5,131 @@ from __future__ import annotations
 
 import numpy as np
 
-from .column import Column, Table, count, keys
+from .column import Said, count, table
 
-FAULT_SUMMARY = Table(
+FAULT_SUMMARY = table(
     "fault_summary",
     "Summary of runs with faults",
     "Keys of the summary that only runs have in which links fail, or switches have a watchdog. Always offered = delivered + refused + lost + in flight there.",
-    (
-        Column(
-            "packets.lost",
-            "count",
-            "Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
+    {
+        "packets.lost": (
+            "count | Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
             lambda rows: int(rows.native["lost"]),
         ),
-        Column(
-            "faults.links",
-            "count",
-            "Links that did not run, or at whose end a terminal or a bus took nothing, for some of the measuring window.",
+        "faults.links": (
+            "count | Links that did not run, or at whose end a terminal or a bus took nothing, for some of the measuring window.",
             lambda rows: int(np.count_nonzero(rows.down_ticks)),
         ),
-        Column(
-            "faults.cut",
-            "count",
-            "Packets of the window that were on a link, or held it, when it failed; on rings transactions of "
-            "which a packet or a busy echo was on it, or was sent there meanwhile.",
+        "faults.cut": (
+            "count | Packets of the window that were on a link, or held it, when it failed; on rings transactions of which a packet or a busy echo was on it, or was sent there meanwhile.",
             lambda rows: int(rows.count("link_cut").sum()),
         ),
-        Column(
-            "faults.discarded",
-            "count",
-            "Packets of the window that found all links down by which they could have gone on; on rings those made for a terminal to which the route was closed.",
+        "faults.discarded": (
+            "count | Packets of the window that found all links down by which they could have gone on; on rings those made for a terminal to which the route was closed.",
             lambda rows: int(rows.count("link_discarded").sum()),
         ),
-        Column(
-            "faults.timed_out",
-            "count",
-            "Packets of the window that a switch ended because they had an output and did not move for the time of its watchdog.",
+        "faults.timed_out": (
+            "count | Packets of the window that a switch ended because they had an output and did not move for the time of its watchdog.",
             lambda rows: int(rows.count("link_timed_out").sum()),
         ),
-        Column(
-            "faults.worst_link",
-            "text",
-            "The link on which, or at whose end, most were lost; empty if none was.",
+        "faults.worst_link": (
+            "text | The link on which, or at whose end, most were lost; empty if none was.",
             lambda rows: rows.worst_link,
         ),
-        Column(
-            "faults.availability",
-            "0 to 1",
-            "Share of the window in which links ran, averaged over all links.",
+        "faults.availability": (
+            "0 to 1 | Share of the window in which links ran, averaged over all links.",
             lambda rows: rows.availability,
         ),
-        Column(
-            "faults.before_mbytes_per_s",
-            "10^6 B/s",
-            "Accepted throughput before the first failure, from whole batches; null with fewer than four. The same for the next two.",
+        "faults.before_mbytes_per_s": (
+            "10^6 B/s | Accepted throughput before the first failure, from whole batches; null with fewer than four. The same for the next two.",
             lambda rows: rows.around["before_mbytes_per_s"],
         ),
-        Column(
-            "faults.during_mbytes_per_s",
-            "10^6 B/s",
-            "From the first failure to the last time that a link runs again, or to the end.",
+        "faults.during_mbytes_per_s": (
+            "10^6 B/s | From the first failure to the last time that a link runs again, or to the end.",
             lambda rows: rows.around["during_mbytes_per_s"],
         ),
-        Column(
-            "faults.after_mbytes_per_s",
-            "10^6 B/s",
-            "After that.",
+        "faults.after_mbytes_per_s": (
+            "10^6 B/s | After that.",
             lambda rows: rows.around["after_mbytes_per_s"],
         ),
-        Column(
-            "faults.recovery_ns",
-            "ns",
-            "From when all links run again to the end of the first batch with 95 % of the throughput before; null if there was none.",
+        "faults.recovery_ns": (
+            "ns | From when all links run again to the end of the first batch with 95 % of the throughput before; null if there was none.",
             lambda rows: rows.around["recovery_ns"],
         ),
-    ),
+    },
     is_json=True,
 )
 
-FAILURE = Table(
+_FAILURE: dict[str, Said] = {
+    "kind": ("text | `cable` or `switch`.", lambda left: left.kind),
+    "name": ("text | The switch, or one link of the cable.", lambda left: left.name),
+    "cut_off_pairs": (
+        "count | Pairs of terminals of which one sends to the other and nothing arrives; terminals at a failed switch left out.",
+        lambda left: left.cut_off,
+    ),
+    "spared_pairs": (
+        "count | The same although other ports of both still join them: senders notice only failures of their own links.",
+        lambda left: left.spared,
+    ),
+    "lossy_pairs": ("count | The same of which some packets do not arrive.", lambda left: left.lossy),
+    "delivered_share": (
+        "0 to 1 | Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
+        lambda left: left.delivered_share,
+    ),
+    "load_bound": (
+        "0 to 1 | Offered load at which a link is full.",
+        lambda left: left.bound["load_bound"],
+    ),
+    "accepted_mbytes_per_s_bound": (
+        "10^6 B/s | Payload that arrives at that load.",
+        lambda left: left.bound["accepted_mbytes_per_s_bound"],
+    ),
+    "busiest_link": ("text | The link that is full first.", lambda left: left.bound["busiest_link"]),
+}
+
+FAILURE = table(
     "failure",
     "A failure",
     "What is left of a network after it.",
-    (
-        Column("kind", "text", "`cable` or `switch`.", lambda left: left.kind),
-        Column("name", "text", "The switch, or one link of the cable.", lambda left: left.name),
-        Column(
-            "cut_off_pairs",
-            "count",
-            "Pairs of terminals of which one sends to the other and nothing arrives; terminals at a failed switch left out.",
-            lambda left: left.cut_off,
-        ),
-        Column(
-            "spared_pairs",
-            "count",
-            "The same although other ports of both still join them: senders notice only failures of their own links.",
-            lambda left: left.spared,
-        ),
-        Column(
-            "lossy_pairs", "count", "The same of which some packets do not arrive.", lambda left: left.lossy
-        ),
-        Column(
-            "delivered_share",
-            "0 to 1",
-            "Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
-            lambda left: left.delivered_share,
-        ),
-        Column(
-            "load_bound",
-            "0 to 1",
-            "Offered load at which a link is full.",
-            lambda left: left.bound["load_bound"],
-        ),
-        Column(
-            "accepted_mbytes_per_s_bound",
-            "10^6 B/s",
-            "Payload that arrives at that load.",
-            lambda left: left.bound["accepted_mbytes_per_s_bound"],
-        ),
-        Column(
-            "busiest_link", "text", "The link that is full first.", lambda left: left.bound["busiest_link"]
-        ),
-    ),
+    _FAILURE,
     is_json=True,
 )
 
-FAILURES = Table(
+FAILURES = table(
     "failures",
     "Check of failures",
     "The JSON of `fabriloom check --fault`. `without` and each entry of `failures`, the worst first, have the keys from `kind` on.",
-    (
-        *keys(
-            {
-                "kinds": "text | What was asked for: `all`, `cables` or `switches`.",
-                "deadlock_free": "true or false | Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
-                "count": "count | Single failures.",
-                "cut_off_count": "count | Those after which nothing arrives between some of these pairs.",
-                "lossy_count": "count | Those after which some packets do not arrive.",
-            }
-        ),
-        *FAILURE.columns,
-    ),
+    {
+        "kinds": "text | What was asked for: `all`, `cables` or `switches`.",
+        "deadlock_free": "true or false | Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
+        "count": "count | Single failures.",
+        "cut_off_count": "count | Those after which nothing arrives between some of these pairs.",
+        "lossy_count": "count | Those after which some packets do not arrive.",
+        **_FAILURE,
+    },
     is_json=True,
 )
 
-FAULT_LINKS = Table(
+FAULT_LINKS = table(
     "fault_links",
     "Links that fail",
     "Columns of the table of links that only runs have in which links fail.",
-    (
-        Column(
-            "cut_packets",
-            "count",
-            "Packets lost on the link when it failed, on rings as long as it was down.",
+    {
+        "cut_packets": (
+            "count | Packets lost on the link when it failed, on rings as long as it was down.",
             count("link_cut"),
         ),
-        Column(
-            "discarded_packets",
-            "count",
-            "Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on; on rings those that its terminal made for closed routes.",
+        "discarded_packets": (
+            "count | Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on; on rings those that its terminal made for closed routes.",
             count("link_discarded"),
         ),
-        Column(
-            "timed_out_packets",
-            "count",
-            "Packets that were ended while they held the link and did not move.",
+        "timed_out_packets": (
+            "count | Packets that were ended while they held the link and did not move.",
             count("link_timed_out"),
         ),
-        Column(
-            "down_ns",
-            "ns",
-            "Time in the measuring window in which the link did not run.",
+        "down_ns": (
+            "ns | Time in the measuring window in which the link did not run.",
             lambda rows: rows.down_ticks * rows.tick_ns,
         ),
-    ),
+    },
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import units
-from .column import Column, Table, Value, at
+from .column import Value, at, table
 
 
 @dataclass(frozen=True)
@@ -41,59 +41,47 @@ def _cycles(which: str, key: str) -> Value:
     return lambda run: run.cycles(which, key)
 
 
-FLIT_SUMMARY = Table(
+FLIT_SUMMARY = table(
     "flit_summary",
     "Summary of networks of flits",
     "Further keys of the summary for technologies of flits and cycles (`generic`): the same numbers in these units.",
-    (
-        Column("flits.cycle_ns", "ns", "Length of a cycle.", lambda run: run.cycle_ns),
-        Column("flits.flit_bytes", "B", "Payload of a flit.", lambda run: run.flit_bytes),
-        Column(
-            "flits.offered_per_node_cycle",
-            "flits",
-            "Payload offered per terminal and cycle, as full flits.",
+    {
+        "flits.cycle_ns": ("ns | Length of a cycle.", lambda run: run.cycle_ns),
+        "flits.flit_bytes": ("B | Payload of a flit.", lambda run: run.flit_bytes),
+        "flits.offered_per_node_cycle": (
+            "flits | Payload offered per terminal and cycle, as full flits.",
             _rate("offered"),
         ),
-        Column(
-            "flits.accepted_per_node_cycle",
-            "flits",
-            "Payload delivered per terminal and cycle, as full flits.",
+        "flits.accepted_per_node_cycle": (
+            "flits | Payload delivered per terminal and cycle, as full flits.",
             _rate("accepted"),
         ),
-        Column(
-            "flits.accepted_per_node_cycle_ci95",
-            "flits",
-            "Half-width of its 95 % confidence interval.",
+        "flits.accepted_per_node_cycle_ci95": (
+            "flits | Half-width of its 95 % confidence interval.",
             lambda run: run.per_node_cycle("accepted_mbytes_per_s_ci95"),
         ),
-        Column("flits.latency_cycles_mean", "cycles", "Mean network latency.", _cycles("latency_ns", "mean")),
-        Column(
-            "flits.latency_cycles_mean_ci95",
-            "cycles",
-            "Half-width of its 95 % confidence interval.",
+        "flits.latency_cycles_mean": ("cycles | Mean network latency.", _cycles("latency_ns", "mean")),
+        "flits.latency_cycles_mean_ci95": (
+            "cycles | Half-width of its 95 % confidence interval.",
             _cycles("latency_ns", "mean_ci95"),
         ),
-        Column(
-            "flits.latency_cycles_p99",
-            "cycles",
-            "99 % of the packets did not take longer.",
+        "flits.latency_cycles_p99": (
+            "cycles | 99 % of the packets did not take longer.",
             _cycles("latency_ns", "p99"),
         ),
-        Column(
-            "flits.total_latency_cycles_mean",
-            "cycles",
-            "Mean latency from creation at the source.",
+        "flits.total_latency_cycles_mean": (
+            "cycles | Mean latency from creation at the source.",
             _cycles("total_latency_ns", "mean"),
         ),
-    ),
+    },
 )
 
-FLIT_POINTS = Table(
+FLIT_POINTS = table(
     "flit_points",
     "Points of networks of flits",
     "Columns of the table of points that only networks of flits have.",
-    tuple(
-        Column(name, unit, f"See the summary, `flits.{key}`.", at(f"flits.{key}"))
+    {
+        name: (f"{unit} | See the summary, `flits.{key}`.", at(f"flits.{key}"))
         for name, unit, key in (
             ("offered_flits_per_node_cycle", "flits", "offered_per_node_cycle"),
             ("accepted_flits_per_node_cycle", "flits", "accepted_per_node_cycle"),
@@ -101,7 +89,7 @@ FLIT_POINTS = Table(
             ("latency_cycles_p99", "cycles", "latency_cycles_p99"),
             ("total_latency_cycles_mean", "cycles", "total_latency_cycles_mean"),
         )
-    ),
+    },
 )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import Column, Table, at, count, keys, percentile_columns, time_ns
+from .column import Said, at, count, percentiles, table, time_ns
 
 MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -17,406 +17,298 @@ MEASURED_LATENCY_TO = "end of the receive that took it"
 MEASURED_EVENT_TO = "end of the receive that took its last message"
 
 
-def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
-    return (
-        *keys(
-            {
-                f"{prefix}.from": f"text | The moment {what} is counted from.",
-                f"{prefix}.to": f"text | The moment {what} is counted to.",
-                f"{prefix}.mean": f"ns | Mean of {what} over the {whose} of the measuring window.",
-                f"{prefix}.min": "ns | Shortest.",
-                f"{prefix}.max": "ns | Longest.",
-            }
-        ),
-        *percentile_columns(prefix, "The time that {} % of them did not exceed."),
-    )
+def _latency(prefix: str, what: str, whose: str) -> dict[str, Said]:
+    return {
+        f"{prefix}.from": f"text | The moment {what} is counted from.",
+        f"{prefix}.to": f"text | The moment {what} is counted to.",
+        f"{prefix}.mean": f"ns | Mean of {what} over the {whose} of the measuring window.",
+        f"{prefix}.min": "ns | Shortest.",
+        f"{prefix}.max": "ns | Longest.",
+        **percentiles(prefix, "The time that {} % of them did not exceed."),
+    }
 
 
-SLOTS = Table(
+SLOTS = table(
     "slots",
     "Slots",
     "One row per entry of a SpaceWire-D schedule, in its order.",
-    (
-        Column("slot", "number", "Slot of an epoch, 0 to 63.", lambda one: one.entry["slot"]),
-        Column(
-            "initiator", "text", "Who starts transactions in it.", lambda one: str(one.entry["initiator"])
-        ),
-        Column("target", "text", "With whom.", lambda one: str(one.entry["target"])),
-        Column(
-            "command", "text", "`write`, `read` or `read-modify-write`.", lambda one: one.entry["command"]
-        ),
-        Column("transactions", "count", "In each epoch.", lambda one: one.entry["transactions"]),
-        Column("epochs", "count", "Epochs in which all of them were done.", lambda one: len(one.used_ns)),
-        Column(
-            "used_ns_max",
-            "ns",
-            "Longest time from the beginning of the slot to its last reply; null if there was none.",
+    {
+        "slot": ("number | Slot of an epoch, 0 to 63.", lambda one: one.entry["slot"]),
+        "initiator": ("text | Who starts transactions in it.", lambda one: str(one.entry["initiator"])),
+        "target": ("text | With whom.", lambda one: str(one.entry["target"])),
+        "command": ("text | `write`, `read` or `read-modify-write`.", lambda one: one.entry["command"]),
+        "transactions": ("count | In each epoch.", lambda one: one.entry["transactions"]),
+        "epochs": ("count | Epochs in which all of them were done.", lambda one: len(one.used_ns)),
+        "used_ns_max": (
+            "ns | Longest time from the beginning of the slot to its last reply; null if there was none.",
             lambda one: one.longest_ns,
         ),
-        Column(
-            "slack_ns_min",
-            "ns",
-            "What that leaves of the slot; below 0 it was overrun.",
+        "slack_ns_min": (
+            "ns | What that leaves of the slot; below 0 it was overrun.",
             lambda one: None if one.longest_ns is None else one.length_ns - one.longest_ns,
         ),
-        Column(
-            "overruns",
-            "count",
-            "Epochs in which it was.",
+        "overruns": (
+            "count | Epochs in which it was.",
             lambda one: sum(used > one.length_ns for used in one.used_ns),
         ),
-    ),
+    },
 )
 
-PROGRAM_SUMMARY = Table(
+PROGRAM_SUMMARY = table(
     "program_summary",
     "Summary of programs",
     "Keys of the summary that only runs of programs have. Keys of the measuring window say so; all others are of the whole run. Control words, requests and credit are messages like all others; so are fetched ones.",
-    (
-        *keys(
-            {
-                "end.waiting": "list of text | Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
-                "messages.made": "count | Messages whose send has begun.",
-                "messages.sent": "count | Messages of which the protocol has nothing more to do at the sender.",
-                "messages.received": "count | Messages whose last packet has arrived.",
-                "messages.under_way": "count | Messages made, not received and not lost.",
-                "messages.lost": "count | Messages one of whose packets was lost for good: in networks of rings scrubbed, of links lost by a fault and not sent again, or given up before any copy of it had come.",
-                "messages.repeated": "count | Times that a message was sent again because its check had failed.",
-                "messages.resent": "count | Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`, or a command because its reply had not come within `program.retry_after`.",
-                "messages.duplicates": "count | Packets that a terminal threw away because the same packet had come before, or had been given up; of commands that were sent again, replies that came behind the first one or too late. The network has delivered them, and they are among its packets.",
-                "messages.given_up": "count | Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times; commands without a reply although they were sent again `program.retries` times.",
-                "messages.measured": "count | Messages received in the measuring window.",
-                "messages.per_s": "1/s | The same over its length.",
-                "messages.mbytes_per_s": "10^6 B/s | Their bytes over its length.",
-            }
-        ),
-        *_latency("message_latency_ns", "message latency", "messages received"),
-        *keys(
-            {
-                "events.count": "count | Events of the program; 0: it has none, and what follows is null.",
-                "events.begun": "count | Events of which a message was made.",
-                "events.complete": "count | Events all of whose messages have been received.",
-                "events.incomplete": "count | Events begun and not complete at the end.",
-                "events.attempted_per_s": "1/s | Events that were due per second; null when they were sent as fast as could be.",
-                "events.achieved_per_s": "1/s | Slope of the completions of events over time, by least squares, in the steady part of the run: without the warm-up, which is found by itself, and without the end, from the moment at which the last event has begun. Of less than 20 events, simply their number over time; null for less than two.",
-                "events.achieved_per_s_ci95": "1/s | Half-width of its 95 % confidence interval, from batches of the intervals between completions; null if unknown.",
-                "events.steady": "count | Completions from which it is computed.",
-                "events.growth": "ratio | Growth of the event latency from one event to the next, over the interval at which events are due; if events that are not complete are overdue, older than any other has become, their share of all. Null if nothing is due, or there are too few.",
-                "events.growth_ci95": "ratio | Half-width of its 95 % confidence interval.",
-                "events.building_ns_mean": "ns | Mean time from the first to the last message of an event being received, over those complete in the window.",
-            }
-        ),
-        *_latency("events.latency_ns", "event latency", "events that became complete"),
-        *keys(
-            {
-                "hosts.blocked_share_mean": "0 to 1 | Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
-                "hosts.blocked_share_max": "0 to 1 | The same of the terminal that waited most.",
-                "hosts.blocked_most": "text | That terminal.",
-                "hosts.receiving_share_mean": "0 to 1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
-                "hosts.receiving_share_max": "0 to 1 | The same of the terminal that was occupied most.",
-                "hosts.receiving_most": "text | That terminal.",
-                "rounds.count": "count | Times between a mark of a program and the next of the same number at the same terminal.",
-                "rounds.ns_mean": "ns | Mean of these times: the time per round of ready programs with `rounds`, in which who receives marks them (of random pairs nobody does), and of a program of your own that marks its rounds.",
-                "rounds.ns_min": "ns | The shortest.",
-                "rounds.ns_max": "ns | The longest.",
-                "spans": "list | Times between one mark and the next at the same terminal, one entry for each pair of numbers: `from`, `to`, `count`, and in ns `ns_min`, `ns_p25`, `ns_p50`, `ns_p75` (a quarter, half and three quarters are shorter), `ns_mean`.",
-                "not_kept.messages": "count | Messages that are missing in their table, because it was full.",
-                "not_kept.marks": "count | Marks that are missing in their table, because it was full.",
-            }
-        ),
-    ),
+    {
+        "end.waiting": "list of text | Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
+        "messages.made": "count | Messages whose send has begun.",
+        "messages.sent": "count | Messages of which the protocol has nothing more to do at the sender.",
+        "messages.received": "count | Messages whose last packet has arrived.",
+        "messages.under_way": "count | Messages made, not received and not lost.",
+        "messages.lost": "count | Messages one of whose packets was lost for good: in networks of rings scrubbed, of links lost by a fault and not sent again, or given up before any copy of it had come.",
+        "messages.repeated": "count | Times that a message was sent again because its check had failed.",
+        "messages.resent": "count | Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`, or a command because its reply had not come within `program.retry_after`.",
+        "messages.duplicates": "count | Packets that a terminal threw away because the same packet had come before, or had been given up; of commands that were sent again, replies that came behind the first one or too late. The network has delivered them, and they are among its packets.",
+        "messages.given_up": "count | Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times; commands without a reply although they were sent again `program.retries` times.",
+        "messages.measured": "count | Messages received in the measuring window.",
+        "messages.per_s": "1/s | The same over its length.",
+        "messages.mbytes_per_s": "10^6 B/s | Their bytes over its length.",
+        **_latency("message_latency_ns", "message latency", "messages received"),
+        "events.count": "count | Events of the program; 0: it has none, and what follows is null.",
+        "events.begun": "count | Events of which a message was made.",
+        "events.complete": "count | Events all of whose messages have been received.",
+        "events.incomplete": "count | Events begun and not complete at the end.",
+        "events.attempted_per_s": "1/s | Events that were due per second; null when they were sent as fast as could be.",
+        "events.achieved_per_s": "1/s | Slope of the completions of events over time, by least squares, in the steady part of the run: without the warm-up, which is found by itself, and without the end, from the moment at which the last event has begun. Of less than 20 events, simply their number over time; null for less than two.",
+        "events.achieved_per_s_ci95": "1/s | Half-width of its 95 % confidence interval, from batches of the intervals between completions; null if unknown.",
+        "events.steady": "count | Completions from which it is computed.",
+        "events.growth": "ratio | Growth of the event latency from one event to the next, over the interval at which events are due; if events that are not complete are overdue, older than any other has become, their share of all. Null if nothing is due, or there are too few.",
+        "events.growth_ci95": "ratio | Half-width of its 95 % confidence interval.",
+        "events.building_ns_mean": "ns | Mean time from the first to the last message of an event being received, over those complete in the window.",
+        **_latency("events.latency_ns", "event latency", "events that became complete"),
+        "hosts.blocked_share_mean": "0 to 1 | Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
+        "hosts.blocked_share_max": "0 to 1 | The same of the terminal that waited most.",
+        "hosts.blocked_most": "text | That terminal.",
+        "hosts.receiving_share_mean": "0 to 1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
+        "hosts.receiving_share_max": "0 to 1 | The same of the terminal that was occupied most.",
+        "hosts.receiving_most": "text | That terminal.",
+        "rounds.count": "count | Times between a mark of a program and the next of the same number at the same terminal.",
+        "rounds.ns_mean": "ns | Mean of these times: the time per round of ready programs with `rounds`, in which who receives marks them (of random pairs nobody does), and of a program of your own that marks its rounds.",
+        "rounds.ns_min": "ns | The shortest.",
+        "rounds.ns_max": "ns | The longest.",
+        "spans": "list | Times between one mark and the next at the same terminal, one entry for each pair of numbers: `from`, `to`, `count`, and in ns `ns_min`, `ns_p25`, `ns_p50`, `ns_p75` (a quarter, half and three quarters are shorter), `ns_mean`.",
+        "not_kept.messages": "count | Messages that are missing in their table, because it was full.",
+        "not_kept.marks": "count | Marks that are missing in their table, because it was full.",
+    },
     is_json=True,
 )
 
-MEASURED = Table(
+MEASURED = table(
     "measured",
     "Measurements",
     "Keys of the summary of what `fabriloom measure` ran, beside those of a program. Packets and links are not seen there: their counts are 0 and their latencies null; `simulated_ns` is the time that passed.",
-    keys(
-        {
-            "measured.runner": "text | `c` or `python`: what ran the programs.",
-            "measured.mpi": "text | Name and version of the MPI, as reported by it.",
-            "measured.transport": "text | Transport of the messages, as far as it is known.",
-            "measured.machines": "list of text | Name of the machine of each process.",
-            "measured.ranks": "count | Processes.",
-            "measured.cores": "count | Cores for them: of this machine, or as many as its list of hosts gives.",
-            "measured.crowded": "true or false | Whether there were more processes than cores: then no time here is a measurement.",
-            "measured.warm_ups": "count | Rounds of the whole program before those that count.",
-            "measured.rounds": "count | Rounds that count.",
-            "measured.round_ns": "list of ns | How long each took. The result is of the one in the middle.",
-            "measured.noise": "share | Largest less smallest of these over that of the middle.",
-            "measured.clock_error_ns": "ns | How far the clocks of two machines may be from each other; 0 on one machine.",
-            "measured.late_ns": "ns | How long after the agreed start the last process was ready, in the round of the result; 0: all were in time.",
-        }
-    ),
+    {
+        "measured.runner": "text | `c` or `python`: what ran the programs.",
+        "measured.mpi": "text | Name and version of the MPI, as reported by it.",
+        "measured.transport": "text | Transport of the messages, as far as it is known.",
+        "measured.machines": "list of text | Name of the machine of each process.",
+        "measured.ranks": "count | Processes.",
+        "measured.cores": "count | Cores for them: of this machine, or as many as its list of hosts gives.",
+        "measured.crowded": "true or false | Whether there were more processes than cores: then no time here is a measurement.",
+        "measured.warm_ups": "count | Rounds of the whole program before those that count.",
+        "measured.rounds": "count | Rounds that count.",
+        "measured.round_ns": "list of ns | How long each took. The result is of the one in the middle.",
+        "measured.noise": "share | Largest less smallest of these over that of the middle.",
+        "measured.clock_error_ns": "ns | How far the clocks of two machines may be from each other; 0 on one machine.",
+        "measured.late_ns": "ns | How long after the agreed start the last process was ready, in the round of the result; 0: all were in time.",
+    },
     is_json=True,
 )
 
-EVENTS = Table(
+EVENTS = table(
     "events",
     "Events",
     "One row per event of a program. A time that did not occur is null.",
-    (
-        Column(
-            "event",
-            "number",
-            "Number of the event, from 0.",
+    {
+        "event": (
+            "number | Number of the event, from 0.",
             lambda rows: np.arange(len(rows.programs.events.due_ps)),
         ),
-        Column(
-            "messages", "count", "Messages that it is made of.", lambda rows: rows.programs.events.fragments
-        ),
-        Column("received", "count", "Those that have been received.", lambda rows: rows.event_received),
-        Column(
-            "due_ns", "ns", "When it was due; null when nothing is.", lambda rows: rows.event_times_ns("due")
-        ),
-        Column(
-            "begun_ns", "ns", "When its first message was made.", lambda rows: rows.event_times_ns("begun")
-        ),
-        Column(
-            "first_ns",
-            "ns",
-            "When its first message was received.",
-            lambda rows: rows.event_times_ns("first"),
-        ),
-        Column(
-            "complete_ns",
-            "ns",
-            "When its last message was received.",
+        "messages": ("count | Messages that it is made of.", lambda rows: rows.programs.events.fragments),
+        "received": ("count | Those that have been received.", lambda rows: rows.event_received),
+        "due_ns": ("ns | When it was due; null when nothing is.", lambda rows: rows.event_times_ns("due")),
+        "begun_ns": ("ns | When its first message was made.", lambda rows: rows.event_times_ns("begun")),
+        "first_ns": ("ns | When its first message was received.", lambda rows: rows.event_times_ns("first")),
+        "complete_ns": (
+            "ns | When its last message was received.",
             lambda rows: rows.event_times_ns("complete"),
         ),
-        Column(
-            "latency_ns",
-            "ns",
-            "From due (from begun where nothing is due) to complete.",
+        "latency_ns": (
+            "ns | From due (from begun where nothing is due) to complete.",
             lambda rows: rows.event_latency_ns,
         ),
-    ),
+    },
 )
 
-HOSTS = Table(
+HOSTS = table(
     "hosts",
     "Hosts",
     "One row per terminal of a program. Counted in the measuring window.",
-    (
-        Column("terminal", "text", "Name of the terminal.", lambda rows: rows.graph.terminal_names),
-        Column("bytes_sent", "B", "Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
-        Column(
-            "bytes_received",
-            "B",
-            "Bytes of messages that it received whole.",
-            count("terminal_bytes_received"),
-        ),
-        Column(
-            "sent_mbytes_per_s",
-            "10^6 B/s",
-            "Sent over the length of the measuring window.",
+    {
+        "terminal": ("text | Name of the terminal.", lambda rows: rows.graph.terminal_names),
+        "bytes_sent": ("B | Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
+        "bytes_received": ("B | Bytes of messages that it received whole.", count("terminal_bytes_received")),
+        "sent_mbytes_per_s": (
+            "10^6 B/s | Sent over the length of the measuring window.",
             lambda rows: rows.rate(rows.raw("terminal_bytes_sent")),
         ),
-        Column(
-            "received_mbytes_per_s",
-            "10^6 B/s",
-            "Received over its length.",
+        "received_mbytes_per_s": (
+            "10^6 B/s | Received over its length.",
             lambda rows: rows.rate(rows.raw("terminal_bytes_received")),
         ),
-        Column(
-            "ended_ns",
-            "ns",
-            "When its program ended; null if it has none, or has not ended.",
+        "ended_ns": (
+            "ns | When its program ended; null if it has none, or has not ended.",
             lambda rows: rows.ended_ns,
         ),
-        Column(
-            "blocked_ns",
-            "ns",
-            "Back-pressure: time that it waited for a free place for a message.",
+        "blocked_ns": (
+            "ns | Back-pressure: time that it waited for a free place for a message.",
             time_ns("terminal_blocked_ticks"),
         ),
-        Column(
-            "blocked_share",
-            "0 to 1",
-            "The same as a share of the window.",
+        "blocked_share": (
+            "0 to 1 | The same as a share of the window.",
             lambda rows: np.minimum(per(rows.ns("terminal_blocked_ticks"), rows.window_ns), 1.0),
         ),
-        Column(
-            "receiving_ns",
-            "ns",
-            "Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
+        "receiving_ns": (
+            "ns | Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
             lambda rows: rows.receiving_ns,
         ),
-        Column(
-            "receiving_share",
-            "0 to 1",
-            "The same as a share of the window.",
-            lambda rows: rows.receiving_share,
-        ),
-    ),
+        "receiving_share": ("0 to 1 | The same as a share of the window.", lambda rows: rows.receiving_share),
+    },
 )
 
-MESSAGES = Table(
+MESSAGES = table(
     "messages",
     "Messages",
     "One row per message, in the order in which they were made; only with `output.messages = true`. A time that did not occur is null.",
-    (
-        Column(
-            "message",
-            "number",
-            "Number of the message, from 0.",
+    {
+        "message": (
+            "number | Number of the message, from 0.",
             lambda rows: np.arange(len(rows.raw("message_tag"))),
         ),
-        Column(
-            "source",
-            "text",
-            "Terminal that sent it; of a read, the one whose memory it was in.",
+        "source": (
+            "text | Terminal that sent it; of a read, the one whose memory it was in.",
             lambda rows: rows.terminals[rows.count("message_source")],
         ),
-        Column(
-            "target",
-            "text",
-            "Terminal that received it.",
+        "target": (
+            "text | Terminal that received it.",
             lambda rows: rows.terminals[rows.count("message_target")],
         ),
-        Column("bytes", "B", "Its size.", count("message_bytes")),
-        Column("tag", "number", "Its tag; null when it has none.", lambda rows: rows.tag),
-        Column(
-            "event",
-            "number",
-            "The event that it is a part of; null when it is of none.",
+        "bytes": ("B | Its size.", count("message_bytes")),
+        "tag": ("number | Its tag; null when it has none.", lambda rows: rows.tag),
+        "event": (
+            "number | The event that it is a part of; null when it is of none.",
             lambda rows: rows.event,
         ),
-        Column("made_ns", "ns", "When its send began.", lambda rows: rows.moment_ns("made")),
-        Column(
-            "sent_ns",
-            "ns",
-            "When the protocol had finished with it at its sender; measured: when the program saw that.",
+        "made_ns": ("ns | When its send began.", lambda rows: rows.moment_ns("made")),
+        "sent_ns": (
+            "ns | When the protocol had finished with it at its sender; measured: when the program saw that.",
             lambda rows: rows.moment_ns("sent"),
         ),
-        Column(
-            "received_ns",
-            "ns",
-            "When its last packet had arrived; measured: when the receive that took it was over.",
+        "received_ns": (
+            "ns | When its last packet had arrived; measured: when the receive that took it was over.",
             lambda rows: rows.moment_ns("received"),
         ),
-        Column(
-            "latency_ns",
-            "ns",
-            "From made to received.",
+        "latency_ns": (
+            "ns | From made to received.",
             lambda rows: rows.moment_ns("received") - rows.moment_ns("made"),
         ),
-    ),
+    },
 )
 
-MESSAGE_FLOWS = Table(
+MESSAGE_FLOWS = table(
     "message_flows",
     "Messages by pair",
     "One row per pair of terminals between which messages were received in the measuring window; without `output.flows = false`.",
-    (
-        Column(
-            "source",
-            "text",
-            "Terminal that sent; of a read, the one whose memory it was in.",
+    {
+        "source": (
+            "text | Terminal that sent; of a read, the one whose memory it was in.",
             lambda rows: rows.end("source"),
         ),
-        Column("target", "text", "Terminal that received.", lambda rows: rows.end("target")),
-        Column("messages", "count", "Messages received in the measuring window.", lambda rows: rows.number),
-        Column("bytes", "B", "Their size together.", lambda rows: rows.size),
-        Column(
-            "mbytes_per_s",
-            "10^6 B/s",
-            "Bytes over the length of the measuring window.",
+        "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
+        "messages": ("count | Messages received in the measuring window.", lambda rows: rows.number),
+        "bytes": ("B | Their size together.", lambda rows: rows.size),
+        "mbytes_per_s": (
+            "10^6 B/s | Bytes over the length of the measuring window.",
             lambda rows: rows.rate(rows.size),
         ),
-        Column(
-            "share",
-            "0 to 1",
-            "Bytes of this pair over the bytes of all.",
+        "share": (
+            "0 to 1 | Bytes of this pair over the bytes of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
-        Column(
-            "latency_ns_mean",
-            "ns",
-            "Mean message latency, from made to received.",
+        "latency_ns_mean": (
+            "ns | Mean message latency, from made to received.",
             lambda rows: rows.latency_ns_mean,
         ),
-        Column(
-            "latency_ns_max",
-            "ns",
-            "Longest message latency.",
+        "latency_ns_max": (
+            "ns | Longest message latency.",
             lambda rows: rows.own("latency_max_ticks") * rows.tick_ns,
         ),
-    ),
+    },
 )
 
-MARKS = Table(
+MARKS = table(
     "marks",
     "Marks",
     "One row per mark that a program came to, in the order of time.",
-    (
-        Column(
-            "terminal",
-            "text",
-            "Name of the terminal.",
+    {
+        "terminal": (
+            "text | Name of the terminal.",
             lambda rows: rows.terminals[rows.count("mark_terminal")],
         ),
-        Column("mark", "number", "Number of the mark.", count("mark_tag")),
-        Column("at_ns", "ns", "When.", lambda rows: rows.count("mark_ticks") * rows.tick_ns),
-    ),
+        "mark": ("number | Number of the mark.", count("mark_tag")),
+        "at_ns": ("ns | When.", lambda rows: rows.count("mark_ticks") * rows.tick_ns),
+    },
 )
 
-PROGRAM_CHECK = Table(
+PROGRAM_CHECK = table(
     "program_check",
     "Check of programs",
     "Keys of `fabriloom check` that only scenarios with a program have.",
-    keys(
-        {
-            "program.terminals": "count | Terminals that have operations.",
-            "program.operations": "count | Operations of all terminals.",
-            "program.events": "count | Events.",
-            "program.attempted_per_s": "1/s | Events that are due per second; null when none are.",
-            "program.messages": "count | Messages that will be made; null when there is no end to them.",
-            "program.message_bytes": "B | Their bytes; null when there is no end to them.",
-            "program.channels_most": "count | Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
-        }
-    ),
+    {
+        "program.terminals": "count | Terminals that have operations.",
+        "program.operations": "count | Operations of all terminals.",
+        "program.events": "count | Events.",
+        "program.attempted_per_s": "1/s | Events that are due per second; null when none are.",
+        "program.messages": "count | Messages that will be made; null when there is no end to them.",
+        "program.message_bytes": "B | Their bytes; null when there is no end to them.",
+        "program.channels_most": "count | Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
+    },
     is_json=True,
 )
 
-PROGRAM_POINTS = Table(
+PROGRAM_POINTS = table(
     "program_points",
     "Points of programs",
     "Columns of the table of points that only runs of programs have.",
-    (
-        Column("round_ns_mean", "ns", "See the summary, `rounds.ns_mean`.", at("rounds.ns_mean")),
-        Column("messages_per_s", "1/s", "See the summary, `messages.per_s`.", at("messages.per_s")),
-        Column(
-            "message_mbytes_per_s",
-            "10^6 B/s",
-            "See the summary, `messages.mbytes_per_s`.",
+    {
+        "round_ns_mean": ("ns | See the summary, `rounds.ns_mean`.", at("rounds.ns_mean")),
+        "messages_per_s": ("1/s | See the summary, `messages.per_s`.", at("messages.per_s")),
+        "message_mbytes_per_s": (
+            "10^6 B/s | See the summary, `messages.mbytes_per_s`.",
             at("messages.mbytes_per_s"),
         ),
-        Column("message_latency_ns_mean", "ns", "See the summary.", at("message_latency_ns.mean")),
-        Column("events_attempted_per_s", "1/s", "See the summary.", at("events.attempted_per_s")),
-        Column("events_achieved_per_s", "1/s", "See the summary.", at("events.achieved_per_s")),
-        Column("events_incomplete", "count", "See the summary.", at("events.incomplete")),
-        Column(
-            "event_latency_ns_mean",
-            "ns",
-            "See the summary, `events.latency_ns`.",
-            at("events.latency_ns.mean"),
-        ),
-        Column(
-            "event_latency_ns_p99", "ns", "See the summary, `events.latency_ns`.", at("events.latency_ns.p99")
-        ),
-        Column(
-            "blocked_share_mean",
-            "0 to 1",
-            "See the summary, `hosts.blocked_share_mean`.",
+        "message_latency_ns_mean": ("ns | See the summary.", at("message_latency_ns.mean")),
+        "events_attempted_per_s": ("1/s | See the summary.", at("events.attempted_per_s")),
+        "events_achieved_per_s": ("1/s | See the summary.", at("events.achieved_per_s")),
+        "events_incomplete": ("count | See the summary.", at("events.incomplete")),
+        "event_latency_ns_mean": ("ns | See the summary, `events.latency_ns`.", at("events.latency_ns.mean")),
+        "event_latency_ns_p99": ("ns | See the summary, `events.latency_ns`.", at("events.latency_ns.p99")),
+        "blocked_share_mean": (
+            "0 to 1 | See the summary, `hosts.blocked_share_mean`.",
             at("hosts.blocked_share_mean"),
         ),
-        Column(
-            "receiving_share_mean",
-            "0 to 1",
-            "See the summary, `hosts.receiving_share_mean`.",
+        "receiving_share_mean": (
+            "0 to 1 | See the summary, `hosts.receiving_share_mean`.",
             at("hosts.receiving_share_mean"),
         ),
-    ),
+    },
 )

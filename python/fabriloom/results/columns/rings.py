@@ -3,292 +3,223 @@
 
 from __future__ import annotations
 
-from .column import Column, Table, at, count, keys, share, time_ns
+from .column import at, count, share, table, time_ns
 
-RING_SUMMARY = Table(
+RING_SUMMARY = table(
     "ring_summary",
     "Summary of networks of rings",
     "Keys of the summary that only networks of rings have. Always offered = delivered + refused + in flight + scrubbed there; a packet is a transaction.",
-    (
-        Column("network.rings", "count", "Rings of the network.", lambda rows: rows.graph.rings.rings),
-        Column(
-            "network.buses",
-            "count",
-            "Buses of all switches.",
+    {
+        "network.rings": ("count | Rings of the network.", lambda rows: rows.graph.rings.rings),
+        "network.buses": (
+            "count | Buses of all switches.",
             lambda rows: int(rows.graph.rings.bus_count.sum()),
         ),
-        Column(
-            "packets.scrubbed",
-            "count",
-            "Transactions whose request or response was removed because it went round its ring twice.",
+        "packets.scrubbed": (
+            "count | Transactions whose request or response was removed because it went round its ring twice.",
             lambda rows: int(rows.native["scrubbed"]),
         ),
-        Column(
-            "sci.busied",
-            "count",
-            "Packets that found no place and were answered by a busy echo.",
+        "sci.busied": (
+            "count | Packets that found no place and were answered by a busy echo.",
             lambda rows: rows.total("link_busied"),
         ),
-        Column(
-            "sci.retries",
-            "count",
-            "Times that a packet that was sent again was put on a link, by its sender or passing.",
+        "sci.retries": (
+            "count | Times that a packet that was sent again was put on a link, by its sender or passing.",
             lambda rows: rows.total("link_retried"),
         ),
-        Column(
-            "sci.retry_share",
-            "0 to 1",
-            "Share of such packets in all the time in which links were in use.",
+        "sci.retry_share": (
+            "0 to 1 | Share of such packets in all the time in which links were in use.",
             lambda rows: rows.part("retry"),
         ),
-        Column("sci.echo_share", "0 to 1", "Share of echoes in that time.", lambda rows: rows.part("echo")),
-        Column(
-            "sci.link_mbytes_per_s_max",
-            "10^6 B/s",
-            "Packets and echoes on the busiest link, with their headers and idle symbols.",
+        "sci.echo_share": ("0 to 1 | Share of echoes in that time.", lambda rows: rows.part("echo")),
+        "sci.link_mbytes_per_s_max": (
+            "10^6 B/s | Packets and echoes on the busiest link, with their headers and idle symbols.",
             lambda rows: float(rows.rates["all"].max(initial=0.0)),
         ),
-        Column(
-            "sci.retry_mbytes_per_s_mean",
-            "10^6 B/s",
-            "Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
+        "sci.retry_mbytes_per_s_mean": (
+            "10^6 B/s | Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
             lambda rows: float(rows.rates["retry"].mean()) if rows.graph.links else 0.0,
         ),
-        Column(
-            "sci.retry_mbytes_per_s_max",
-            "10^6 B/s",
-            "The same on the link that carried most of them.",
+        "sci.retry_mbytes_per_s_max": (
+            "10^6 B/s | The same on the link that carried most of them.",
             lambda rows: float(rows.rates["retry"].max(initial=0.0)),
         ),
-        Column(
-            "sci.retry_delay_ns_max",
-            "ns",
-            "The longest delay of a retry in the whole run; 0 when nothing was busied.",
+        "sci.retry_delay_ns_max": (
+            "ns | The longest delay of a retry in the whole run; 0 when nothing was busied.",
             lambda rows: int(rows.native["retry_delay_ticks_max"]) * rows.tick_ns,
         ),
-        Column(
-            "sci.timed_out",
-            "count",
-            "Transactions of the whole run that were not finished within `technology.timeout`.",
+        "sci.timed_out": (
+            "count | Transactions of the whole run that were not finished within `technology.timeout`.",
             lambda rows: int(rows.native["timed_out"]),
         ),
-        Column(
-            "sci.bypass_most_symbols",
-            "count",
-            "The most symbols in a bypass FIFO at any time.",
+        "sci.bypass_most_symbols": (
+            "count | The most symbols in a bypass FIFO at any time.",
             lambda rows: int(rows.raw("link_bypass_most").max(initial=0)),
         ),
-        Column(
-            "sci.link_utilisation_max",
-            "0 to 1",
-            "Utilisation of the busiest link.",
+        "sci.link_utilisation_max": (
+            "0 to 1 | Utilisation of the busiest link.",
             lambda rows: float(rows.utilisation.max(initial=0.0)),
         ),
-        Column(
-            "sci.bus_transfers",
-            "count",
-            "Packets moved over buses.",
-            lambda rows: rows.total("bus_transfers"),
-        ),
-        Column(
-            "sci.bus_utilisation_max",
-            "0 to 1",
-            "Utilisation of the buses of the busiest switch.",
+        "sci.bus_transfers": ("count | Packets moved over buses.", lambda rows: rows.total("bus_transfers")),
+        "sci.bus_utilisation_max": (
+            "0 to 1 | Utilisation of the buses of the busiest switch.",
             lambda rows: float(rows.bus_utilisation.max(initial=0.0)),
         ),
-    ),
+    },
     is_json=True,
 )
 
-RING_LINKS = Table(
+RING_LINKS = table(
     "ring_links",
     "Links of rings",
     "One row per link in networks of rings (`results.links`, `links.parquet`): the output of a station.",
-    (
-        Column("link", "text", "Name of the link.", lambda rows: rows.graph.link_names),
-        Column("ring", "text", "Ring it belongs to.", lambda rows: rows.rings),
-        Column("source", "text", "Switch or terminal whose station sends on it.", lambda rows: rows.ends[0]),
-        Column("target", "text", "Switch or terminal of the next station.", lambda rows: rows.ends[1]),
-        Column(
-            "packets",
-            "count",
-            "Requests and responses put on the link, passing ones included.",
+    {
+        "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
+        "ring": ("text | Ring it belongs to.", lambda rows: rows.rings),
+        "source": ("text | Switch or terminal whose station sends on it.", lambda rows: rows.ends[0]),
+        "target": ("text | Switch or terminal of the next station.", lambda rows: rows.ends[1]),
+        "packets": (
+            "count | Requests and responses put on the link, passing ones included.",
             count("link_packets"),
         ),
-        Column(
-            "symbols",
-            "count",
-            "Symbols of 2 B of packets and echoes, with their idle symbols.",
+        "symbols": (
+            "count | Symbols of 2 B of packets and echoes, with their idle symbols.",
             count("link_characters"),
         ),
-        Column(
-            "utilisation",
-            "0 to 1",
-            "Share of the time in which the link was in use.",
+        "utilisation": (
+            "0 to 1 | Share of the time in which the link was in use.",
             lambda rows: rows.utilisation,
         ),
-        Column(
-            "data_share",
-            "0 to 1",
-            "Share for packets that were sent for the first time.",
+        "data_share": (
+            "0 to 1 | Share for packets that were sent for the first time.",
             lambda rows: rows.data_share,
         ),
-        Column("retry_share", "0 to 1", "Share for packets that were sent again.", share("link_retry_ticks")),
-        Column("echo_share", "0 to 1", "Share for echoes.", share("link_echo_ticks")),
-        Column(
-            "mbytes_per_s",
-            "10^6 B/s",
-            "What the link carried, packets and echoes with their headers and idle symbols.",
+        "retry_share": ("0 to 1 | Share for packets that were sent again.", share("link_retry_ticks")),
+        "echo_share": ("0 to 1 | Share for echoes.", share("link_echo_ticks")),
+        "mbytes_per_s": (
+            "10^6 B/s | What the link carried, packets and echoes with their headers and idle symbols.",
             lambda rows: rows.rates["all"],
         ),
-        Column(
-            "retry_mbytes_per_s",
-            "10^6 B/s",
-            "Of that, packets that were sent again.",
+        "retry_mbytes_per_s": (
+            "10^6 B/s | Of that, packets that were sent again.",
             lambda rows: rows.rates["retry"],
         ),
-        Column("echo_mbytes_per_s", "10^6 B/s", "Of that, echoes.", lambda rows: rows.rates["echo"]),
-        Column("retried", "count", "Packets put on the link that were sent again.", count("link_retried")),
-        Column(
-            "busied",
-            "count",
-            "Packets that the station at its end answered by a busy echo.",
+        "echo_mbytes_per_s": ("10^6 B/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
+        "retried": ("count | Packets put on the link that were sent again.", count("link_retried")),
+        "busied": (
+            "count | Packets that the station at its end answered by a busy echo.",
             count("link_busied"),
         ),
-        Column(
-            "bypass_most_symbols",
-            "count",
-            "The most symbols in the bypass FIFO in front of the link.",
+        "bypass_most_symbols": (
+            "count | The most symbols in the bypass FIFO in front of the link.",
             count("link_bypass_most"),
         ),
-        Column(
-            "waiting_ns",
-            "ns",
-            "Time that the station's own packets waited for the link; summed.",
+        "waiting_ns": (
+            "ns | Time that the station's own packets waited for the link; summed.",
             time_ns("link_wait_ticks"),
         ),
-    ),
+    },
 )
 
-RINGS = Table(
+RINGS = table(
     "rings",
     "Rings",
     "One row per ring of a network of rings; rates are of packets and echoes with their headers and idle symbols.",
-    (
-        Column("ring", "text", "Name of the ring.", lambda pl: pl.col("ring")),
-        Column("stations", "count", "Its stations, and so its links.", lambda pl: pl.len()),
-        Column(
-            "mbytes_per_s_mean",
-            "10^6 B/s",
-            "What its links carried on average.",
+    {
+        "ring": ("text | Name of the ring.", lambda pl: pl.col("ring")),
+        "stations": ("count | Its stations, and so its links.", lambda pl: pl.len()),
+        "mbytes_per_s_mean": (
+            "10^6 B/s | What its links carried on average.",
             lambda pl: pl.col("mbytes_per_s").mean(),
         ),
-        Column(
-            "mbytes_per_s_max",
-            "10^6 B/s",
-            "What its busiest link carried.",
+        "mbytes_per_s_max": (
+            "10^6 B/s | What its busiest link carried.",
             lambda pl: pl.col("mbytes_per_s").max(),
         ),
-        Column(
-            "retry_mbytes_per_s_mean",
-            "10^6 B/s",
-            "Packets that were sent again, mean over its links.",
+        "retry_mbytes_per_s_mean": (
+            "10^6 B/s | Packets that were sent again, mean over its links.",
             lambda pl: pl.col("retry_mbytes_per_s").mean(),
         ),
-        Column(
-            "echo_mbytes_per_s_mean",
-            "10^6 B/s",
-            "Echoes, mean over its links.",
+        "echo_mbytes_per_s_mean": (
+            "10^6 B/s | Echoes, mean over its links.",
             lambda pl: pl.col("echo_mbytes_per_s").mean(),
         ),
-        Column(
-            "utilisation_mean",
-            "0 to 1",
-            "Average utilisation of its links.",
+        "utilisation_mean": (
+            "0 to 1 | Average utilisation of its links.",
             lambda pl: pl.col("utilisation").mean(),
         ),
-        Column(
-            "utilisation_max",
-            "0 to 1",
-            "Utilisation of its busiest link.",
+        "utilisation_max": (
+            "0 to 1 | Utilisation of its busiest link.",
             lambda pl: pl.col("utilisation").max(),
         ),
-        Column(
-            "busied",
-            "count",
-            "Packets that its stations answered by a busy echo.",
+        "busied": (
+            "count | Packets that its stations answered by a busy echo.",
             lambda pl: pl.col("busied").sum(),
         ),
-    ),
+    },
 )
 
-BUSES = Table(
+BUSES = table(
     "buses",
     "Buses",
     "One row per switch of a network of rings.",
-    (
-        Column("switch", "text", "Name of the switch.", lambda rows: rows.graph.switch_names),
-        Column("ports", "count", "Its ports.", lambda rows: rows.ports),
-        Column("buses", "count", "Its buses.", lambda rows: rows.buses),
-        Column("transfers", "count", "Packets moved from port to port.", count("bus_transfers")),
-        Column(
-            "utilisation",
-            "0 to 1",
-            "Share of the time in which its buses were in use, on average.",
+    {
+        "switch": ("text | Name of the switch.", lambda rows: rows.graph.switch_names),
+        "ports": ("count | Its ports.", lambda rows: rows.ports),
+        "buses": ("count | Its buses.", lambda rows: rows.buses),
+        "transfers": ("count | Packets moved from port to port.", count("bus_transfers")),
+        "utilisation": (
+            "0 to 1 | Share of the time in which its buses were in use, on average.",
             lambda rows: rows.utilisation,
         ),
-        Column(
-            "waiting_ns",
-            "ns",
-            "Time that packets waited for a bus or a place behind it; summed.",
+        "waiting_ns": (
+            "ns | Time that packets waited for a bus or a place behind it; summed.",
             time_ns("bus_wait_ticks"),
         ),
-        Column("waiting_ns_mean", "ns", "The same per packet.", lambda rows: rows.waiting_ns_mean),
-    ),
+        "waiting_ns_mean": ("ns | The same per packet.", lambda rows: rows.waiting_ns_mean),
+    },
 )
 
-RING_POINTS = Table(
+RING_POINTS = table(
     "ring_points",
     "Points of networks of rings",
     "Columns of the table of points that only networks of rings have.",
-    (
-        Column("busied", "count", "See the summary, `sci.busied`.", at("sci.busied")),
-        Column("retry_share", "0 to 1", "See the summary.", at("sci.retry_share")),
-        Column("retry_mbytes_per_s_mean", "10^6 B/s", "See the summary.", at("sci.retry_mbytes_per_s_mean")),
-        Column("retry_mbytes_per_s_max", "10^6 B/s", "See the summary.", at("sci.retry_mbytes_per_s_max")),
-        Column("echo_share", "0 to 1", "See the summary.", at("sci.echo_share")),
-        Column("link_utilisation_max", "0 to 1", "See the summary.", at("sci.link_utilisation_max")),
-        Column("link_mbytes_per_s_max", "10^6 B/s", "See the summary.", at("sci.link_mbytes_per_s_max")),
-        Column("bus_utilisation_max", "0 to 1", "See the summary.", at("sci.bus_utilisation_max")),
-    ),
+    {
+        "busied": ("count | See the summary, `sci.busied`.", at("sci.busied")),
+        "retry_share": ("0 to 1 | See the summary.", at("sci.retry_share")),
+        "retry_mbytes_per_s_mean": ("10^6 B/s | See the summary.", at("sci.retry_mbytes_per_s_mean")),
+        "retry_mbytes_per_s_max": ("10^6 B/s | See the summary.", at("sci.retry_mbytes_per_s_max")),
+        "echo_share": ("0 to 1 | See the summary.", at("sci.echo_share")),
+        "link_utilisation_max": ("0 to 1 | See the summary.", at("sci.link_utilisation_max")),
+        "link_mbytes_per_s_max": ("10^6 B/s | See the summary.", at("sci.link_mbytes_per_s_max")),
+        "bus_utilisation_max": ("0 to 1 | See the summary.", at("sci.bus_utilisation_max")),
+    },
 )
 
-RING_CHECK = Table(
+RING_CHECK = table(
     "ring_check",
     "Check of networks of rings",
     "Keys of `fabriloom check` for networks of rings. Besides these: `name`, `scenario_sha256`, `warnings`, `zero_load_latency_ns`, `deadlock` and `resolved` as in Check.",
-    keys(
-        {
-            "network.family": "text | Kind of the topology.",
-            "network.switches": "count | Switches.",
-            "network.terminals": "count | Terminals.",
-            "network.rings": "count | Rings.",
-            "network.stations": "count | Stations: those of terminals and the ports of switches.",
-            "network.stations_on_a_ring_min": "count | Stations on the smallest ring.",
-            "network.stations_on_a_ring_max": "count | Stations on the largest ring.",
-            "network.switch_ports": "count | Ports of all switches, the main cost of a network.",
-            "network.buses": "count | Buses of all switches.",
-            "network.ports_of_ringlets": "count | Switch ports of the same network if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it; null where there is no such network.",
-            "network.mean_links_on_the_way": "count | Links that a request of this traffic crosses on average.",
-            "network.mean_buses_on_the_way": "count | Buses that it crosses.",
-            "link.payload_mbytes_per_s": "10^6 B/s | Payload of a link in requests of the mean length, back to back: a load of 1.",
-            "link.mean_packet_bytes": "B | Mean payload of a packet.",
-            "bus.payload_mbytes_per_s": "10^6 B/s | Payload that a bus carries in such packets, back to back, with their responses.",
-            "channel_load.busiest_link": "text | The link, bus or memory that is full first as the load grows.",
-            "channel_load.load": "ratio | Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
-            "channel_load.load_bound": "0 to 1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
-            "channel_load.accepted_mbytes_per_s_bound": "10^6 B/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not need it.",
-        }
-    ),
+    {
+        "network.family": "text | Kind of the topology.",
+        "network.switches": "count | Switches.",
+        "network.terminals": "count | Terminals.",
+        "network.rings": "count | Rings.",
+        "network.stations": "count | Stations: those of terminals and the ports of switches.",
+        "network.stations_on_a_ring_min": "count | Stations on the smallest ring.",
+        "network.stations_on_a_ring_max": "count | Stations on the largest ring.",
+        "network.switch_ports": "count | Ports of all switches, the main cost of a network.",
+        "network.buses": "count | Buses of all switches.",
+        "network.ports_of_ringlets": "count | Switch ports of the same network if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it; null where there is no such network.",
+        "network.mean_links_on_the_way": "count | Links that a request of this traffic crosses on average.",
+        "network.mean_buses_on_the_way": "count | Buses that it crosses.",
+        "link.payload_mbytes_per_s": "10^6 B/s | Payload of a link in requests of the mean length, back to back: a load of 1.",
+        "link.mean_packet_bytes": "B | Mean payload of a packet.",
+        "bus.payload_mbytes_per_s": "10^6 B/s | Payload that a bus carries in such packets, back to back, with their responses.",
+        "channel_load.busiest_link": "text | The link, bus or memory that is full first as the load grows.",
+        "channel_load.load": "ratio | Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
+        "channel_load.load_bound": "0 to 1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
+        "channel_load.accepted_mbytes_per_s_bound": "10^6 B/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not need it.",
+    },
     is_json=True,
 )

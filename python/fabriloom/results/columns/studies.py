@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from .column import Column, Table, Value, at, keys
+from .column import Value, at, table
 
 
 def fact(name: str) -> Value:
@@ -23,187 +23,146 @@ def least(name: str) -> Value:
     return lambda table: None if table[name].null_count() else table[name].min()
 
 
-POINTS = Table(
+POINTS = table(
     "points",
     "Points of a curve or sweep",
     "One row per run. Before these columns come the settings that were varied, each named by its path in the scenario.",
-    (
-        Column("end_reason", "text", "See `end.reason`.", at("end.reason")),
-        Column("offered_mbytes_per_s", "10^6 B/s", "See the summary.", at("offered_mbytes_per_s")),
-        Column("refused_mbytes_per_s", "10^6 B/s", "See the summary.", at("refused_mbytes_per_s")),
-        Column("accepted_mbytes_per_s", "10^6 B/s", "See the summary.", at("accepted_mbytes_per_s")),
-        Column(
-            "accepted_mbytes_per_s_ci95",
-            "10^6 B/s",
-            "Half-width of its 95 % confidence interval.",
+    {
+        "end_reason": ("text | See `end.reason`.", at("end.reason")),
+        "offered_mbytes_per_s": ("10^6 B/s | See the summary.", at("offered_mbytes_per_s")),
+        "refused_mbytes_per_s": ("10^6 B/s | See the summary.", at("refused_mbytes_per_s")),
+        "accepted_mbytes_per_s": ("10^6 B/s | See the summary.", at("accepted_mbytes_per_s")),
+        "accepted_mbytes_per_s_ci95": (
+            "10^6 B/s | Half-width of its 95 % confidence interval.",
             at("accepted_mbytes_per_s_ci95"),
         ),
-        Column("latency_ns_mean", "ns", "Mean network latency.", at("latency_ns.mean")),
-        Column(
-            "latency_ns_mean_ci95",
-            "ns",
-            "Half-width of its 95 % confidence interval.",
+        "latency_ns_mean": ("ns | Mean network latency.", at("latency_ns.mean")),
+        "latency_ns_mean_ci95": (
+            "ns | Half-width of its 95 % confidence interval.",
             at("latency_ns.mean_ci95"),
         ),
-        Column("latency_ns_p50", "ns", "See the summary.", at("latency_ns.p50")),
-        Column("latency_ns_p99", "ns", "See the summary.", at("latency_ns.p99")),
-        Column("latency_ns_p99_9", "ns", "See the summary.", at("latency_ns.p99_9")),
-        Column("latency_ns_max", "ns", "Longest network latency.", at("latency_ns.max")),
-        Column(
-            "total_latency_ns_mean",
-            "ns",
-            "Mean latency from creation at the source.",
+        "latency_ns_p50": ("ns | See the summary.", at("latency_ns.p50")),
+        "latency_ns_p99": ("ns | See the summary.", at("latency_ns.p99")),
+        "latency_ns_p99_9": ("ns | See the summary.", at("latency_ns.p99_9")),
+        "latency_ns_max": ("ns | Longest network latency.", at("latency_ns.max")),
+        "total_latency_ns_mean": (
+            "ns | Mean latency from creation at the source.",
             at("total_latency_ns.mean"),
         ),
-        Column(
-            "total_latency_ns_mean_ci95",
-            "ns",
-            "Half-width of its 95 % confidence interval.",
+        "total_latency_ns_mean_ci95": (
+            "ns | Half-width of its 95 % confidence interval.",
             at("total_latency_ns.mean_ci95"),
         ),
-        Column("total_latency_ns_p99", "ns", "See the summary.", at("total_latency_ns.p99")),
-        Column(
-            "trusted", "true or false", "See the summary, `statistics.trusted`.", at("statistics.trusted")
-        ),
-        Column("packets_delivered", "count", "Packets delivered in the whole run.", at("packets.delivered")),
-        Column("packets_refused", "count", "Packets refused at a full source queue.", at("packets.refused")),
-        Column(
-            "packets_lost",
-            "count",
-            "Packets cut, discarded or timed out after a failure.",
+        "total_latency_ns_p99": ("ns | See the summary.", at("total_latency_ns.p99")),
+        "trusted": ("true or false | See the summary, `statistics.trusted`.", at("statistics.trusted")),
+        "packets_delivered": ("count | Packets delivered in the whole run.", at("packets.delivered")),
+        "packets_refused": ("count | Packets refused at a full source queue.", at("packets.refused")),
+        "packets_lost": (
+            "count | Packets cut, discarded or timed out after a failure.",
             lambda summary: summary["packets"].get("lost", 0),
         ),
-        Column("scenario_sha256", "text", "Hash of the scenario of this point.", at("scenario_sha256")),
-        Column("seed", "number", "Seed of this point.", at("seed")),
-    ),
+        "scenario_sha256": ("text | Hash of the scenario of this point.", at("scenario_sha256")),
+        "seed": ("number | Seed of this point.", at("seed")),
+    },
 )
 
-TRIALS = Table(
+TRIALS = table(
     "trials",
     "Trials of a search",
     "One row per trial of a study with `[study.search]` (`study(…).search.table`). Between `trial` and the other columns come the fields that were varied, each named by its path, and the means over the runs of the trial of the goal and of all columns with limits.",
-    (
-        Column(
-            "trial", "count", "From 1, in the order in which trials were chosen.", lambda row: row[0].number
-        ),
-        Column(
-            "verdict",
-            "text",
-            "`best`; `kept`: keeps all limits; `refused`: breaks a limit, cannot be run, or stood still.",
+    {
+        "trial": ("count | From 1, in the order in which trials were chosen.", lambda row: row[0].number),
+        "verdict": (
+            "text | `best`; `kept`: keeps all limits; `refused`: breaks a limit, cannot be run, or stood still.",
             lambda row: "best" if row[1] else "kept" if row[0].met else "refused",
         ),
-        Column("why", "text", "Why it is refused; else empty.", lambda row: row[0].why),
-    ),
+        "why": ("text | Why it is refused; else empty.", lambda row: row[0].why),
+    },
 )
 
-SATURATION = Table(
+SATURATION = table(
     "saturation",
     "Saturation",
     "The JSON of `fabriloom saturate`. Besides these keys: `name`, `scenario_sha256`, `version` and `seed` as in the summary, and `points`, a list of the summaries of all runs, each with its `settings`.",
-    keys(
-        {
-            "verdict": "text | Up to which load everything is carried, and what limits it; for `backlog`, what limits that run.",
-            "definition": "text | `peak` or `backlog`.",
-            "definition_text": "text | The definition in words.",
-            "accepted_mbytes_per_s": "10^6 B/s | The saturation throughput.",
-            "accepted_mbytes_per_s_ci95": "10^6 B/s | Half-width of the 95 % confidence interval of that run.",
-            "at_load": "0 to 1 | Offered load at which it was found, a scale where rates are given; null for `backlog`.",
-            "sustained_load": "0 to 1 | The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
-            "refused_load": "0 to 1 | The smallest load tried above it; null when there is none.",
-            "varied": "text | Setting that these loads are values of: `traffic.load`, or `traffic.scale` where rates or flows are given.",
-            "interrupted": "true or false | Whether runs are missing.",
-        }
-    ),
+    {
+        "verdict": "text | Up to which load everything is carried, and what limits it; for `backlog`, what limits that run.",
+        "definition": "text | `peak` or `backlog`.",
+        "definition_text": "text | The definition in words.",
+        "accepted_mbytes_per_s": "10^6 B/s | The saturation throughput.",
+        "accepted_mbytes_per_s_ci95": "10^6 B/s | Half-width of the 95 % confidence interval of that run.",
+        "at_load": "0 to 1 | Offered load at which it was found, a scale where rates are given; null for `backlog`.",
+        "sustained_load": "0 to 1 | The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+        "refused_load": "0 to 1 | The smallest load tried above it; null when there is none.",
+        "varied": "text | Setting that these loads are values of: `traffic.load`, or `traffic.scale` where rates or flows are given.",
+        "interrupted": "true or false | Whether runs are missing.",
+    },
     is_json=True,
 )
 
-SEEDS = Table(
+SEEDS = table(
     "seeds",
     "Means over seeds",
     "One row per number of `fabriloom run --seeds` (`repeat(…).means`, `seeds.parquet`; `means` in the JSON), over the "
     "runs in which it could be measured. The runs themselves are the points, their `seed` before the other columns.",
-    (
-        Column("quantity", "text", "Name of the column of the table of points.", lambda one: one.name),
-        Column("runs", "count", "Runs in which it could be measured.", lambda one: len(one.values)),
-        Column("mean", "unit", "Mean over seeds, every run counted once.", lambda one: one.mean),
-        Column(
-            "ci95",
-            "unit",
-            "Half-width of its 95 % confidence interval over seeds, by Student's t.",
+    {
+        "quantity": ("text | Name of the column of the table of points.", lambda one: one.name),
+        "runs": ("count | Runs in which it could be measured.", lambda one: len(one.values)),
+        "mean": ("unit | Mean over seeds, every run counted once.", lambda one: one.mean),
+        "ci95": (
+            "unit | Half-width of its 95 % confidence interval over seeds, by Student's t.",
             lambda one: one.half,
         ),
-        Column(
-            "spread",
-            "unit",
-            "Standard deviation from seed to seed.",
+        "spread": (
+            "unit | Standard deviation from seed to seed.",
             lambda one: float(one.values.std(ddof=1)) if len(one.values) > 1 else None,
         ),
-        Column("least", "unit", "The least of all runs.", lambda one: float(one.values.min())),
-        Column("greatest", "unit", "The greatest of all runs.", lambda one: float(one.values.max())),
-        Column(
-            "holding",
-            "count",
-            "Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
+        "least": ("unit | The least of all runs.", lambda one: float(one.values.min())),
+        "greatest": ("unit | The greatest of all runs.", lambda one: float(one.values.max())),
+        "holding": (
+            "count | Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
             lambda one: one.holding,
         ),
-    ),
+    },
 )
 
-REQUIREMENT_SUMMARY = Table(
+REQUIREMENT_SUMMARY = table(
     "requirement_summary",
     "Summary of requirements",
     "Further keys of the summary where flows have requirements: how many of them there are, and by their verdict.",
-    (
-        Column("requirements.count", "count", "Flows that have a requirement.", len),
-        Column(
-            "requirements.guaranteed",
-            "count",
-            "No packet can be late, in any run.",
-            verdicts("guaranteed"),
-        ),
-        Column(
-            "requirements.met",
-            "count",
-            "No packet of this run was late, but that is not guaranteed.",
+    {
+        "requirements.count": ("count | Flows that have a requirement.", len),
+        "requirements.guaranteed": ("count | No packet can be late, in any run.", verdicts("guaranteed")),
+        "requirements.met": (
+            "count | No packet of this run was late, but that is not guaranteed.",
             verdicts("met"),
         ),
-        Column(
-            "requirements.missed",
-            "count",
-            "At least one packet of this run was late, or will never arrive.",
+        "requirements.missed": (
+            "count | At least one packet of this run was late, or will never arrive.",
             verdicts("missed"),
         ),
-        Column(
-            "requirements.unknown",
-            "count",
-            "None arrived, or the run stood still, and nothing is guaranteed.",
+        "requirements.unknown": (
+            "count | None arrived, or the run stood still, and nothing is guaranteed.",
             verdicts("unknown"),
         ),
-        Column(
-            "requirements.least_margin",
-            "ratio",
-            "The least `margin` of all of them; null if packets of one were not seen.",
+        "requirements.least_margin": (
+            "ratio | The least `margin` of all of them; null if packets of one were not seen.",
             least("margin"),
         ),
-        Column(
-            "requirements.least_bound_margin",
-            "ratio",
-            "The least `bound_margin` of all of them; null if one has no bound.",
+        "requirements.least_bound_margin": (
+            "ratio | The least `bound_margin` of all of them; null if one has no bound.",
             least("bound_margin"),
         ),
-    ),
+    },
     is_json=True,
 )
 
-REQUIREMENT_POINTS = Table(
+REQUIREMENT_POINTS = table(
     "requirement_points",
     "Points with requirements",
     "Columns of the table of points that only runs of flows with requirements have.",
-    tuple(
-        Column(
-            f"requirements_{name}",
-            unit,
-            f"See the summary, `requirements.{name}`.",
+    {
+        f"requirements_{name}": (
+            f"{unit} | See the summary, `requirements.{name}`.",
             at(f"requirements.{name}"),
         )
         for name, unit in (
@@ -212,239 +171,181 @@ REQUIREMENT_POINTS = Table(
             ("least_margin", "ratio"),
             ("least_bound_margin", "ratio"),
         )
-    ),
+    },
 )
 
-REQUIREMENTS = Table(
+REQUIREMENTS = table(
     "requirements",
     "Requirements",
     "One row per flow that has a requirement, in the order of their sources (`results.requirements`, `requirements.parquet`; without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
-    (
-        Column("flow", "text", "Its name, or its two ends.", lambda seen: seen.of.flow),
-        Column("source", "text", "Terminal that sends.", lambda seen: seen.of.source),
-        Column("target", "text", "Terminal that receives.", lambda seen: seen.of.target),
-        Column("packet_bytes", "B", "Payload of a packet.", lambda seen: seen.of.packet_bytes),
-        Column(
-            "requirement_ns",
-            "ns",
-            "The requirement: longest time allowed from the creation of a packet at its source to its delivery.",
+    {
+        "flow": ("text | Its name, or its two ends.", lambda seen: seen.of.flow),
+        "source": ("text | Terminal that sends.", lambda seen: seen.of.source),
+        "target": ("text | Terminal that receives.", lambda seen: seen.of.target),
+        "packet_bytes": ("B | Payload of a packet.", lambda seen: seen.of.packet_bytes),
+        "requirement_ns": (
+            "ns | The requirement: longest time allowed from the creation of a packet at its source to its delivery.",
             lambda seen: seen.of.requirement_ns,
         ),
-        Column(
-            "verdict",
-            "text",
-            "`missed`: a packet of this run took longer, or will never arrive; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
+        "verdict": (
+            "text | `missed`: a packet of this run took longer, or will never arrive; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
             lambda seen: seen.verdict,
         ),
-        Column("packets", "count", "Packets delivered in the measuring window.", lambda seen: seen.packets),
-        Column(
-            "lost_packets",
-            "count",
-            "Packets of the whole run that never arrive: lost by faults, removed, or refused by a full queue.",
+        "packets": ("count | Packets delivered in the measuring window.", lambda seen: seen.packets),
+        "lost_packets": (
+            "count | Packets of the whole run that never arrive: lost by faults, removed, or refused by a full queue.",
             lambda seen: seen.lost,
         ),
-        Column(
-            "total_latency_ns_p99_99",
-            "ns",
-            "99.99 % of them did not take longer from making to delivery.",
+        "total_latency_ns_p99_99": (
+            "ns | 99.99 % of them did not take longer from making to delivery.",
             lambda seen: seen.p99_99_ns,
         ),
-        Column("total_latency_ns_max", "ns", "The longest of them.", lambda seen: seen.longest_ns),
-        Column(
-            "margin",
-            "ratio",
-            "Share of the requirement that the longest leaves, or a packet that is under way longer; below 0 it is missed. Null if a packet never arrives.",
+        "total_latency_ns_max": ("ns | The longest of them.", lambda seen: seen.longest_ns),
+        "margin": (
+            "ratio | Share of the requirement that the longest leaves, or a packet that is under way longer; below 0 it is missed. Null if a packet never arrives.",
             lambda seen: seen.margin,
         ),
-        Column(
-            "bound_ns",
-            "ns",
-            "No packet takes longer from making to delivery, in any run; null where there is no such time.",
+        "bound_ns": (
+            "ns | No packet takes longer from making to delivery, in any run; null where there is no such time.",
             lambda seen: seen.of.bound_ns,
         ),
-        Column(
-            "bound_margin",
-            "ratio",
-            "Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
+        "bound_margin": (
+            "ratio | Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
             lambda seen: seen.bound_margin,
         ),
-        Column("no_bound", "text", "Why there is no bound; else empty.", lambda seen: seen.of.no_bound),
-    ),
+        "no_bound": ("text | Why there is no bound; else empty.", lambda seen: seen.of.no_bound),
+    },
 )
 
-BOUNDS = Table(
+BOUNDS = table(
     "bounds",
     "Guaranteed delays",
     "One row per flow, the largest bound first; packets of another length between the same terminals are another one (`fabriloom.bound(…).table`; `flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
-    (
-        Column("source", "text", "Terminal that sends.", lambda one: one.source),
-        Column("target", "text", "Terminal that receives.", lambda one: one.target),
-        Column("packet_bytes", "B", "Payload of the longest packet.", lambda one: one.packet_bytes),
-        Column(
-            "bound_ns",
-            "ns",
-            "No packet of the flow takes longer from its dispatch to its delivery, whenever packets are made; null where only periods give a bound.",
+    {
+        "source": ("text | Terminal that sends.", lambda one: one.source),
+        "target": ("text | Terminal that receives.", lambda one: one.target),
+        "packet_bytes": ("B | Payload of the longest packet.", lambda one: one.packet_bytes),
+        "bound_ns": (
+            "ns | No packet of the flow takes longer from its dispatch to its delivery, whenever packets are made; null where only periods give a bound.",
             lambda one: one.bound_ns,
         ),
-        Column(
-            "found_ns",
-            "ns",
-            "The longest delay seen in runs that look for late packets; null if the flow was not tried.",
+        "found_ns": (
+            "ns | The longest delay seen in runs that look for late packets; null if the flow was not tried.",
             lambda one: one.found_ns,
         ),
-        Column(
-            "found_share",
-            "0 to 1",
-            "`found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
+        "found_share": (
+            "0 to 1 | `found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
             lambda one: one.found_share,
         ),
-        Column(
-            "periods_ns",
-            "ns",
-            "Upper bound from the creation of a packet to its delivery, if all interfering flows keep their periods; null without such a bound.",
+        "periods_ns": (
+            "ns | Upper bound from the creation of a packet to its delivery, if all interfering flows keep their periods; null without such a bound.",
             lambda one: one.periods_ns,
         ),
-        Column(
-            "periods_found_ns",
-            "ns",
-            "The longest such time seen in runs that keep the periods, with other phases; null without runs.",
+        "periods_found_ns": (
+            "ns | The longest such time seen in runs that keep the periods, with other phases; null without runs.",
             lambda one: one.periods_found_ns,
         ),
-        Column(
-            "periods_found_share",
-            "0 to 1",
-            "`periods_found_ns / periods_ns`.",
+        "periods_found_share": (
+            "0 to 1 | `periods_found_ns / periods_ns`.",
             lambda one: one.periods_found_share,
         ),
-    ),
+    },
 )
 
-CANDIDATES = Table(
+CANDIDATES = table(
     "candidates",
     "Candidates of a design",
     "One row per candidate of `fabriloom design` (`design(…).table`; in the JSON `ranking` has those that meet everything). What belongs to a later sieve than the one that refused it is null.",
-    (
-        Column("candidate", "text", "The network in words.", lambda one: one.of.candidate.name),
-        Column("family", "text", "Kind of its topology.", lambda one: one.of.candidate.family),
-        Column(
-            "parameters",
-            "JSON",
-            "Parameters of its topology.",
+    {
+        "candidate": ("text | The network in words.", lambda one: one.of.candidate.name),
+        "family": ("text | Kind of its topology.", lambda one: one.of.candidate.family),
+        "parameters": (
+            "JSON | Parameters of its topology.",
             lambda one: json.dumps(dict(one.of.candidate.shape.parameters)),
         ),
-        Column(
-            "settings",
-            "JSON",
-            "What is varied besides.",
+        "settings": (
+            "JSON | What is varied besides.",
             lambda one: json.dumps(dict(one.of.candidate.settings)),
         ),
-        Column(
-            "networks",
-            "count",
-            "Equal networks; the numbers below are of all together.",
+        "networks": (
+            "count | Equal networks; the numbers below are of all together.",
             lambda one: one.of.candidate.networks,
         ),
-        Column(
-            "terminal_ports",
-            "count",
-            "Ports of a terminal, in all networks together.",
+        "terminal_ports": (
+            "count | Ports of a terminal, in all networks together.",
             lambda one: one.of.candidate.networks * one.of.candidate.ports_each,
         ),
-        Column(
-            "terminals",
-            "count",
-            "Places for terminals.",
+        "terminals": (
+            "count | Places for terminals.",
             lambda one: one.of.candidate.shape.terminals // one.of.candidate.ports_each,
         ),
-        Column(
-            "status",
-            "text",
-            "`met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything.",
+        "status": (
+            "text | `met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything.",
             lambda one: one.status,
         ),
-        Column(
-            "cost",
-            "unit",
-            "By the costs of the requirements; without metres of cables if not built.",
+        "cost": (
+            "unit | By the costs of the requirements; without metres of cables if not built.",
             lambda one: one.of.cost,
         ),
-        Column("switches", "count", "Switches.", fact("switches")),
-        Column("ports", "count", "Ports of switches that are used.", fact("ports")),
-        Column("cables", "count", "Cables, terminals' included; of rings their links.", fact("cables")),
-        Column("bound", "factor", "Times the traffic at which a link, bus or memory is full.", fact("bound")),
-        Column(
-            "zero_load_ns",
-            "ns",
-            "Mean latency without other traffic, over pairs spread evenly.",
+        "switches": ("count | Switches.", fact("switches")),
+        "ports": ("count | Ports of switches that are used.", fact("ports")),
+        "cables": ("count | Cables, terminals' included; of rings their links.", fact("cables")),
+        "bound": ("factor | Times the traffic at which a link, bus or memory is full.", fact("bound")),
+        "zero_load_ns": (
+            "ns | Mean latency without other traffic, over pairs spread evenly.",
             fact("zero_load_ns"),
         ),
-        Column(
-            "carries",
-            "factor",
-            "Times the traffic that it carried in simulation without a pile.",
+        "carries": (
+            "factor | Times the traffic that it carried in simulation without a pile.",
             fact("carries"),
         ),
-        Column(
-            "accepted_mbytes_per_s",
-            "10^6 B/s",
-            "Throughput at the traffic that is asked for.",
+        "accepted_mbytes_per_s": (
+            "10^6 B/s | Throughput at the traffic that is asked for.",
             fact("accepted_mbytes_per_s"),
         ),
-        Column(
-            "accepted_mbytes_per_s_ci95",
-            "10^6 B/s",
-            "Half-width of its 95 % interval over seeds.",
+        "accepted_mbytes_per_s_ci95": (
+            "10^6 B/s | Half-width of its 95 % interval over seeds.",
             fact("accepted_mbytes_per_s_ci95"),
         ),
-        Column("mean_ns", "ns", "Mean latency from the creation of a packet or an event.", fact("mean_ns")),
-        Column("tail_ns", "ns", "Its percentile that the requirements name.", fact("tail_ns")),
-        Column("tail_ns_ci95", "ns", "Half-width of its 95 % interval over seeds.", fact("tail_ns_ci95")),
-        Column(
-            "worst_failure",
-            "text",
-            "The single failure after which least arrives; with `after_failure`.",
+        "mean_ns": ("ns | Mean latency from the creation of a packet or an event.", fact("mean_ns")),
+        "tail_ns": ("ns | Its percentile that the requirements name.", fact("tail_ns")),
+        "tail_ns_ci95": ("ns | Half-width of its 95 % interval over seeds.", fact("tail_ns_ci95")),
+        "worst_failure": (
+            "text | The single failure after which least arrives; with `after_failure`.",
             fact("worst_failure"),
         ),
-        Column(
-            "after_failure",
-            "0 to 1",
-            "Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
+        "after_failure": (
+            "0 to 1 | Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
             fact("after_failure"),
         ),
-        Column(
-            "delivered_after",
-            "0 to 1",
-            "Share of all packets in a simulation with that failure from the beginning.",
+        "delivered_after": (
+            "0 to 1 | Share of all packets in a simulation with that failure from the beginning.",
             fact("delivered_after"),
         ),
-        Column("tail_after_ns", "ns", "The percentile of those that arrived there.", fact("tail_after_ns")),
-        Column(
-            "breaks",
-            "text",
-            "The first requirement that it breaks, by its path.",
+        "tail_after_ns": ("ns | The percentile of those that arrived there.", fact("tail_after_ns")),
+        "breaks": (
+            "text | The first requirement that it breaks, by its path.",
             lambda one: one.broken("requirement"),
         ),
-        Column("have", "unit", "What it has there.", lambda one: one.broken("have")),
-        Column("need", "unit", "What is asked.", lambda one: one.broken("need")),
-        Column("by", "share", "How far away, as a share of what is asked.", lambda one: one.broken("by")),
-        Column("why", "text", "The same in words.", lambda one: one.broken("text")),
-    ),
+        "have": ("unit | What it has there.", lambda one: one.broken("have")),
+        "need": ("unit | What is asked.", lambda one: one.broken("need")),
+        "by": ("share | How far away, as a share of what is asked.", lambda one: one.broken("by")),
+        "why": ("text | The same in words.", lambda one: one.broken("text")),
+    },
 )
 
-PAIRINGS = Table(
+PAIRINGS = table(
     "effective_bisection",
     "Effective bisection bandwidth",
     "`effective_bisection` in the JSON of `fabriloom check --bisection N`: in each of N random pairings all pairs of terminals send to each other, and a flow gets one part of the link on its way that most flows use. No packet, buffer or blocking is in it. Null where tables do not say one way or one group (random intermediates), where links differ in rate, and for rings.",
-    keys(
-        {
-            "pairings": "count | Random pairings.",
-            "mean_share": "0 to 1 | Share of a link that a flow gets, the mean over flows and pairings.",
-            "least_pairing": "0 to 1 | The mean over flows of the worst pairing.",
-            "greatest_pairing": "0 to 1 | That of the best.",
-            "spread": "0 to 1 | Standard deviation of that mean from pairing to pairing.",
-            "least_flow": "0 to 1 | The least share of any flow.",
-        }
-    ),
+    {
+        "pairings": "count | Random pairings.",
+        "mean_share": "0 to 1 | Share of a link that a flow gets, the mean over flows and pairings.",
+        "least_pairing": "0 to 1 | The mean over flows of the worst pairing.",
+        "greatest_pairing": "0 to 1 | That of the best.",
+        "spread": "0 to 1 | Standard deviation of that mean from pairing to pairing.",
+        "least_flow": "0 to 1 | The least share of any flow.",
+    },
     is_json=True,
 )
 
