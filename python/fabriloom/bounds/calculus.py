@@ -157,9 +157,7 @@ def _work_out(found: Worst, link: int, before: dict[int, list[int]]) -> None:
 
 
 def _rest(found: Worst, link: int, flow: int) -> int:
-    """Return P of one flow: its end is in the buffers of the link, so what does not fit there has moved
-    on.
-    """
+    """Return P of one flow that ends in the buffers of the link: what does not fit there has moved on."""
     links = found.hops[flow].get(link)
     capacity, once = int(found.network.costs.capacity[link]), int(found.network.costs.once[link])
     beyond = found.flows[flow].characters - capacity
@@ -199,9 +197,7 @@ def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> in
 
 
 def _backwards(network: Network, ways: list[Way]) -> list[int]:
-    """Return all used links, each after the links that follow it. Raises ScenarioError if there is a
-    cycle.
-    """
+    """Return all used links, each after those that follow it. Raises ScenarioError for a cycle."""
     behind: dict[int, set[int]] = defaultdict(set)
     front: dict[int, set[int]] = defaultdict(set)
     used: set[int] = set()

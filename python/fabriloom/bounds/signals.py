@@ -53,9 +53,7 @@ class Signals:
         self.apiece = cache(self._apiece)
 
     def _longest_under_way(self) -> float:
-        """Return V: from the creation of a code until it has left its last wire; infinite if it can be for
-        ever.
-        """
+        """Return V, from the creation of a code until it has left its last wire; may be infinite."""
         arrays = self._arrays
         hop = max(int(arrays[f"link_{name}_ticks"].max()) for name in ("character", "end"))
         hop += int(arrays["link_code_arrival_ticks"].max()) + int(arrays["switch_code_ticks"].max(initial=0))

@@ -112,9 +112,7 @@ def _longest_busy(trains: list[Train], codes: _Codes) -> float | None:
 
 
 def _slowest(train: Train, trains: list[Train], length: float, codes: _Codes) -> int | str:
-    """Return the largest wait plus service of a packet of this flow in a busy time of its source: all packets
-    created before it are served first.
-    """
+    """Return the largest wait plus service of a packet of this flow, behind all packets created before."""
     count = int((length + train.jitter) / train.period) + 1
     if count > _MOST_MOMENTS:
         return f"in the worst case its source has no pause for {count:,} packets"

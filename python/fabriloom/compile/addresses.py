@@ -118,10 +118,7 @@ def _regions(scenario: Scenario, graph: Graph, regions: list[list[int | str]] | 
 def _left(
     scenario: Scenario, graph: Graph, table: RouteTable, deletes: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return, per switch and class, the bytes that are deleted on the path.
-
-    Raises ScenarioError if two paths delete different numbers.
-    """
+    """Return, per switch and class, the bytes deleted on the path. Raises ScenarioError if paths differ."""
     group = np.asarray(table.route, np.int64) >> 1
     is_known = np.asarray(table.route) != NONE
     group = np.where(is_known, group, 0)

@@ -251,10 +251,7 @@ def _times_of(
 
 
 def _durations_ps(technologies: Sequence[Technology], times: Times) -> dict[str, Any]:
-    """Return every duration, with zeros, by the setting that influences it most.
-
-    ``technologies`` has one per clock.
-    """
+    """Return every duration, zeros too, by its main setting; ``technologies`` has one per clock."""
 
     def each(duration: Callable[[Technology], Ps]) -> Any:
         return whole([duration(one) for one in technologies])

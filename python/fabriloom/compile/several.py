@@ -78,8 +78,7 @@ def port_pairs(
 
 
 def _ways(routes: Routes, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bool_], Ints]:
-    """Return, per pair of terminals, the ports of its traffic class in order, whether each leads to the
-    target, and the target's port."""
+    """Return, per pair, the ports of its traffic class, whether each leads there, and the target's port."""
     graph, places = routes.graph, routes.classes.places
     assert graph.several is not None
     leads, ends = _leads(graph, source, target)

@@ -153,9 +153,7 @@ class _Search:
         return self.met
 
     def _try_cheaper(self) -> None:
-        """Try postponed candidates that are cheaper, those with most spare capacity first: runs may
-        mislead.
-        """
+        """Try cheaper postponed candidates, most spare capacity first: runs may mislead."""
         while not self._trials.interrupted:
             most = min((one.cost for one in self.met), default=float("inf"))
             rooms = sorted((one.room for one in self._left if one.cost < most), reverse=True)

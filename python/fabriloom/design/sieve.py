@@ -120,9 +120,7 @@ class Arithmetic:
         return found * candidate.networks * each
 
     def _terminal_full_at(self, candidate: Candidate) -> float | None:
-        """Return the multiple of the traffic at which a terminal's own link is full; None for uneven
-        traffic.
-        """
+        """Return the multiple of the traffic at which a terminal's link is full; None if uneven."""
         key = tuple((path, str(value)) for path, value in candidate.settings.items())
         if key not in self._full:
             own = {path: value for path, value in candidate.settings.items() if not path.startswith("ports.")}

@@ -47,8 +47,7 @@ def _at(path: Path, error: ReadError) -> FitError:
 
 
 def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]]:
-    """Return the numbers of each line that is not a comment. Raises :class:`FitError`, also if the file is
-    cut short."""
+    """Return the numbers of each line but comments. Raises :class:`FitError`, also for a file cut short."""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         words = line.split()
@@ -109,9 +108,7 @@ _NETGAUGE = re.compile(
 
 
 def _netgauge(path: Path, text: str) -> Samples:
-    """Read the output of netgauge's ``loggp``: a line per size with L, s, o_s, o_r, g and G in
-    microseconds.
-    """
+    """Read netgauge's ``loggp``: a line per size with L, s, o_s, o_r, g and G in microseconds."""
     found = Samples()
     for number, line in enumerate(text.splitlines(), 1):
         match = _NETGAUGE.search(line)

@@ -29,9 +29,7 @@ class Working:
     """
 
     def __init__(self, path: Path, command: str, version: str) -> None:
-        """Create the folder, or take over that of a process that has ended. Raises OutputError and
-        OSError.
-        """
+        """Create the folder, or take over that of a dead process. Raises OutputError and OSError."""
         self.path = path
         self._command, self._version = command, version
         self.before: manifest.Manifest | None = None

@@ -20,9 +20,7 @@ _HINT = "names and strings need double quotes; no comma after the last entry"
 
 
 class _Reader:
-    """Hooks of the standard decoder. It gives them no positions, so they search the text for what they
-    refuse.
-    """
+    """Hooks of the standard decoder, which gives no positions: they search the text for what they refuse."""
 
     def __init__(self, text: str, file: str, most_keys: int | None) -> None:
         self.text = text

@@ -46,9 +46,7 @@ LEAST_BATCHES = 4
 
 
 def _span(native: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the time of the first failure and the time from which all links run; the end of the run if
-    never.
-    """
+    """Return when the first link fails, and when all run again; the end of the run if never."""
     end = int(native["end_time_ticks"])
     _, down, up = _outages(native)
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)

@@ -95,8 +95,7 @@ def ports_together(graph: Graph, routes: Sequence[PortRoute]) -> PortRoute:
 
 
 def _lanes(route: PortRoute, own: np.ndarray, terminals: Ints) -> tuple[np.ndarray, Ints]:
-    """Return the different rows of entries for some terminals of a plane (-1: one of another plane), and
-    which row each port has."""
+    """Return the different rows of entries for terminals of a plane (-1: of another), and each port's row."""
     from .rings import BLOCK, PASS
 
     used = np.flatnonzero(terminals >= 0)

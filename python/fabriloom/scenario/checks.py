@@ -288,8 +288,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
 
 
 def _faults(scenario: Scenario) -> None:
-    """Check that each fault names one component and times in order within the run, and that settings of
-    faults come with a fault."""
+    """Check that a fault names one component and ordered times within the run; no settings without one."""
     for name in () if scenario.fault else FAULT_SETTINGS:
         if name in scenario.raw.get("technology", {}):
             message = f"technology.{name} has no effect: nothing fails"

@@ -178,9 +178,7 @@ class Shorthand:
     """A table with a short form: ``"uniform"`` stands for ``{kind = "uniform"}``."""
 
     def __init__(self, key: str, words: tuple[str, ...] = (), kind: str = "") -> None:
-        """``key``: setting that the string gives; ``kind``: kind of the table, if the string does not give
-        it.
-        """
+        """``key``: setting that the string gives; ``kind``: kind of the table, if the string does not."""
         self.key = key
         self.words = words
         self.kind = kind

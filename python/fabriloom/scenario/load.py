@@ -197,8 +197,7 @@ def _check_variants(scenario: Scenario) -> None:
 def _check_tried(
     scenario: Scenario, base: dict[str, Any], settings: Mapping[str, Any], place: Path, within: Path
 ) -> None:
-    """Check values for dotted paths, which are keys of the table at ``place``; ``within``: path from a key to
-    its value."""
+    """Check values for dotted paths, keys of the table at ``place``; ``within``: path from key to value."""
     data, key = copy.deepcopy(base), ""
     of = f'variant "{place[1]}": ' if place[0] == "variants" else ""
     try:

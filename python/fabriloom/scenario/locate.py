@@ -36,9 +36,7 @@ def located(scenario: Scenario, error: Exception, section: str, base: Path = ())
 def _in_named_file(
     scenario: Scenario, path: Path, message: str, error: Exception
 ) -> tuple[Place, str] | None:
-    """Return the line of the named file that a message mentions, or a cell of it, and the message without
-    the line number.
-    """
+    """Return the line or cell of a named file in a message, and the message without the line."""
     match = _LINE.match(message)
     if match is None:
         return None

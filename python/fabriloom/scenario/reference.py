@@ -177,9 +177,7 @@ def _names(seen: dict[str, list[str]], option: dict[str, Any]) -> str:
 
 
 def _common(models: list[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
-    """Return the largest set of properties that all models share, or all but one, and the index of that
-    one.
-    """
+    """Return the most properties that all models share, or all but one, and the index of that one."""
     best: tuple[dict[str, Any], int | None] = {}, None
     for without in (None, *range(len(models) if len(models) > 2 else 0)):
         others = [model["properties"] for number, model in enumerate(models) if number != without]

@@ -56,9 +56,7 @@ def _demanded(compiled: Compiled) -> dict[str, Any]:
 
 
 def _program(programs: Programs) -> dict[str, Any]:
-    """Count the operations and messages of a program, including messages with a target unknown before the
-    run.
-    """
+    """Count operations and messages of a program, with those whose target is unknown before the run."""
     counted = programs.counted()
     return {
         "terminals": int(np.count_nonzero(np.diff(programs.start))),

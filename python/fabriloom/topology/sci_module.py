@@ -114,10 +114,7 @@ def sci_switch_16(terminals_per_ring: TerminalsPerRing = 1, separate_buses: Sepa
 def _user_rings(
     switch: str, name: str, ports: range, count: int, first: int = 0
 ) -> tuple[dict[str, list[str]], dict[str, float]]:
-    """Return one ring of ``count`` terminals per port, and the rates of the rings.
-
-    Terminals are numbered by their port, from ``first``.
-    """
+    """Return one ring of ``count`` terminals per port, numbered by port from ``first``, and its rate."""
     rings = {
         f"{name}({port})": [switch, *(f"t{first + port * count + number}" for number in range(count))]
         for port in ports

@@ -184,9 +184,7 @@ def _counted(routes: RingRoutes) -> dict[str, Any]:
 
 
 def _ringlet_ports(graph: Graph) -> int | None:
-    """Return the number of switch ports if every line were a ringlet, in stages of 2 x 2 exchanges if
-    possible.
-    """
+    """Return the switch ports if every line were a ringlet, in stages of 2 x 2 exchanges if possible."""
     if graph.several is not None:
         each = [_ringlet_ports(plane.graph) for plane in graph.planes]
         known = [ports for ports in each if ports is not None]
