@@ -32,6 +32,7 @@ from imports.test_infiniband import LFTS, SUBNET
 from imports.test_others import ANYNET, HPCC
 from imports.test_simulators import CLUSTER, FAT, FLOWS, MATRIX, PLATFORM, TORUS, TREE
 from imports.test_traces import CHAKRA, DUMPI, OTHER_RANK
+from programs.test_goal_binary import binary
 
 from .mutations import changed_fields, changed_json, damaged
 
@@ -289,6 +290,7 @@ READERS: dict[str, Reader] = {
     ),
     "program.csv": Reader(".csv", [_ROWS], _program, _SCENARIO, "csv"),
     "trace.goal": Reader(".goal", [_GOAL], _goal, _SCENARIO),
+    "binary.goal": Reader(".goal", [binary()], _goal, _SCENARIO),
     "preset.toml": Reader(".toml", [_PRESET], _preset, _SCENARIO),
     "osu.txt": Reader(".txt", [_OSU, _NETGAUGE], imports.read, (FitError,)),
     "samples.json": Reader(".json", [_SAMPLES], _samples, (FitError,), "json"),

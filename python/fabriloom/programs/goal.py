@@ -1,4 +1,4 @@
-"""Traces in GOAL, the language of LogGOPSim.
+"""Traces in GOAL, the language of LogGOPSim, as text or as the binary file that it runs.
 
 GOAL describes a graph per rank: its operations, with ``requires`` (after the end of another) and
 ``irequires`` (after its beginning) between them. If all graphs are lists, the programs are lists; otherwise
@@ -17,6 +17,7 @@ import numpy as np
 
 from fabriloom import reading
 from fabriloom.programs.draws import Draws
+from fabriloom.programs.goal_binary import MAGIC, lines
 from fabriloom.programs.kinds import ANY, MOST_BYTES, MOST_OPERATIONS, MOST_TAG, RECEIVE, SEND, WAIT, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
@@ -66,10 +67,11 @@ class _Reader:
     """Reads a trace line by line; every error points at its line."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        self.path, self.binary, self.text = path, _begins_binary(Path(path)), ""
         try:
-            content = reading.content(Path(path), _MOST_FILE_BYTES, "1 GB", "split the trace")
-            self.text = reading.text_of(content, path)
+            if not self.binary:
+                content = reading.content(Path(path), _MOST_FILE_BYTES, "1 GB", "split the trace")
+                self.text = reading.text_of(content, path)
         except ReadError as error:
             raise TrafficError(error.message, "path", error.hint, error.place) from error
         self.ranks: dict[int, _Rank] = defaultdict(_Rank)
@@ -77,16 +79,27 @@ class _Reader:
 
     def fail(self, line: int, message: str, hint: str) -> NoReturn:
         """Raise an error that points at a line."""
+        if self.binary:
+            raise TrafficError(f"{self.path}: at byte {len(MAGIC) + line:,}: {message}", "path", hint)
         raise TrafficError(message, "path", hint, reading.line_of(self.text, line, self.path))
 
     def read(self) -> None:
         """Read all lines."""
+        if self.binary:
+            try:
+                for place, told in lines(Path(self.path)):
+                    self._line(place, told)
+            except (ReadError, OSError) as error:
+                message, hint = (
+                    (error.message, error.hint) if isinstance(error, ReadError) else (str(error), "")
+                )
+                raise TrafficError(message, "path", hint) from error
         for number, whole in enumerate(self.text.splitlines(), 1):
             line = re.split(r"//|#", whole)[0].strip().rstrip(";")
             if line:
                 self._line(number, line)
         if not self.count:
-            self.fail(1, _NO_GOAL, "name a trace in GOAL as text, not in binary")
+            self.fail(1, _NO_GOAL, "name a trace in GOAL, as text or binary")
         if self._rank >= 0:
             self.fail(self.text.count("\n") + 1, "the last rank has no end", "is the file cut short?")
 
@@ -94,7 +107,7 @@ class _Reader:
         if match := _RANKS.fullmatch(line):
             self.count = int(match[1])
         elif not self.count:
-            self.fail(number, _NO_GOAL, "name a trace in GOAL as text, not in binary")
+            self.fail(number, _NO_GOAL, "name a trace in GOAL, as text or binary")
         elif match := _RANK.fullmatch(line):
             self._rank = int(match[1])
             if self._rank >= self.count:
@@ -175,6 +188,16 @@ class _Reader:
             line = rank.operations[next(n for n, count in enumerate(waits) if count)].line
             self.fail(line, "this operation waits for itself", "remove one of the requires that go round")
         return found
+
+
+def _begins_binary(path: Path) -> bool:
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False  # the reader of text says why
 
 
 def _is_list(rank: _Rank, order: list[int]) -> bool:
