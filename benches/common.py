@@ -32,11 +32,7 @@ SLICES = 5
 SLICE_HOPS = 300_000
 OPTIONS = {"until": 1 << 60, "warmup": 0, "precision": 0.0, "packets": 0, "batch": 1 << 14}
 VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
-CLOCK = """* Seconds are of processor time, so other work on the machine counts little; they are the median of
-  five stretches. All cases are run twice, one after the other, and the better is given: the clock of a
-  machine that others use, too, may fall to half for minutes."""
-COUNT = """* Instructions are counted by valgrind over a stretch of a run. Other work on the machine does not
-  change them, so they are what to compare builds by."""
+AS_THERE = "* Seconds, instructions, start and peak memory are those of [RESULTS.md](RESULTS.md)."
 
 Row = dict[str, Any]
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from common import (
-    CLOCK,
-    COUNT,
+    AS_THERE,
     SLICE_HOPS,
     SLICES,
     Bench,
@@ -180,8 +179,7 @@ of {FLIT_BYTES} B. Where links have lanes every flit is decided by itself, so th
 control, as between links that are busy in both directions, so all links have one pace.
 
 * A hop is a packet granted an output of a switch.
-{CLOCK}
-{COUNT}
+{AS_THERE}
 * A wake-up is an event handled. A piece is a straight run of characters worked out at such a wake-up."""
 
 

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import numpy as np
-from common import COUNT, Bench, Row, asked, compiled_of, run, simulation, started, write
+from common import AS_THERE, Bench, Row, asked, compiled_of, run, simulation, started, write
 
 TERMINALS = 2048
 """Half of them sources, half destinations."""
@@ -117,7 +117,7 @@ Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-ho
 
 * A hop is a packet granted an output of a switch; acknowledgements are packets, too. Events per second are
   those built in a second of processor time, in the better of two rounds.
-{COUNT}
+{AS_THERE}
 * Wall is on the clock, other work on the machine included; start is, on the clock, from the scenario to the
   first wake-up.
 * Memory is the peak of the whole process, interpreter included."""

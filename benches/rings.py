@@ -11,8 +11,7 @@ import time
 from typing import Any
 
 from common import (
-    CLOCK,
-    COUNT,
+    AS_THERE,
     SLICES,
     Bench,
     Row,
@@ -127,10 +126,7 @@ load that it carries, for 100 us of simulated time. The aims: 3 M packet-hops/s,
 stations in under 2 GB.
 
 * A hop is a request or a response put on a link; its echo is simulated too and not counted.
-{CLOCK}
-{COUNT}
-* Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
-* Peak memory is that of the whole process, interpreter included.
+{AS_THERE}
 * The twin moves every symbol. Both ran the same stretch, from an empty network, and delivered as many."""
 
 

@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 
 from common import (
-    CLOCK,
-    COUNT,
     SLICES,
     Bench,
     Row,
@@ -156,13 +154,16 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-NOTES = f"""Grids of switches with 16 terminals each and 4 links per edge, DS-Links with C104, random
+NOTES = """Grids of switches with 16 terminals each and 4 links per edge, DS-Links with C104, random
 traffic; counted as in any run: latencies, links, flows up to 65,536 pairs. 50 %: Poisson arrivals at half
 of what is accepted at saturation. [PRESETS.md](PRESETS.md) has other technologies.
 
 * A hop is a packet granted an output of a switch.
-{CLOCK}
-{COUNT}
+* Seconds are of processor time, so other work on the machine counts little; they are the median of
+  five stretches. All cases are run twice, one after the other, and the better is given: the clock of a
+  machine that others use, too, may fall to half for minutes.
+* Instructions are counted by valgrind over a stretch of a run. Other work on the machine does not
+  change them, so they are what to compare builds by.
 * A wake-up is an event handled. A piece is a straight run of characters worked out on a link at such a
   wake-up.
 * Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
