@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .refusal import OutputError
+from .whole import settle
 
 NAME = "fabriloom.sha256"
 LOCK = ".lock"
@@ -20,6 +21,7 @@ WRITING = ".writing"
 OWN = (NAME, LOCK, WRITING)
 UNFINISHED, FINISHED = "unfinished", "finished"
 
+_BEGIN, _LONGEST_HEAD = b"# Written by fabriloom ", 200
 _HEAD = re.compile(r"# Written by fabriloom (\S+): (\S+), (unfinished|finished)\n")
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _SHOWN = 3
@@ -68,7 +70,7 @@ def read(folder: Path) -> Manifest | None:
     with os.fdopen(descriptor, encoding="utf-8", errors="surrogateescape") as lines:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
-        found = _HEAD.fullmatch(lines.readline(200))
+        found = _HEAD.fullmatch(lines.readline(_LONGEST_HEAD))
         if found is None:
             return None
         manifest = Manifest(found[2], found[3] == FINISHED)
@@ -76,6 +78,20 @@ def read(folder: Path) -> Manifest | None:
             if entry := _LINE.fullmatch(line.removesuffix("\n")):
                 manifest.listed.setdefault(entry[2], set()).add(entry[1])
     return manifest
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a list is only part of its first line, which a power cut or a full disk has cut short."""
+    try:
+        with os.fdopen(os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
+            text = (
+                stream.read(_LONGEST_HEAD).rstrip(b"\0")
+                if stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+                else b"?"
+            )
+    except OSError:
+        return False
+    return b"\n" not in text and (_BEGIN.startswith(text) or text.startswith(_BEGIN))
 
 
 def content(folder: Path) -> Content:
@@ -131,6 +147,8 @@ def remove(folder: Path) -> None:
     for name in found.checksums:
         (folder / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
+        for name in ("", *found.folders):
+            settle(folder / name)  # or a file may outlast its proof
         for name in reversed(found.folders):
             (folder / name).rmdir()
         for name in sorted(found.own, key=OWN.index, reverse=True):  # the proof last

@@ -111,9 +111,9 @@ def remove(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def settle(folder: Path) -> None:
-    """Flush the entries of a folder to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def settle(path: Path) -> None:
+    """Flush a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):  # some file systems cannot
             os.fsync(descriptor)

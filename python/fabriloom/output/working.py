@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from . import manifest
 from .refusal import OutputError
-from .whole import encoded, replacing
+from .whole import encoded, replacing, settle
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 """Errors of file systems without locks: the command continues without one."""
@@ -54,13 +54,18 @@ class Working:
         with contextlib.suppress(FileNotFoundError):
             (self.path / manifest.WRITING).unlink()
         if self.before is None:
+            with contextlib.suppress(FileNotFoundError):  # what a power cut left of a first line
+                (self.path / manifest.NAME).unlink()
             self._append(manifest.head(self._version, self._command, manifest.UNFINISHED))
+            settle(self.path)  # or a file may outlast the list that proves it
 
     def _append(self, text: str) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         descriptor = os.open(self.path / manifest.NAME, flags, 0o666)
         with os.fdopen(descriptor, "ab") as out:
             out.write(encoded(text))
+            out.flush()
+            os.fsync(descriptor)
 
     @contextmanager
     def file(self, name: str) -> Iterator[BinaryIO]:
@@ -89,6 +94,8 @@ class Working:
         lines = [f"{checksum}  {name}\n" for name, checksum in sorted(self.listed.items())]
         with replacing(self.path / manifest.WRITING, self.path / manifest.NAME) as out:
             out.write(encoded(head + "".join(lines)))
+        for folder in {(self.path / name).parent for name in self.listed} | {self.path}:
+            settle(folder)
 
     def discard(self) -> None:
         """Remove the written files and release the folder."""
@@ -110,6 +117,7 @@ class Working:
         """Rename the folder to its final name and release the lock. Raises OSError."""
         self.path.rename(place)
         self.path = place
+        settle(place.parent)
         with contextlib.suppress(OSError):
             (place / manifest.LOCK).unlink()
         if self._locked is not None:
@@ -125,9 +133,9 @@ def _refuse_foreign(path: Path) -> None:
         return
     if not stat.S_ISDIR(mode):
         raise OutputError(f"{path} is in the way, where results are written first; move it away")
-    just_made = [manifest.LOCK] if manifest.read(path) is None else []
     found = manifest.content(path)
-    if found.foreign not in ([], just_made):
+    just_made = {manifest.LOCK, *([manifest.NAME] if manifest.is_begun(path) else [])}
+    if found.foreign and (manifest.read(path) is not None or not just_made.issuperset(found.foreign)):
         raise OutputError(
             f"results are written first to {path}, which holds {found.named()}: fabriloom did not write "
             "that; move it away"

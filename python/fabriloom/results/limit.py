@@ -56,7 +56,9 @@ def seems_to_keep_up(summary: Mapping[str, Any]) -> bool:
     if summary["keeps_up"] is not None:
         return bool(summary["keeps_up"])
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
-    packets = summary["packets"]["measured"] * offered / accepted
+    if not offered:
+        return True  # in so short a time there was nothing to keep up with
+    packets = summary["packets"]["measured"] * (offered / accepted if accepted else 1)
     behind = 1 - (summary["refused_mbytes_per_s"] + accepted) / offered
     return bool(behind <= max(MARGIN, 1 / math.sqrt(packets)))
 

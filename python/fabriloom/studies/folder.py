@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..output import OutputError, Pieces, encoded, file, lock, remove, stamp, sweep
+from ..output import OutputError, Pieces, encoded, file, lock, remove, settle, stamp, sweep
 from ..results import Provenance
 from ..scenario.schema import Scenario
 from .asked import (
@@ -27,6 +27,7 @@ from .asked import (
     named,
     recalled,
 )
+from .index import NAME as INDEX
 from .index import Index
 from .plan import Plan
 from .points import Point, point_row
@@ -62,19 +63,21 @@ class Folder:
                     f"{path}: another fabriloom works in this study; wait for it, or name another folder"
                 )
                 raise StudyError(message) from None
-            if names is None or not (path / MARK).exists():
-                self._mark(definitions(path))
-            self._sweep()
-        self._pieces = Pieces.at(path / POINTS, needed=True)
-        self.segments = Segments(path / SEGMENTS)
-        self.store = Store(self._pieces, self.segments)
-        self.store.place = path.resolve()
-        self.index = Index.own(path) if take else Index.copied(path)
-        try:
+        with contextlib.ExitStack() as undone:  # a lock outlasts what raised
+            if self._locked is not None:
+                undone.callback(os.close, self._locked)
+                if names is None or not (path / MARK).exists():
+                    self._mark(definitions(path))
+                self._sweep()
+            self._pieces = Pieces.at(path / POINTS, needed=True)
+            self.segments = Segments(path / SEGMENTS)
+            undone.callback(self.segments.close)
+            self.store = Store(self._pieces, self.segments)
+            self.store.place = path.resolve()
+            self.index = Index.own(path) if take else Index.copied(path)
+            undone.callback(self.index.abandon)
             self.refresh()
-        except BaseException:
-            self.close()
-            raise
+            undone.pop_all()
 
     def __enter__(self) -> Folder:
         return self
@@ -100,6 +103,8 @@ class Folder:
         (self.path / name).parent.mkdir(exist_ok=True)
         with file(self.path / name) as out:
             out.write(encoded(sealed(value, indent=1) + "\n"))
+        for folder in {(self.path / name).parent, self.path}:
+            settle(folder)  # nothing that belongs to it outlasts it
 
     def _mark(self, names: Iterable[str]) -> None:
         self._write(MARK, {"format": FORMAT, "studies": sorted(names)})
@@ -266,6 +271,8 @@ class Folder:
         """Remove points, from the index first: a file that it does not know is found again."""
         self.index.drop(gone)
         self.index.commit()
+        for path in (self.path / INDEX, self.path):
+            settle(path)
         self._pieces.drop(gone)
         packed = self.segments.names()
         for segment in {packed[name] for name in gone & packed.keys()}:

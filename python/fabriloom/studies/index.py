@@ -164,6 +164,10 @@ class Index:
             self._sql.execute(f"INSERT OR REPLACE INTO seals SELECT ?, * FROM ({seal})", (table,))
         self._sql.commit()
 
+    def abandon(self) -> None:
+        """Close without what is not committed."""
+        self._sql.close()
+
     def close(self) -> None:
         """Commit and close."""
         try:

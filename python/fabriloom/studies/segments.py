@@ -71,7 +71,8 @@ class Segments:
             for name, text in texts:  # with no time in it, so that equal points are equal bytes
                 entry = zipfile.ZipInfo(name)
                 packed.writestr(entry, text.encode(), zipfile.ZIP_DEFLATED, 6)
-        settle(self.folder)
+        for folder in (self.folder, self.folder.parent):
+            settle(folder)
         self.look()
 
     def rest(self, segment: str) -> list[tuple[str, str]]:

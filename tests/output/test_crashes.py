@@ -1,0 +1,181 @@
+"""After a crash at any operation on the disk, the same command gives the same bytes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from fabriloom import simulate
+from fabriloom.cli import exits
+from fabriloom.cli.app import app
+from fabriloom.output import manifest, whole
+from typer.testing import CliRunner, Result
+
+from . import disk
+
+SCENARIO = """
+name = "Small"
+[topology]
+kind = "crossbar"
+terminals = 4
+[traffic]
+load = 0.2
+[run]
+duration = "20 us"
+warmup = "10 us"
+precision = 0.0
+"""
+STUDY = SCENARIO + '[sweep]\n"traffic.load" = [0.1, 0.2, 0.3]\n'
+SEARCH = (
+    SCENARIO
+    + """
+[study.search]
+maximise = "accepted_mbytes_per_s"
+trials = 4
+batch = 2
+[study.search.over]
+"traffic.load" = { from = 0.1, to = 0.9 }
+"""
+)
+FILES = {
+    "one.toml": SCENARIO,
+    "study.toml": STUDY,
+    "fewer.toml": STUDY.replace("[0.1, 0.2, 0.3]", "[0.1]"),
+    "search.toml": SEARCH,
+}
+LEFT = ("index.sqlite", "index.sqlite-journal", ".lock", "reports")
+"""What is derived from the rest."""
+
+LIST = f"out/{manifest.NAME}"
+NO_ROOM_NEEDED = ("unlink", "remove", "rmdir")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, what was done before it, and what shows what is in its folder."""
+
+    words: str
+    before: tuple[str, ...] = ()
+
+
+CASES = {
+    "run": Case("run one.toml --out out"),
+    "again": Case("run one.toml --out out --force", ("run one.toml --out out --seed 2",)),
+    "curve": Case("curve one.toml --loads 0.1,0.2 --jobs 1 --out out"),
+    "study": Case("study run study.toml --jobs 1 --out out"),
+    "search": Case("study run search.toml --jobs 1 --out out"),
+    "pack": Case("study pack out", ("study run study.toml --jobs 1 --out out",)),
+    "clean": Case(
+        "study clean out",
+        (
+            "study run study.toml --jobs 1 --out out",
+            "study pack out",
+            "study run fewer.toml --jobs 1 --out out",
+        ),
+    ),
+}
+
+
+def command(words: str) -> Result:
+    return CliRunner().invoke(app, words.split())
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """All that counts."""
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and not set(path.relative_to(root).parts) & set(LEFT)
+    }
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The present folder of all commands. What takes time takes a second, and the clock of files jumps."""
+    steps, dice = itertools.count(), random.Random(1)
+    monkeypatch.setattr(simulate, "time", SimpleNamespace(perf_counter=lambda: float(next(steps))))
+    jumps = lambda: time.time() + dice.choice((-1e8, -3600, 3600, 1e9))  # noqa: E731
+    monkeypatch.setattr(whole, "time", SimpleNamespace(time=jumps))
+    (tmp_path / "root").mkdir()
+    monkeypatch.chdir(tmp_path / "root")
+    return tmp_path / "root"
+
+
+def begun(root: Path, case: Case) -> None:
+    """Make the folder as it is before the command."""
+    disk.Disk().written(root)
+    os.chdir(root)
+    for name, text in FILES.items():
+        (root / name).write_text(text, encoding="utf-8")
+    for words in case.before:
+        assert command(words).exit_code != exits.MISTAKE
+
+
+def check(
+    root: Path, case: Case, code: int, expected: dict[str, bytes], context: str, warned: bool = False
+) -> None:
+    """The command ends the work, or says that it is done; then everything is as without a crash."""
+    os.chdir(root)
+    done = command(case.words)
+    said = f"{context}: {done.output[-600:]}"
+    assert "fault" not in done.output, said
+    assert done.exit_code == code or "holds an earlier result" in done.output, said
+    found = tree(root)
+    lost = expected.keys() - found.keys()
+    if warned:  # of points that could not be kept, which the finished result does not need
+        assert all(name.startswith("out/points/") for name in lost), said
+        expected = {name: content for name, content in expected.items() if name not in (*lost, LIST)}
+        found.pop(LIST)
+    assert sorted(found) == sorted(expected), said
+    assert not [name for name in found if found[name] != expected[name]], said
+
+
+def full(root: Path, case: Case, number: int, dice: random.Random) -> bool:
+    """Run the command with no room for one call on the disk, or for all from there on.
+
+    Returns whether it has said that points are not kept.
+    """
+    once = dice.random() < 0.5
+    fails = lambda at, name: name not in NO_ROOM_NEEDED and (at == number if once else at >= number)  # noqa: E731
+    os.chdir(root)
+    with disk.recorded(root, fails):
+        done = command(case.words)
+    assert done.exit_code != exits.FAULT, done.output
+    return "no longer kept" in done.output
+
+
+def crashed(root: Path, case: Case, seeds: Iterator[int]) -> int:
+    """Try moments and states in which a crash leaves the disk; returns how many."""
+    begun(root, case)
+    with disk.recorded(root) as recorder:
+        code = command(case.words).exit_code
+    expected, ops = tree(root), recorder.ops
+    first = ops.index(disk.Op("sync", ".")) + 1
+    count = 0
+    for seed in seeds:
+        dice, warned = random.Random(f"{case.words} {seed}"), False
+        at, kind = dice.randint(first, len(ops)), dice.choice((disk.killed, disk.cut, full))
+        if kind is full:
+            disk.killed(ops[:first], dice).written(root)
+            warned = full(root, case, at - first, dice)
+        else:
+            kind(ops[:at], dice).written(root)
+        context = f"{case.words}, seed {seed}: {kind.__name__} at {at} of {len(ops)}"
+        check(root, case, code, expected, context, warned)
+        count += 1
+    return count
+
+
+@pytest.mark.seeds
+@pytest.mark.parametrize("name", CASES)
+def test_after_a_crash_the_same_command_gives_the_same_bytes(
+    root: Path, name: str, seeds: Callable[[int], Iterator[int]]
+) -> None:
+    print(f"{name}: {crashed(root, CASES[name], seeds(20))} crashes")
