@@ -178,4 +178,4 @@ def crashed(root: Path, case: Case, seeds: Iterator[int]) -> int:
 def test_after_a_crash_the_same_command_gives_the_same_bytes(
     root: Path, name: str, seeds: Callable[[int], Iterator[int]]
 ) -> None:
-    print(f"{name}: {crashed(root, CASES[name], seeds(20))} crashes")
+    print(f"{name}: {crashed(root, CASES[name], seeds(12))} crashes")
