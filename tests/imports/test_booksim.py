@@ -40,6 +40,7 @@ def test_a_mesh(tmp_path: Path) -> None:
     assert found.remarks == (
         "line 5: sw_allocator = islip has no counterpart; "
         "taken: every input nominates a lane, every output takes one",
+        "line 7: 4 nodes that would send to themselves are silent",
     )
     assert scenario["topology"] == {"kind": "grid", "shape": [4, 4]}
     technology = scenario["technology"]

@@ -60,5 +60,7 @@ def _mapped(targets: list[int], network: Network, kind: str) -> tuple[dict[str, 
     found = [0] * len(targets)
     for node, target in enumerate(targets):
         found[here[node]] = here[target]
-    remark = "nodes are numbered router by router" if kind in ("cmesh", "flatfly") else ""
-    return {"kind": "map", "map": found}, remark
+    own = sum(target == number for number, target in enumerate(found))
+    remarks = ["nodes are numbered router by router"] if kind in ("cmesh", "flatfly") else []
+    remarks += [f"{own} nodes that would send to themselves are silent"] if own else []
+    return {"kind": "map", "map": found}, "; ".join(remarks)
