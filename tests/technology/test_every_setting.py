@@ -21,6 +21,7 @@ OTHER: dict[str, Any] = {
     "lane_arbiter": ["round-robin", "fixed"],
     "lane_priority": [[1, 0]],
     "lane_reserved": [[0.5, 0.3]],
+    "lane_slots": [["0-31", "32-63"]],
     "lane_high": ["1:1"],
     "lane_low": ["0:1,1:2"],
     "switching": ["wormhole", "virtual-cut-through", "store-and-forward"],
@@ -51,6 +52,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "cable_delay": {"cable_length": "10 m"},
     "lane_arbiter": {"lanes": 2},
     "lane_priority": {"lanes": 2},
+    "lane_slots": {"lanes": 2},
 }
 """Settings without which another one matters to nothing."""
 CASES = [

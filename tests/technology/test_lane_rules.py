@@ -129,6 +129,22 @@ def test_odd_tables_are_refused(text: str) -> None:
         LaneRules(low=text).tables  # noqa: B018
 
 
+@pytest.mark.parametrize("text", ["", "64", "3-2", "-1", "1-", "a", "0--3", "0-64", "1,,2", "٣"])
+def test_odd_time_slots_are_refused(text: str) -> None:
+    with pytest.raises(TechnologyError, match="is no time-slot"):
+        LaneRules(slots=(text,)).slot_bits  # noqa: B018
+
+
+def test_time_slots_divide_a_link() -> None:
+    """A lane with a quarter of the slots has a quarter, but for the frame at the end of each of its slots."""
+    own = {"lane_slots": ["0-15", "16-63"], "lane_slot_cycles": 1000, "lane_reserved": [0.5, 0.5]}
+    assert LaneRules(slots=("0-15", "16-63")).slot_bits == [2**16 - 1, 2**64 - 2**16]
+    scenario = two_into_one("spacefibre-2g5", **own)
+    run_for = {"duration": "5.12 ms", "warmup": "1.024 ms", "precision": 0}
+    whole_rounds = Scenario.from_dict({**scenario.raw, "run": run_for})
+    assert parts(whole_rounds) == pytest.approx([0.25, 0.75], abs=0.01)
+
+
 def test_pause_is_not_beside_tables() -> None:
     own = {"preset": "ethernet-100m", "lanes": 2, "lane_arbiter": "weighted", "lane_low": "0:4,1:4"}
     with pytest.raises(ScenarioError, match="pause"):

@@ -112,6 +112,8 @@ FLITS: Settings = {
     "technology.lane_priority": [None, [1, 0], [0, 1, 1, 0]],
     "technology.lane_reserved": [None, [0.2, 0.7], [0.4, 0, 0.1, 0.2]],
     "technology.lane_credit_limit_flits": [None, 3, 200],
+    "technology.lane_slots": [None, ["0-31", "16-63"], ["0-63", "0,8,16-63", "1", "0-40"]],
+    "technology.lane_slot_cycles": [None, 1, 50],
     "technology.lane_high": [None, "1:1"],
     "technology.lane_low": [None, "0:1,1:3", "3:1,0:2,1:2,2:9"],
     "technology.lane_high_limit": [None, 1, 255],
@@ -194,7 +196,7 @@ def _lane_rules() -> list[Rule]:
         "reserved": ("lane_arbiter", shares),
         "weighted": ("lane_arbiter", tables),
     }
-    sized = ["lane_priority", "lane_reserved", "lane_low"]
+    sized = ["lane_priority", "lane_reserved", "lane_slots", "lane_low"]
     found: list[tuple[str, Any, str, Any]] = []
     for kind, (chosen_by, names) in of.items():
         found += [
@@ -204,6 +206,9 @@ def _lane_rules() -> list[Rule]:
         found += [(name, _given, names[0], _given) for name in names[1:]]
     found += [("lane_reserved", _given, "lane_credit_limit_flits", _given)]
     found += [("lane_high_limit", _given, "lane_high", _given)]
+    slots = ["lane_slots", "lane_slot_cycles"]
+    found += [(one, _given, two, _given) for one in slots for two in slots if one != two]
+    found += [("lane_slot_cycles", _given, "lanes", _not(1))]
     found += [(one, _given, two, _is(None)) for one in [*shares, "lane_priority"] for two in tables]
     found += [("lane_priority", _given, "lane_arbiter", _not("weighted"))]
     found += [(name, _given, "lanes", _not(1)) for name in shares + tables]

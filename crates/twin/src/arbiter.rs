@@ -3,6 +3,7 @@
 use fabriloom_engine::fabric::{NONE, arbiter, sharing};
 use fabriloom_engine::kernel::Time;
 
+use crate::event::What;
 use crate::parts::Turn;
 use crate::twin::Twin;
 
@@ -29,7 +30,14 @@ impl Twin<'_> {
             }
             return;
         }
-        let Some(turn) = self.whose_turn(link, ready) else { return };
+        let able: Vec<u32> = ready.iter().copied().filter(|&lane| self.is_in_slot(link, lane)).collect();
+        let Some(turn) = self.whose_turn(link, &able) else {
+            if !ready.is_empty() {
+                let slot = self.fabric.lane_slot_ticks as Time;
+                self.agenda.add((self.now / slot + 1) * slot, What::Wire { link });
+            }
+            return;
+        };
         if !frames {
             return self.start_in_turn(link, turn.lane, Some(turn));
         }
@@ -39,6 +47,16 @@ impl Twin<'_> {
         if !self.occupy(link, turn.lane, start) {
             self.start_in_turn(link, turn.lane, None);
         }
+    }
+
+    /// Whether this is a time-slot of a lane.
+    fn is_in_slot(&self, link: u32, lane: u32) -> bool {
+        let place = (lane - self.fabric.lanes_of(link).start) as usize;
+        let Some(slots) = self.fabric.lane_slots.get(place).filter(|_| !self.leaves_terminal(link)) else {
+            return true;
+        };
+        let number = self.now as u64 / self.fabric.lane_slot_ticks % 64;
+        slots & (1 << number) != 0
     }
 
     /// Starts a character of a lane, unless it is wrong and sent later.
@@ -73,7 +91,7 @@ impl Twin<'_> {
         }
         state.counts.busy_ticks += u64::from(ticks);
         state.wire_free = self.now + i64::from(ticks);
-        self.agenda.add(state.wire_free, crate::event::What::Wire { link });
+        self.agenda.add(state.wire_free, What::Wire { link });
         self.charge(link, lane, i64::from(ticks));
         true
     }

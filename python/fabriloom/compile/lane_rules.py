@@ -23,6 +23,9 @@ def lane_rules(tech: Technology, tick: Ps) -> Arrays:
     if rules.reserved:
         found["lane_share_millionths"] = u32(rules.reserved_millionths)
         found["lane_credit_limit_ticks"] = rules.credit_limit_chars * tech.character_ps() // tick
+    if rules.slots:
+        found["lane_slots"] = np.array(rules.slot_bits, np.uint64)
+        found["lane_slot_ticks"] = rules.slot_chars * tech.character_ps() // tick
     if tech.lane_arbiter == "weighted":
         high, low = rules.tables
         lane, weight = zip(*high, *low, strict=True)

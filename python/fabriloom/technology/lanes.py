@@ -13,6 +13,7 @@ WEIGHT_BYTES = 64
 """InfiniBand counts weights of lanes in this unit, and the limit of high priority in the next one."""
 LIMIT_BYTES = 4096
 NO_LIMIT = 255
+SLOTS = 64
 _Row = tuple[int, int]
 
 
@@ -28,6 +29,9 @@ class LaneRules:
     reserved: tuple[float, ...] = ()
     """Per lane: its part of the wire, 0 to 1."""
     credit_limit_chars: int = 0
+    slots: tuple[str, ...] = ()
+    """Per lane: the time-slots in which it may send, of ``SLOTS``."""
+    slot_chars: int = 0
     high: str = ""
     low: str = ""
     high_limit: int = 0
@@ -44,6 +48,11 @@ class LaneRules:
         return 1 + Fraction(words, self.frame_chars) if self.frame_chars else Fraction(1)
 
     @property
+    def slot_bits(self) -> list[int]:
+        """Return the time-slots of each lane as bits. Raises TechnologyError."""
+        return [_slots(text) for text in self.slots]
+
+    @property
     def reserved_millionths(self) -> list[int]:
         """Return the reservations as whole numbers."""
         return [round(Fraction(str(share)) * 10**6) for share in self.reserved]
@@ -54,7 +63,8 @@ class LaneRules:
             hint = 'write lane_sharing = "frame" and frame_flits = 64, or neither of them'
             name = "lane_sharing" if sharing == "frame" else "frame_flits"
             raise TechnologyError("lanes share by frame if frames have flits, and only then", name, hint)
-        for name, values in (("lane_priority", self.priority), ("lane_reserved", self.reserved)):
+        named = {"lane_priority": self.priority, "lane_reserved": self.reserved, "lane_slots": self.slots}
+        for name, values in named.items():
             if values and len(values) != lanes:
                 message = f"{name} has {len(values)} values, and links have {lanes} lanes"
                 raise TechnologyError(message, name, "give one for each lane")
@@ -69,6 +79,7 @@ class LaneRules:
             ("frame_start_flits", self.frame_start_chars, self.frame_chars),
             ("frame_end_flits", self.frame_end_chars, self.frame_chars),
             ("lane_credit_limit_flits", self.credit_limit_chars, self.reserved),
+            ("lane_slot_cycles", self.slot_chars, self.slots),
             ("lane_high_limit", self.high_limit, self.high),
         ):
             if given and not needs:
@@ -77,6 +88,9 @@ class LaneRules:
         if self.reserved and not self.credit_limit_chars:
             message = "lane_credit_limit_flits is 0: no lane could save any of what is reserved for it"
             raise TechnologyError(message, "lane_credit_limit_flits", "write some frames, such as 1024")
+        if self.slot_bits and not self.slot_chars:
+            message = "lane_slots need the length of a time-slot"
+            raise TechnologyError(message, "lane_slots", "write lane_slot_cycles = 1000, or leave them out")
         if arbiter == "weighted":
             self._check_tables(lanes, flit_bytes)
 
@@ -96,6 +110,20 @@ class LaneRules:
         if idle := sorted(set(range(lanes)) - sends):
             message = f"lane {idle[0]} is in no table with a weight: it would never send"
             raise TechnologyError(message, "lane_low", f'write for example lane_low = "{idle[0]}:4"')
+
+
+def _slots(text: str) -> int:
+    """Return time-slots such as ``0-15,40`` as bits. Raises TechnologyError."""
+    bits = 0
+    for part in text.replace(" ", "").split(","):
+        first, to, last = part.partition("-")
+        last = last if to else first
+        numbers = all(end.isascii() and end.isdigit() and len(end) < 3 for end in (first, last))
+        if not numbers or not int(first) <= int(last) < SLOTS:
+            message = f"{part!r} is no time-slot from 0 to {SLOTS - 1}, and no range of them"
+            raise TechnologyError(message, "lane_slots", 'write for example "0-15,40" for each lane')
+        bits |= (1 << (int(last) + 1)) - (1 << int(first))
+    return bits
 
 
 TURNS = LaneRules()

@@ -394,6 +394,8 @@ def _lane_rules(values: dict[str, Any]) -> LaneRules:
         priority=tuple(values["lane_priority"]),
         reserved=tuple(values["lane_reserved"]),
         credit_limit_chars=values["lane_credit_limit_flits"],
+        slots=tuple(values["lane_slots"]),
+        slot_chars=values["lane_slot_cycles"],
         high=values["lane_high"],
         low=values["lane_low"],
         high_limit=values["lane_high_limit"],

@@ -108,8 +108,12 @@ impl Fabric {
 
     /// Whether more than a turn or a fixed order decides which lane sends: frames, priorities, reservations or tables.
     pub fn has_lane_arbiter(&self) -> bool {
-        let ordered =
-            [self.lane_priority.len(), self.lane_share_millionths.len(), self.lane_table_lane.len()];
+        let ordered = [
+            self.lane_priority.len(),
+            self.lane_share_millionths.len(),
+            self.lane_slots.len(),
+            self.lane_table_lane.len(),
+        ];
         self.lane_sharing == sharing::FRAME || ordered.iter().any(|&rows| rows > 0)
     }
 }

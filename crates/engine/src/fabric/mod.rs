@@ -70,6 +70,8 @@ columns! {
         lane_frame_chars: u32,
         /// Most ticks of the wire that a lane may have saved of its reservation, or overdrawn; 0 without reservations.
         lane_credit_limit_ticks: u64,
+        /// Ticks of each of 64 time-slots, which follow each other from tick 0; 0 without `lane_slots`.
+        lane_slot_ticks: u64,
         /// Number of rows of `lane_table_*` that are of high priority; the others are of low priority.
         lane_table_high: u32,
         /// Characters of high priority after which one choice is of low priority, if it can be; [`NONE`]: no limit.
@@ -194,6 +196,8 @@ columns! {
         lane_priority: u8,
         /// Per lane of a link (or empty): the millionths of the wire that are reserved for it.
         lane_share_millionths: u32,
+        /// Per lane of a link (or empty: any time): the time-slots in which it may be chosen, a bit for each.
+        lane_slots: u64,
         /// Tables of lanes (or empty): a lane of a link.
         lane_table_lane: u32,
         /// How many characters it may start before the next row has its turn.

@@ -1,9 +1,9 @@
-//! Wires with more than a turn: which lane sends next by priorities, reservations or tables, and frames.
+//! Wires with more than a turn: which lane sends next by time-slots, priorities, reservations or tables, and frames.
 //!
 //! The room decides about such a wire whenever it is free, so nothing is computed ahead on it. Other wires do not come here.
 
 use super::parts::ready;
-use super::state::Network;
+use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE, in_turn, sharing};
 use crate::kernel::Time;
 
@@ -21,6 +21,9 @@ pub(super) struct Rules {
     levels: Vec<u32>,
     /// Per lane: its reservation; empty: there are none.
     shares: Vec<i64>,
+    /// Per lane: the time-slots in which it may be chosen, a bit for each; empty: any time. Each is that long.
+    slots: Vec<u64>,
+    slot: Time,
     /// The most that a lane saves or overdraws.
     limit: i64,
     /// Tables of high and of low priority: lanes, and how many characters each may start.
@@ -79,6 +82,8 @@ impl Rules {
                 frame: f.lane_frame_chars,
                 levels: priorities.iter().map(|&level| bits(level).map(|lane| 1 << lane).sum()).collect(),
                 shares: f.lane_share_millionths.iter().map(|&share| share.into()).collect(),
+                slots: f.lane_slots.clone(),
+                slot: f.lane_slot_ticks as Time,
                 limit: f.lane_credit_limit_ticks as i64 * WHOLE,
                 tables: [high.to_vec(), low.to_vec()],
                 high_limit: if f.lane_high_limit_chars == NONE {
@@ -120,6 +125,22 @@ impl Rules {
                 .sum();
         }
         Choice { lane: in_turn(able, last, self.fixed), table: 0, row: (0, 0) }
+    }
+
+    /// Returns which lanes may be chosen now, and when the next time-slot of one of the others begins.
+    fn in_slot(&self, ready: u32, now: Time) -> (u32, Time) {
+        if self.slots.is_empty() {
+            return (ready, UNKNOWN);
+        }
+        let slot = now / self.slot;
+        let (mut may, mut next) = (0, UNKNOWN);
+        for (lane, slots) in self.slots.iter().enumerate().filter(|(lane, _)| ready >> lane & 1 == 1) {
+            match slots.rotate_right((slot % Time::from(u64::BITS)) as u32).trailing_zeros() {
+                0 => may |= 1 << lane,
+                later => next = next.min((slot + Time::from(later)) * self.slot),
+            }
+        }
+        (may, next)
     }
 
     /// Returns what a lane has saved, or overdrawn, of its reservation.
@@ -230,7 +251,7 @@ impl Network {
 
     fn next_by_rules(&self, link: u32) -> Next {
         let (now, first, shared) = (self.agenda.now, self.fabric.lanes * link, &self.links[link as usize]);
-        let Some(rules) = &self.rules else { return Next::Wait(super::state::UNKNOWN) };
+        let Some(rules) = &self.rules else { return Next::Wait(UNKNOWN) };
         let wire = &self.wires[link as usize];
         let (ready, next) = ready(&self.lanes, first, shared.known, now);
         if wire.frame != NONE {
@@ -244,6 +265,10 @@ impl Network {
         }
         if ready == 0 {
             return Next::Wait(next);
+        }
+        let (ready, slot) = if shared.from_terminal { (ready, UNKNOWN) } else { rules.in_slot(ready, now) };
+        if ready == 0 {
+            return Next::Wait(next.min(slot));
         }
         let choice = rules.choose(wire, ready, last, now);
         if rules.frame > 0 { Next::OpenFrame(choice) } else { Next::Send(choice.lane, Some(choice)) }

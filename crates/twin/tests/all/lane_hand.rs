@@ -263,6 +263,30 @@ fn reserved_lanes_get_their_parts() {
     assert_eq!(ruled(rules), [(0, 22), (1, 31), (2, 32)]);
 }
 
+/// Time-slots of 8 ticks: lane 0 in slots 0 and 4, lane 1 in slot 1, lane 2 in slots 2 and 3, also on the last links, where
+/// each packet has the same lane. On the middle link lane 0 sends at 1 to 7 and 32 to 34, lane 1 at 8 to 15 and, 64 slots
+/// later, at 520 and 521, lane 2 at 16 to 25; on the last links each a tick later, if that is in its slot. With frames of
+/// 6 the second one of lane 0 goes on after its slot: 1 to 6 and 7 to 10, but it begins at 32 on the last link. Lane 1 has
+/// 11 to 16 and 520 to 523, lane 2 17 to 26.
+#[test]
+fn lanes_are_chosen_in_their_slots() {
+    let slots = |f: &mut Fabric| {
+        (f.lane_slot_ticks, f.lane_slots) = (8, vec![0b10001, 0b10, 0b1100]);
+        for terminal in 3..6 {
+            let first = 3 * f.terminal_in_link[terminal];
+            for lanes in f.group_links.chunks_mut(3).filter(|lanes| lanes[0] == first) {
+                lanes.rotate_left(terminal - 3);
+            }
+        }
+    };
+    assert_eq!(ruled(slots), [(2, 27), (0, 36), (1, 523)]);
+    let framed = |f: &mut Fabric| {
+        slots(f);
+        frames(f, 6, 0, 0);
+    };
+    assert_eq!(ruled(framed), [(2, 28), (0, 36), (1, 525)]);
+}
+
 /// Lane 2 is of high priority, with a limit of 4: it sends at 1 to 4, 6 to 9, 11 and 12. Lane 0 has two characters and
 /// lane 1 four of low priority: lane 0 at 5 and 10, lane 1 at 13 to 16, and so on: lane 1 last at 25 and 26.
 #[test]

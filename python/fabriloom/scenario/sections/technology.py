@@ -41,6 +41,7 @@ Bits = Annotated[int, Field(ge=1, le=4096)]
 Number = Annotated[int, Field(ge=0, le=2**16 - 1)]
 LaneTable = Annotated[str, Field(max_length=1024)]
 Priorities = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(max_length=16)]
+Slots = Annotated[list[Annotated[str, Field(max_length=256)]], Field(max_length=16)]
 Shares = Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(max_length=16)]
 
 
@@ -293,6 +294,14 @@ class Generic(SwitchedLinks):
     )
     lane_credit_limit_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
         "Most flits that a lane may have saved of its reservation, or overdrawn (bandwidth credit)", None
+    )
+    lane_slots: Slots | None = setting(
+        "Time-slots of each lane, of 64, in which it may begin a frame (packet, flit), "
+        'such as "0-15,40"; []: any time',
+        None,
+    )
+    lane_slot_cycles: Annotated[int, Field(ge=0, le=2**30)] | None = setting(
+        "Cycles of a time-slot; all links out of switches begin slot 0 at time 0", None
     )
     lane_high: LaneTable | None = setting(
         'Table of high priority: lanes with weights in 64 B, such as "0:4,1:64"; rows in turn', None

@@ -54,6 +54,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
             f.lane_share_millionths.len(),
             any(&f.lane_share_millionths, f.lanes as usize),
         ),
+        ("lane_slots", f.lane_slots.len(), any(&f.lane_slots, f.lanes as usize)),
         ("lane_table_chars", f.lane_table_chars.len(), f.lane_table_lane.len()),
         ("lane_table_lane", f.lane_table_lane.len(), f.lane_table_lane.len()),
         ("link_deletes_header", f.link_deletes_header.len(), links),
@@ -107,6 +108,12 @@ fn lane_arbiter(f: &Fabric) -> Checked {
     let by_share = !f.lane_share_millionths.is_empty();
     if rows().len() > 0 && (by_share || !f.lane_priority.is_empty()) {
         return fail("lane_table_lane", 0, f.lane_table_lane[0], "empty beside priorities and reservations");
+    }
+    if let Some(lane) = f.lane_slots.iter().position(|&slots| slots == 0) {
+        return fail("lane_slots", lane, 0, "at least one time-slot");
+    }
+    if f.lane_slots.is_empty() != (f.lane_slot_ticks == 0) || f.lane_slot_ticks > 1 << 40 {
+        return fail("lane_slot_ticks", 0, f.lane_slot_ticks, "from 1 to 2^40 with time-slots, else 0");
     }
     let limit = f.lane_credit_limit_ticks;
     if by_share != (limit > 0) || limit > 1 << 40 {

@@ -60,6 +60,11 @@ pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
             f.lane_credit_limit_ticks = draw.pick(&[1, 50, 2000, 1 << 40]);
         }
     }
+    if draw.chance(30) {
+        f.lane_slot_ticks = draw.pick(&[1, 3, 40, 1000]);
+        let some = [u64::MAX, u64::MAX << 32, 0x1111_1111_1111_1111, 1 << 17];
+        f.lane_slots = (0..lanes).map(|_| draw.pick(&some)).collect();
+    }
     check(&f).expect("the generator makes legal networks");
     assert!(f.has_lane_arbiter() && f.is_by_character() && !f.is_by_packet());
     f
