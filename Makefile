@@ -124,6 +124,7 @@ bench: setup $(VENV)/dev.stamp
 	$(PY) benches/features.py
 	$(PY) benches/studies.py
 	$(PY) benches/bounds.py
+	$(PY) benches/scale.py
 
 reproduce: setup
 	$(FABRILOOM) reproduce all --out $(REPRODUCTION) --force

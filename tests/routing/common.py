@@ -56,7 +56,7 @@ def by_hand(graph: Graph, ways: dict[tuple[str, str], str]) -> RouteTable:
         group_switch=graph.link_source[members[start[:-1]]].astype(np.uint32),
         group_start=start,
         group_links=members,
-        route=route,
+        rows=route,
         terminal_class=np.arange(graph.terminals, dtype=np.uint32),
     )
 

@@ -60,8 +60,10 @@ def test_a_disconnected_graph_is_named() -> None:
 
 def test_a_table_of_too_many_entries_is_refused_before_it_is_made() -> None:
     graph = topology.hypercube(14, 1)
-    with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destinations .* fewer"):
+    with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destination switches .* fewer"):
         routing.build(graph)
+    with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destinations .* or terminals"):
+        routing.build(graph, adaptive=False)
 
 
 LINE = graph_of(3, [(0, 1), (1, 2)], [0, 1, 2])
@@ -96,8 +98,8 @@ def test_loops_and_dead_ends_are_named(change: dict[tuple[str, str], str | None]
     [
         lambda t: {"group_start": t.group_start[:-1]},
         lambda t: {"group_links": np.full_like(t.group_links, 99)},
-        lambda t: {"route": t.route[:2]},
-        lambda t: {"route": np.full_like(t.route, 2000)},
+        lambda t: {"rows": t.route[:2]},
+        lambda t: {"rows": np.full_like(t.route, 2000)},
         lambda t: {"terminal_class": t.terminal_class + np.uint32(1)},
         lambda t: {"via_switch": np.array([7], np.uint32), "via_class": np.array([0], np.uint32)},
         lambda t: {"via_switch": np.array([1], np.uint32)},

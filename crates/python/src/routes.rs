@@ -11,8 +11,8 @@ type Numbers<'py> = PyReadonlyArray1<'py, u32>;
 type Reals<'py> = PyReadonlyArray1<'py, f64>;
 type Made<'py> = Bound<'py, PyArray1<u32>>;
 
-/// `group_switch`, `group_start`, `group_links` and `route` (row by row) of a table.
-type MadeTable<'py> = (Made<'py>, Made<'py>, Made<'py>, Made<'py>);
+/// `group_switch`, `group_start`, `group_links`, `route` (row by row), `class_column` and `class_exit` of a table.
+type MadeTable<'py> = (Made<'py>, Made<'py>, Made<'py>, Made<'py>, Made<'py>, Made<'py>);
 
 pub(crate) fn words(error: RouteError) -> PyErr {
     let word = |word: Word| match word {
@@ -33,19 +33,31 @@ fn spread(name: &str) -> PyResult<Spread> {
     }
 }
 
-/// The six columns of a table, kept while a [`View`] of them is used.
+/// The columns of a table, kept while a [`View`] of them is used.
 #[derive(FromPyObject)]
-struct Columns<'py>(Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>);
+struct Columns<'py>(
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+);
 
 impl Columns<'_> {
     fn view(&self, network: &Network) -> PyResult<View<'_>> {
-        let route = self.2.as_slice()?;
+        let (route, class_column) = (self.2.as_slice()?, self.6.as_slice()?);
+        // Without switches the table has no rows; its classes are the terminals all the same.
+        let own = || route.len().checked_div(network.switches).unwrap_or(network.terminals);
         Ok(View {
             group_start: self.0.as_slice()?,
             group_links: self.1.as_slice()?,
             route,
-            // Without switches the table has no rows; its classes are the terminals all the same.
-            classes: route.len().checked_div(network.switches).unwrap_or(network.terminals),
+            class_column,
+            class_exit: self.7.as_slice()?,
+            classes: if class_column.is_empty() { own() } else { class_column.len() },
             terminal_class: self.3.as_slice()?,
             via_switch: self.4.as_slice()?,
             via_class: self.5.as_slice()?,
@@ -55,7 +67,7 @@ impl Columns<'_> {
 
 /// Switches, terminals and links, prepared once for several questions.
 #[pyclass(frozen)]
-struct RouteNetwork(Network);
+struct RouteNetwork(Network, usize);
 
 impl RouteNetwork {
     fn table<'py>(
@@ -75,11 +87,13 @@ impl RouteNetwork {
         name: &str,
         via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
-        let options = Options { spread: spread(name)?, via };
+        let options = Options { spread: spread(name)?, via, shared_above: self.1 };
         let table = routes::assemble(&self.0, scheme, options).map_err(words)?;
-        let columns = [table.groups.switch, table.groups.start, table.groups.links, table.route];
-        let [switch, start, links, route] = columns.map(|column| column.into_pyarray(py));
-        Ok((switch, start, links, route))
+        let groups = [table.groups.switch, table.groups.start, table.groups.links];
+        let [switch, start, links] = groups.map(|column| column.into_pyarray(py));
+        let rows = [table.route, table.class_column, table.class_exit];
+        let [route, column, exit] = rows.map(|column| column.into_pyarray(py));
+        Ok((switch, start, links, route, column, exit))
     }
 }
 
@@ -88,10 +102,18 @@ type Layered<'py> = (MadeTable<'py>, Bound<'py, PyArray1<u8>>, (u64, u64), (u64,
 
 #[pymethods]
 impl RouteNetwork {
+    /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch.
     #[new]
-    fn new(switches: usize, terminals: usize, source: Numbers<'_>, target: Numbers<'_>) -> PyResult<Self> {
+    fn new(
+        switches: usize,
+        terminals: usize,
+        source: Numbers<'_>,
+        target: Numbers<'_>,
+        shared_above: usize,
+    ) -> PyResult<Self> {
         let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
-        Network::new(switches, terminals, source, target).map(Self).map_err(words)
+        let network = Network::new(switches, terminals, source, target).map_err(words)?;
+        Ok(Self(network, shared_above))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the columns of a description")]
@@ -152,7 +174,7 @@ impl RouteNetwork {
         weight: Numbers<'py>,
         spread: &str,
         via: Numbers<'py>,
-    ) -> PyResult<(MadeTable<'py>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<(MadeTable<'py>, Made<'py>)> {
         let mut scheme = routes::LeastWeight::new(&self.0, weight.as_slice()?).map_err(words)?;
         let table = self.made(py, &mut scheme, spread, via.as_slice()?)?;
         Ok((table, scheme.distance.into_pyarray(py)))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
+use crate::{Groups, NONE, Network, OWN, RouteError, Scheme, Toward, Word};
 
 /// How the links of a group are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Options<'a> {
     pub spread: Spread,
     /// Switches that may be random intermediates.
     pub via: &'a [u32],
+    /// Adaptive tables with more entries than this have a column per switch: its terminals share it.
+    pub shared_above: usize,
 }
 
 /// Groups of links and, per switch and class, the entry `group * 2 + strip`.
@@ -34,10 +36,14 @@ pub struct Options<'a> {
 pub struct Table {
     /// The groups.
     pub groups: Groups,
-    /// Switch by class.
+    /// Switch by column.
     pub route: Vec<u32>,
     /// Number of classes.
     pub classes: usize,
+    /// Per class: its column; empty: each class has one.
+    pub class_column: Vec<u32>,
+    /// Per class, if there are columns: its entry where that of the column is [`OWN`].
+    pub class_exit: Vec<u32>,
 }
 
 /// The largest table, in entries: half a gigabyte.
@@ -46,17 +52,25 @@ pub const MOST_ENTRIES: usize = 1 << 27;
 /// Builds the table of a scheme.
 pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Result<Table, RouteError> {
     let classes = net.terminals + options.via.len();
-    let entries = net.switches.saturating_mul(classes);
+    let shared =
+        options.spread == Spread::Adaptive && net.switches.saturating_mul(classes) > options.shared_above;
+    let homes = (0..net.switches as u32).filter(|&switch| !net.residents(switch).is_empty()).count();
+    let columns = if shared { homes + options.via.len() } else { classes };
+    let entries = net.switches.saturating_mul(columns);
     if entries > MOST_ENTRIES {
         return Err(RouteError::text(format!(
-            "a routing table of {} switches by {classes} destinations has {entries} entries; at most {MOST_ENTRIES}",
+            "a routing table of {} switches by {columns} destinations has {entries} entries; at most {MOST_ENTRIES}",
             net.switches
         )));
     }
     if let Some(&switch) = options.via.iter().find(|&&switch| switch as usize >= net.switches) {
         return Err(RouteError::text(format!("there is no intermediate switch {switch}")));
     }
-    let mut maker = Maker::new(net, options, classes);
+    let mut maker = Maker::new(net, options, columns);
+    if shared {
+        maker.class_column = vec![0; classes];
+        maker.class_exit = vec![NONE; classes];
+    }
     let mut toward = Toward::default();
     for to in 0..net.switches as u32 {
         if net.residents(to).is_empty() {
@@ -71,13 +85,17 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
         maker.intermediate(to, (net.terminals + place) as u32, &toward)?;
     }
-    Ok(maker.finish())
+    Ok(maker.finish(classes))
 }
 
 struct Maker<'a> {
     net: &'a Network,
     spread: Spread,
-    classes: usize,
+    columns: usize,
+    /// Columns taken, where classes share them.
+    taken: u32,
+    class_column: Vec<u32>,
+    class_exit: Vec<u32>,
     /// Groups as the scheme allows them; those of the table itself if it is adaptive.
     candidates: Groups,
     /// Groups of single links.
@@ -86,24 +104,27 @@ struct Maker<'a> {
     dealt: Vec<u32>,
     route: Vec<u32>,
     /// Entries of the classes assigned last, class by class.
-    columns: Vec<u32>,
+    assigned: Vec<u32>,
     starts: Vec<bool>,
     reached: Vec<u32>,
 }
 
 impl<'a> Maker<'a> {
-    fn new(net: &'a Network, options: Options, classes: usize) -> Self {
+    fn new(net: &'a Network, options: Options, columns: usize) -> Self {
         let mut starts: Vec<bool> = (0..net.switches as u32).map(|switch| net.senders(switch) > 0).collect();
         options.via.iter().for_each(|&switch| starts[switch as usize] = true);
         Self {
             net,
             spread: options.spread,
-            classes,
+            columns,
+            taken: 0,
+            class_column: vec![],
+            class_exit: vec![],
             candidates: Groups::new(net),
             single: Groups::new(net),
             dealt: vec![],
-            route: vec![NONE; net.switches * classes],
-            columns: vec![],
+            route: vec![NONE; net.switches * columns],
+            assigned: vec![],
             starts,
             reached: vec![NONE; net.switches],
         }
@@ -112,15 +133,19 @@ impl<'a> Maker<'a> {
     fn terminals(&mut self, to: u32, toward: &Toward) -> Result<(), RouteError> {
         let residents = self.net.residents(to);
         self.complete(to, toward, residents[0])?;
+        if !self.class_column.is_empty() {
+            self.column(to, residents, toward);
+            return Ok(());
+        }
         for &terminal in residents {
             let link = self.net.terminal_in[terminal as usize];
             let groups = if self.spread != Spread::Turns { &mut self.candidates } else { &mut self.single };
             let local = groups.link(self.net, link);
-            self.route[to as usize * self.classes + terminal as usize] = local * 2;
+            self.route[to as usize * self.columns + terminal as usize] = local * 2;
         }
         if self.spread != Spread::Turns {
             for &switch in &toward.order {
-                let row = switch as usize * self.classes;
+                let row = switch as usize * self.columns;
                 for &terminal in residents {
                     self.route[row + terminal as usize] = toward.group[switch as usize] * 2;
                 }
@@ -132,14 +157,34 @@ impl<'a> Maker<'a> {
         }
         // Row by row: writing a large table by columns would miss the cache at every switch.
         for &switch in &toward.order {
-            let row = switch as usize * self.classes;
+            let row = switch as usize * self.columns;
             for (place, &terminal) in residents.iter().enumerate() {
                 self.route[row + terminal as usize] =
-                    self.columns[place * self.net.switches + switch as usize];
+                    self.assigned[place * self.net.switches + switch as usize];
             }
         }
-        self.columns.clear();
+        self.assigned.clear();
         Ok(())
+    }
+
+    /// Writes the column that terminals of a switch share.
+    fn column(&mut self, to: u32, residents: &[u32], toward: &Toward) {
+        let column = self.take(residents);
+        for &terminal in residents {
+            let link = self.net.terminal_in[terminal as usize];
+            self.class_exit[terminal as usize] = self.candidates.link(self.net, link) * 2;
+        }
+        self.route[to as usize * self.columns + column] = OWN;
+        for &switch in &toward.order {
+            self.route[switch as usize * self.columns + column] = toward.group[switch as usize] * 2;
+        }
+    }
+
+    /// Returns the next column, from now on that of these classes.
+    fn take(&mut self, classes: &[u32]) -> usize {
+        classes.iter().for_each(|&class| self.class_column[class as usize] = self.taken);
+        self.taken += 1;
+        self.taken as usize - 1
     }
 
     fn intermediate(&mut self, to: u32, class: u32, toward: &Toward) -> Result<(), RouteError> {
@@ -150,21 +195,21 @@ impl<'a> Maker<'a> {
                 ["no way from ".into(), Word::Switch(switch), " to intermediate ".into(), Word::Switch(to)];
             return Err(RouteError::of(words));
         }
+        let column = if self.class_column.is_empty() { class as usize } else { self.take(&[class]) };
         if self.spread != Spread::Turns {
             for &switch in &toward.order {
-                self.route[switch as usize * self.classes + class as usize] =
-                    toward.group[switch as usize] * 2;
+                self.route[switch as usize * self.columns + column] = toward.group[switch as usize] * 2;
             }
         } else {
             self.deal(class, toward);
             for &switch in &toward.order {
-                self.route[switch as usize * self.classes + class as usize] = self.columns[switch as usize];
+                self.route[switch as usize * self.columns + column] = self.assigned[switch as usize];
             }
-            self.columns.clear();
+            self.assigned.clear();
         }
         let groups = if self.spread != Spread::Turns { &self.candidates } else { &self.single };
         for &switch in &toward.order {
-            let entry = &mut self.route[switch as usize * self.classes + class as usize];
+            let entry = &mut self.route[switch as usize * self.columns + column];
             let links = groups.group(*entry >> 1);
             let entering = links.iter().filter(|&&link| self.net.link_target[link as usize] == to).count();
             if entering == links.len() {
@@ -195,10 +240,10 @@ impl<'a> Maker<'a> {
     }
 
     /// Assigns one class, farthest switches first, so that it is known whether its packets arrive at a switch before
-    /// the switch assigns them; appends the entries to `columns`.
+    /// the switch assigns them; appends the entries to `assigned`.
     fn deal(&mut self, class: u32, toward: &Toward) {
-        let start = self.columns.len();
-        self.columns.resize(start + self.net.switches, NONE);
+        let start = self.assigned.len();
+        self.assigned.resize(start + self.net.switches, NONE);
         self.dealt.resize(self.candidates.switch.len(), 0);
         for &switch in toward.order.iter().rev() {
             let group = toward.group[switch as usize];
@@ -211,16 +256,17 @@ impl<'a> Maker<'a> {
             if comes {
                 self.reached[target as usize] = class;
             }
-            self.columns[start + switch as usize] = self.single.link(self.net, link) * 2;
+            self.assigned[start + switch as usize] = self.single.link(self.net, link) * 2;
         }
     }
 
-    fn finish(mut self) -> Table {
+    fn finish(mut self, classes: usize) -> Table {
         if self.spread == Spread::Runs {
             (0..self.net.switches).for_each(|switch| self.runs(switch));
         }
         let groups = if self.spread == Spread::Adaptive { self.candidates } else { self.single };
-        Table { groups, route: self.route, classes: self.classes }
+        let (class_column, class_exit) = (self.class_column, self.class_exit);
+        Table { groups, route: self.route, classes, class_column, class_exit }
     }
 
     /// Replaces the groups of one switch by single links, each for a block of consecutive destinations.
@@ -228,14 +274,14 @@ impl<'a> Maker<'a> {
     /// Where one group carries all but the switch's own terminals these are counted too: all such switches then divide
     /// the destinations at the same places.
     fn runs(&mut self, switch: usize) {
-        let (row, terminals) = (switch * self.classes, self.net.terminals);
+        let (row, terminals) = (switch * self.columns, self.net.terminals);
         let own = self.net.residents(switch as u32).len();
         let senders = self.starts.iter().filter(|&&start| start).count().max(1);
         let mut users: HashMap<u32, (usize, usize)> = HashMap::new();
         for &entry in self.route[row..row + terminals].iter().filter(|&&entry| entry != NONE) {
             users.entry(entry >> 1).or_default().0 += 1;
         }
-        for class in 0..self.classes {
+        for class in 0..self.columns {
             let entry = self.route[row + class];
             if entry == NONE {
                 continue;

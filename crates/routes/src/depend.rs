@@ -3,8 +3,6 @@
 //! W. J. Dally and C. L. Seitz, Deadlock-free message routing in multiprocessor interconnection networks,
 //! IEEE Transactions on Computers C-36 (1987): without a cycle there is no deadlock.
 
-use std::collections::HashSet;
-
 use crate::view::Targets;
 use crate::walk::{End, Starts, Walk, ends};
 use crate::{NONE, Network, RouteError, View};
@@ -15,7 +13,17 @@ use crate::{NONE, Network, RouteError, View};
 /// Only packets that can really occur count. A packet that may choose among the links of a group depends on all of
 /// them, which is the conservative reading.
 pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
-    let next = dependencies(net, view)?;
+    cycle_beyond(net, view, MANY)
+}
+
+/// The same, with the pairs of groups from which on the network is looked at coarsely first.
+fn cycle_beyond(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<u32>>, RouteError> {
+    view.check(net)?;
+    let next = match waits(net, view, many)? {
+        Some(pairs) => dependencies(net, view, &pairs),
+        None if component(&coarse(net, view)?).is_none() => return Ok(None),
+        None => all_dependencies(net, view)?,
+    };
     let links = net.links();
     Ok(component(&next).map(|members| {
         let cycle = shortest_cycle(&next, &members);
@@ -27,7 +35,8 @@ pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>
 /// None if there is none. Links between switches that no packet waits on or for are left out. Links to terminals come
 /// last: no packet waits on them, and not all waits for them are looked up.
 pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
-    let next = dependencies(net, view)?;
+    view.check(net)?;
+    let next = all_dependencies(net, view)?;
     let mut before = vec![0u32; next.len()];
     next.iter().flatten().for_each(|&vertex| before[vertex as usize] += 1);
     let used: Vec<bool> = (0..next.len()).map(|v| before[v] > 0 || !next[v].is_empty()).collect();
@@ -49,12 +58,19 @@ pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, 
     Ok(all.then_some(order))
 }
 
+/// With more pairs of groups than this, they are first taken together.
+const MANY: usize = 1 << 25;
+
+fn all_dependencies(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
+    let pairs = waits(net, view, usize::MAX)?.expect("there is no limit");
+    Ok(dependencies(net, view, &pairs))
+}
+
 /// Returns what may wait for what: vertices are links, then groups; a link waits for groups, a group consists of links.
-fn dependencies(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
-    view.check(net)?;
+fn dependencies(net: &Network, view: View<'_>, pairs: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let links = net.links();
     let mut next: Vec<Vec<u32>> = vec![vec![]; links];
-    for (before, after) in waits(net, view)? {
+    for &(before, after) in pairs {
         let switch = net.link_source[view.group(after)[0] as usize];
         for &link in view.group(before).iter().filter(|&&link| net.link_target[link as usize] == switch) {
             next[link as usize].push(links as u32 + after);
@@ -65,15 +81,55 @@ fn dependencies(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteErr
         list.dedup();
     }
     next.extend((0..view.groups() as u32).map(|group| view.group(group).to_vec()));
+    next
+}
+
+/// Returns more dependencies than there are: vertices are links, then groups, then switches. A link waits for its switch,
+/// and that for every group that a packet from another switch takes there. Two stages of switches with a thousand ports
+/// have a thousand million pairs of groups, and a million of these.
+fn coarse(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
+    let (targets, starts) = (view.targets(net), Starts::new(net, view));
+    let mut walk = Walk::new(net, view, &targets);
+    let (links, groups) = (net.links(), view.groups());
+    let first = (links + groups) as u32;
+    let mut taken = vec![false; groups];
+    for (class, end) in ends(view) {
+        if walk.repeats(class, end) {
+            continue;
+        }
+        walk.run(class, end, starts.of(net, end))?;
+        let mut entered = vec![false; net.switches];
+        for &switch in &walk.order {
+            for &(vertex, _) in targets.of(walk.entry(switch) >> 1) {
+                if (vertex as usize) < net.switches && !std::mem::replace(&mut entered[vertex as usize], true)
+                {
+                    if end == End::Via(vertex) {
+                        let onward = view.terminal_class.iter().map(|&to| view.entry(net, vertex, to));
+                        onward.filter(|&entry| entry != NONE).for_each(|e| taken[e as usize >> 1] = true);
+                    } else {
+                        taken[walk.entry(vertex) as usize >> 1] = true;
+                    }
+                }
+            }
+        }
+    }
+    let enter = |&end: &u32| if (end as usize) < net.switches { vec![first + end] } else { vec![] };
+    let mut next: Vec<Vec<u32>> = net.link_target.iter().map(enter).collect();
+    next.extend((0..groups as u32).map(|group| view.group(group).to_vec()));
+    next.resize(next.len() + net.switches, vec![]);
+    for group in (0..groups).filter(|&group| taken[group]) {
+        let switch = net.link_source[view.group(group as u32)[0] as usize];
+        next[(first + switch) as usize].push(links as u32 + group as u32);
+    }
     Ok(next)
 }
 
-/// Returns the pairs of groups that some packet takes one after the other, in ascending order.
-fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
+/// Returns the pairs of groups that some packet takes one after the other, in ascending order; None if these are `many`.
+fn waits(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<(u32, u32)>>, RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
-    let mut pairs = Pairs { seen: HashSet::new(), last: vec![NONE; view.groups()] };
+    let mut pairs = Pairs { seen: vec![], different: 0, last: vec![NONE; view.groups()] };
     for (class, end) in ends(view) {
         // The only difference would be the wait for the link to the terminal, which never waits.
         if walk.repeats(class, end) {
@@ -88,17 +144,21 @@ fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
                 }
             }
         }
+        if pairs.different > many {
+            return Ok(None);
+        }
         if let End::Via(switch) = end {
-            turning(view, &targets, &walk.order, (class, switch), &mut pairs);
+            turning((net, view), &targets, &walk.order, (class, switch), &mut pairs);
         }
     }
-    let mut pairs: Vec<(u32, u32)> = pairs.seen.into_iter().collect();
-    pairs.sort_unstable();
-    Ok(pairs)
+    pairs.tidy();
+    Ok((pairs.different <= many).then_some(pairs.seen))
 }
 
 struct Pairs {
-    seen: HashSet<(u32, u32)>,
+    /// The pairs so far; those up to `different` are sorted, each once.
+    seen: Vec<(u32, u32)>,
+    different: usize,
     /// Per group: what was added last; neighbouring classes mostly take the same path.
     last: Vec<u32>,
 }
@@ -107,20 +167,35 @@ impl Pairs {
     fn add(&mut self, before: u32, after: u32) {
         if self.last[before as usize] != after {
             self.last[before as usize] = after;
-            self.seen.insert((before, after));
+            self.seen.push((before, after));
+            if self.seen.len() > (1 << 20) + 2 * self.different {
+                self.tidy();
+            }
         }
+    }
+
+    fn tidy(&mut self) {
+        self.seen.sort_unstable();
+        self.seen.dedup();
+        self.different = self.seen.len();
     }
 }
 
 /// Adds the dependencies at an intermediate switch, where a packet may continue to any terminal.
-fn turning(view: View<'_>, targets: &Targets, order: &[u32], via: (u32, u32), pairs: &mut Pairs) {
+fn turning(
+    (net, view): (&Network, View<'_>),
+    targets: &Targets,
+    order: &[u32],
+    via: (u32, u32),
+    pairs: &mut Pairs,
+) {
     let (class, switch) = via;
     let mut onward: Vec<u32> =
-        view.terminal_class.iter().map(|&class| view.entry(switch, class) >> 1).collect();
+        view.terminal_class.iter().map(|&class| view.entry(net, switch, class) >> 1).collect();
     onward.sort_unstable();
     onward.dedup();
     for &from in order {
-        let before = view.entry(from, class) >> 1;
+        let before = view.entry(net, from, class) >> 1;
         if targets.of(before).iter().any(|&(vertex, _)| vertex == switch) {
             onward.iter().filter(|&&after| after != NONE >> 1).for_each(|&after| pairs.add(before, after));
         }
@@ -198,4 +273,50 @@ pub(crate) fn shortest_cycle(next: &[Vec<u32>], member: &[bool]) -> Vec<u32> {
     }
     cycle[1..].reverse();
     cycle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, ShortestPath, Spread, UpDown, assemble, depth_keys};
+
+    /// Switches with two-way cables, each with two terminals.
+    fn network(switches: u32, cables: &[(u32, u32)]) -> Network {
+        let ends = (0..2 * switches).map(|terminal| (switches + terminal, terminal / 2));
+        let both = cables.iter().copied().chain(ends).flat_map(|(a, b)| [(a, b), (b, a)]);
+        let (source, target) = both.unzip();
+        Network::new(switches as usize, 2 * switches as usize, source, target).unwrap()
+    }
+
+    #[test]
+    fn many_pairs_are_taken_together_with_the_same_verdict() {
+        let stages: Vec<(u32, u32)> = (0..3).flat_map(|leaf| (3..5).map(move |top| (leaf, top))).collect();
+        let ring: Vec<(u32, u32)> = (0..5).map(|switch| (switch, (switch + 1) % 5)).collect();
+        for (cables, is_cyclic) in [(&stages, false), (&ring, true)] {
+            let net = network(5, cables);
+            let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0 };
+            let table = if is_cyclic {
+                assemble(&net, &mut ShortestPath::new(crate::NextHops::All), options)
+            } else {
+                assemble(&net, &mut UpDown::new(depth_keys(&net, 3)), options)
+            };
+            let table = table.unwrap();
+            let class: Vec<u32> = (0..10).collect();
+            let view = View {
+                group_start: &table.groups.start,
+                group_links: &table.groups.links,
+                route: &table.route,
+                class_column: &table.class_column,
+                class_exit: &table.class_exit,
+                classes: table.classes,
+                terminal_class: &class,
+                via_switch: &[],
+                via_class: &[],
+            };
+            let found = [0, MANY].map(|many| cycle_beyond(&net, view, many).unwrap());
+            assert_eq!(found[0], found[1]);
+            assert_eq!(found[0].is_some(), is_cyclic);
+            assert!(is_cyclic || waits(&net, view, 0).unwrap().is_none());
+        }
+    }
 }

@@ -48,6 +48,9 @@ pub use view::View;
 /// No entry, no group, no link.
 pub const NONE: u32 = u32::MAX;
 
+/// The entry of a column at the switch that its classes lead to: each class has its own, [`View::class_exit`].
+pub const OWN: u32 = u32::MAX - 3;
+
 /// The paths to one destination switch.
 #[derive(Clone, Debug, Default)]
 pub struct Toward {

@@ -198,10 +198,10 @@ fn follow(
         if vertex == end {
             return Ok(());
         }
-        if vertex as usize >= net.switches || view.entry(vertex, class) == NONE {
+        if vertex as usize >= net.switches || view.entry(net, vertex, class) == NONE {
             break;
         }
-        links.push(view.group(view.entry(vertex, class) >> 1)[0]);
+        links.push(view.group(view.entry(net, vertex, class) >> 1)[0]);
     }
     let mut switches: Vec<u32> = links.iter().map(|&link| net.link_target[link as usize]).collect();
     switches.retain(|&vertex| (vertex as usize) < net.switches);

@@ -120,7 +120,7 @@ impl<'a> Waits<'a> {
     /// Moves packets as far as a table takes them, and records what they wait for.
     fn follow(&mut self, state: &mut Reached, class: u32, phase: usize) {
         let (view, dead) = (self.phases[phase].view, &self.dead[phase]);
-        let group = |switch: u32| match view.entry(switch, class) {
+        let group = |switch: u32| match view.entry(self.net, switch, class) {
             NONE => None,
             entry => Some(entry >> 1),
         };
@@ -216,6 +216,8 @@ mod tests {
             group_start: start,
             group_links: links,
             route,
+            class_column: &[],
+            class_exit: &[],
             classes: 4,
             terminal_class: class,
             via_switch: &[],

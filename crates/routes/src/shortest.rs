@@ -1,7 +1,6 @@
 //! Shortest paths on any graph.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 
@@ -53,9 +52,11 @@ impl Scheme for ShortestPath {
 /// Paths of least weight, such as those over the fewest links of a kind and, among these, over the fewest links.
 #[derive(Clone, Debug)]
 pub struct LeastWeight {
-    /// Per destination switch, then per switch: the weight of the paths, or [`u64::MAX`] without one.
-    pub distance: Vec<u64>,
+    /// Per destination switch, then per switch: the weight of the paths, or [`NONE`] without one.
+    pub distance: Vec<u32>,
     weight: Vec<u32>,
+    /// Per switch: source and weight of the edges that enter it.
+    into: Vec<Vec<(u32, u32)>>,
     edges: Vec<u32>,
 }
 
@@ -66,8 +67,12 @@ impl LeastWeight {
             return Err(RouteError::text("each link needs a weight of one or more"));
         }
         let first = (0..net.edges() as u32).map(|edge| weight[net.edge_links(edge)[0] as usize]);
-        let distance = vec![u64::MAX; net.switches * net.switches];
-        Ok(Self { distance, weight: first.collect(), edges: vec![] })
+        let weight: Vec<u32> = first.collect();
+        let end = |&edge: &u32| (net.edge_source[edge as usize], weight[edge as usize]);
+        let into =
+            (0..net.switches as u32).map(|switch| net.in_edges(switch).iter().map(end).collect()).collect();
+        let distance = vec![NONE; net.switches * net.switches];
+        Ok(Self { distance, weight, into, edges: vec![] })
     }
 }
 
@@ -80,31 +85,33 @@ impl Scheme for LeastWeight {
         out: &mut Toward,
     ) -> Result<(), RouteError> {
         let distance = &mut self.distance[to as usize * net.switches..][..net.switches];
-        distance.fill(u64::MAX);
+        distance.fill(NONE);
         distance[to as usize] = 0;
         out.order.clear();
-        let mut open = BinaryHeap::from([Reverse((0, to))]);
-        while let Some(Reverse((length, switch))) = open.pop() {
-            if length > distance[switch as usize] {
-                continue;
-            }
-            if switch != to {
-                out.order.push(switch);
-            }
-            for &edge in net.in_edges(switch) {
-                let (source, longer) =
-                    (net.edge_source[edge as usize], length + u64::from(self.weight[edge as usize]));
-                if longer < distance[source as usize] {
-                    distance[source as usize] = longer;
-                    open.push(Reverse((longer, source)));
+        // Paths have few different weights: a list for each is faster than a heap.
+        let mut open = BTreeMap::from([(0, vec![to])]);
+        while let Some((length, mut switches)) = open.pop_first() {
+            switches.sort_unstable();
+            for switch in switches {
+                if length > distance[switch as usize] {
+                    continue;
+                }
+                if switch != to {
+                    out.order.push(switch);
+                }
+                for &(source, weight) in &self.into[switch as usize] {
+                    let longer = length.saturating_add(weight);
+                    if longer < distance[source as usize] {
+                        distance[source as usize] = longer;
+                        open.entry(longer).or_default().push(source);
+                    }
                 }
             }
         }
         for &switch in &out.order {
             let left = |edge: u32| distance[net.edge_target[edge as usize] as usize];
             let least = |&&edge: &&u32| {
-                left(edge).checked_add(u64::from(self.weight[edge as usize]))
-                    == Some(distance[switch as usize])
+                left(edge).checked_add(self.weight[edge as usize]) == Some(distance[switch as usize])
             };
             self.edges.clear();
             self.edges.extend(net.out_edges(switch).iter().filter(least));

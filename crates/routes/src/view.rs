@@ -1,7 +1,7 @@
 //! Any table, borrowed and checked once.
 
 use crate::network::Rows;
-use crate::{NONE, Network, RouteError, Word};
+use crate::{NONE, Network, OWN, RouteError, Word};
 
 /// A table as slices; see the columns of the same names of the fabric.
 #[derive(Clone, Copy, Debug)]
@@ -10,8 +10,12 @@ pub struct View<'a> {
     pub group_start: &'a [u32],
     /// Links of all groups.
     pub group_links: &'a [u32],
-    /// Switch by class: group * 2 + strip, or [`NONE`].
+    /// Switch by column: group * 2 + strip, [`NONE`] or [`OWN`].
     pub route: &'a [u32],
+    /// Per class: its column; empty: each class has one.
+    pub class_column: &'a [u32],
+    /// Per class, if there are columns: its entry where that of the column is [`OWN`].
+    pub class_exit: &'a [u32],
     /// Number of classes.
     pub classes: usize,
     /// Per terminal: its class.
@@ -34,9 +38,25 @@ impl<'a> View<'a> {
             [self.group_start[group as usize] as usize..self.group_start[group as usize + 1] as usize]
     }
 
+    /// Whether classes share columns.
+    pub fn is_shared(&self) -> bool {
+        !self.class_column.is_empty()
+    }
+
+    /// Returns the number of columns of the table.
+    pub fn columns(&self, net: &Network) -> usize {
+        if self.is_shared() { self.route.len() / net.switches.max(1) } else { self.classes }
+    }
+
+    /// Returns the column of a class.
+    pub fn column(&self, class: u32) -> u32 {
+        self.class_column.get(class as usize).copied().unwrap_or(class)
+    }
+
     /// Returns the entry of a switch for a class.
-    pub fn entry(&self, switch: u32, class: u32) -> u32 {
-        self.route[switch as usize * self.classes + class as usize]
+    pub fn entry(&self, net: &Network, switch: u32, class: u32) -> u32 {
+        let entry = self.route[switch as usize * self.columns(net) + self.column(class) as usize];
+        if entry == OWN && self.is_shared() { self.class_exit[class as usize] } else { entry }
     }
 
     /// Refuses a table that does not fit the network; every index is safe afterwards.
@@ -50,8 +70,15 @@ impl<'a> View<'a> {
         if self.group_links.iter().any(|&link| link as usize >= net.links()) {
             return fail("group_links names a link that does not exist");
         }
-        if net.switches.checked_mul(self.classes) != Some(self.route.len()) {
+        if net.switches.checked_mul(self.columns(net)) != Some(self.route.len()) {
             return fail("route must have one row per switch and one column per class");
+        }
+        let of_classes = if self.is_shared() { self.classes } else { 0 };
+        if self.class_column.len() != of_classes || self.class_exit.len() != of_classes {
+            return fail("class_column and class_exit need one entry per class");
+        }
+        if self.class_column.iter().any(|&column| column as usize >= self.columns(net)) {
+            return fail("class_column names a column that does not exist");
         }
         if self.terminal_class.len() != net.terminals || self.via_class.len() != self.via_switch.len() {
             return fail("terminal_class and via_class need one entry per terminal and per intermediate");
@@ -76,12 +103,26 @@ impl<'a> View<'a> {
                 " leaves another switch than the rest of its group".into(),
             ]));
         }
-        for (switch, row) in self.route.chunks_exact(self.classes.max(1)).enumerate() {
-            let wrong =
-                |&&entry: &&u32| entry != NONE && owner.get((entry >> 1) as usize) != Some(&(switch as u32));
-            if let Some(entry) = row.iter().find(wrong) {
-                let text = format!("entry {entry} names a group of another switch than ");
-                return Err(RouteError::of([Word::Text(text), Word::Switch(switch as u32)]));
+        let fits = |entry: u32, switch: u32| owner.get((entry >> 1) as usize) == Some(&switch);
+        let alien = |entry: u32, switch: u32| {
+            let text = format!("entry {entry} names a group of another switch than ");
+            Err(RouteError::of([Word::Text(text), Word::Switch(switch)]))
+        };
+        // Per column: the switch where each class has its own entry.
+        let mut last = vec![NONE; self.columns(net)];
+        for (switch, row) in (0u32..).zip(self.route.chunks_exact(self.columns(net).max(1))) {
+            for (column, &entry) in row.iter().enumerate() {
+                if entry == OWN && self.is_shared() && last[column] == NONE {
+                    last[column] = switch;
+                } else if entry != NONE && !fits(entry, switch) {
+                    return alien(entry, switch);
+                }
+            }
+        }
+        for (&column, &exit) in self.class_column.iter().zip(self.class_exit) {
+            let switch = last[column as usize];
+            if switch != NONE && !fits(exit, switch) {
+                return alien(exit, switch);
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Following all packets of one class from switch to switch.
 
 use crate::view::Targets;
-use crate::{NONE, Network, RouteError, View, Word};
+use crate::{NONE, Network, OWN, RouteError, View, Word};
 
 /// Where the packets of a class end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub(crate) struct Walk<'a> {
     net: &'a Network,
     view: View<'a>,
     targets: &'a Targets,
-    /// Columns of neighbouring classes, each with consecutive entries: reading a large table by columns would miss the
-    /// cache at every switch.
+    /// Neighbouring columns, each with consecutive entries: reading a large table by columns would miss the cache at
+    /// every switch.
     block: Vec<u32>,
-    block_classes: std::ops::Range<usize>,
+    block_columns: std::ops::Range<usize>,
     column: std::ops::Range<usize>,
-    last: Option<End>,
+    last: Option<(u32, End)>,
     round: u32,
     /// Per switch: 2 * round while open, 2 * round + 1 when finished.
     state: Vec<u32>,
@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
             view,
             targets,
             block: vec![],
-            block_classes: 0..0,
+            block_columns: 0..0,
             column: 0..0,
             last: None,
             round: 0,
@@ -56,16 +56,21 @@ impl<'a> Walk<'a> {
     /// Whether packets of `class` take exactly the paths of the last run up to the switch that delivers them, as those
     /// for terminals of one switch mostly do; nothing then has to be followed again.
     pub(crate) fn repeats(&self, class: u32, end: End) -> bool {
-        let (Some(End::Terminal(before)), End::Terminal(now)) = (self.last, end) else {
+        let (Some((class_before, End::Terminal(before))), End::Terminal(now)) = (self.last, end) else {
             return false;
         };
-        let (net, class) = (self.net, class as usize);
+        let (net, view) = (self.net, self.view);
         let home = net.home(now) as usize;
         let same = home == net.home(before) as usize && net.entry(now) == net.entry(before);
-        if !same || !self.block_classes.contains(&class) {
+        let column = view.column(class) as usize;
+        if !same || !self.block_columns.contains(&column) {
             return false;
         }
-        let start = (class - self.block_classes.start) * net.switches;
+        if view.is_shared() && view.column(class_before) as usize == column {
+            let exit = view.entry(net, home as u32, class);
+            return exit != NONE && self.delivers(exit >> 1, now);
+        }
+        let start = (column - self.block_columns.start) * net.switches;
         let (ours, last) = (&self.block[start..start + net.switches], &self.block[self.column.clone()]);
         let alike = ours[..home] == last[..home] && ours[home + 1..] == last[home + 1..];
         alike && ours[home] != NONE && self.delivers(ours[home] >> 1, now)
@@ -77,21 +82,28 @@ impl<'a> Walk<'a> {
     }
 
     /// Makes the column of a class the current one.
-    fn select(&mut self, class: usize) {
+    fn select(&mut self, class: u32) {
         const BLOCK: usize = 64;
-        let switches = self.net.switches;
-        if !self.block_classes.contains(&class) {
-            let last = (class + BLOCK).min(self.view.classes);
-            self.block_classes = class..last;
+        let (switches, columns) = (self.net.switches, self.view.columns(self.net));
+        let column = self.view.column(class) as usize;
+        if !self.block_columns.contains(&column) {
+            let last = (column + BLOCK).min(columns);
+            self.block_columns = column..last;
             self.block.resize(switches * BLOCK, NONE);
-            for (switch, row) in self.view.route.chunks_exact(self.view.classes).enumerate() {
-                for (place, &entry) in row[class..last].iter().enumerate() {
+            for (switch, row) in self.view.route.chunks_exact(columns).enumerate() {
+                for (place, &entry) in row[column..last].iter().enumerate() {
                     self.block[place * switches + switch] = entry;
                 }
             }
         }
-        let start = (class - self.block_classes.start) * switches;
+        let start = (column - self.block_columns.start) * switches;
         self.column = start..start + switches;
+        if let Some(&exit) = self.view.class_exit.get(class as usize).filter(|&&exit| exit != NONE) {
+            let home = self.net.link_source[self.view.group(exit >> 1)[0] as usize] as usize;
+            if self.view.route[home * columns + column] == OWN {
+                self.block[start + home] = exit;
+            }
+        }
     }
 
     /// Follows `class` from every switch of `starts`; fails at the first loop, dead end or wrong arrival.
@@ -103,14 +115,14 @@ impl<'a> Walk<'a> {
     ) -> Result<(), RouteError> {
         self.round += 1;
         self.order.clear();
-        self.select(class as usize);
+        self.select(class);
         for start in starts {
             if self.state[start as usize] < 2 * self.round && end != End::Via(start) {
                 self.open(start, end)?;
                 self.descend(end)?;
             }
         }
-        self.last = Some(end);
+        self.last = Some((class, end));
         Ok(())
     }
 

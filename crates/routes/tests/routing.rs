@@ -1,7 +1,7 @@
 //! The rules on small and random networks: all packets arrive, and dependencies are as promised.
 
 use fabriloom_routes::{
-    DimensionOrder, NONE, Network, NextHops, Options, Scheme, SelfRouting, ShortestPath, Spread, Table,
+    DimensionOrder, NONE, Network, NextHops, OWN, Options, Scheme, SelfRouting, ShortestPath, Spread, Table,
     Traffic, UpDown, View, Wrap, assemble, dependency_cycle, depth_keys, loads, path, verify,
 };
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ fn lattice(shape: &[usize], per_switch: usize, parallel: usize, wrap: bool) -> (
 }
 
 fn table(net: &Network, scheme: &mut impl Scheme, spread: Spread, via: &[u32]) -> Table {
-    assemble(net, scheme, Options { spread, via }).unwrap()
+    assemble(net, scheme, Options { spread, via, shared_above: usize::MAX }).unwrap()
 }
 
 struct Whole {
@@ -60,6 +60,8 @@ impl Whole {
             group_start: &self.table.groups.start,
             group_links: &self.table.groups.links,
             route: &self.table.route,
+            class_column: &self.table.class_column,
+            class_exit: &self.table.class_exit,
             classes: self.table.classes,
             terminal_class: &self.class,
             via_switch: &self.via,
@@ -137,7 +139,7 @@ fn two_terminals_and_a_cable_are_a_network() {
 #[test]
 fn missing_ways_are_named() {
     let net = network(3, &[(0, 1)], &[0, 1, 2]);
-    let options = Options { spread: Spread::Adaptive, via: &[] };
+    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX };
     let error = assemble(&net, &mut ShortestPath::new(NextHops::All), options).unwrap_err();
     assert_eq!(error.to_string(), "no way from switch 2 to terminal 0 at switch 0");
 }
@@ -184,7 +186,7 @@ fn destinations_are_dealt_evenly_in_every_stage() {
     for switch in 0..4 {
         let mut used = vec![0; net.links()];
         for class in (0..16).filter(|class| class / 4 != switch) {
-            let group = whole.view().entry(switch, class) >> 1;
+            let group = whole.view().entry(&net, switch, class) >> 1;
             used[whole.view().group(group)[0] as usize] += 1;
         }
         let ups: Vec<i32> = (0..net.links()).filter(|&l| used[l] > 0).map(|l| used[l]).collect();
@@ -220,7 +222,7 @@ fn self_routing_demands_a_single_way() {
     // Terminals 4 and 5 on a diamond 0 > {1, 2} > 3 of one-way links.
     let (source, target) = (vec![4, 5, 0, 0, 1, 2, 3, 3], vec![0, 0, 1, 2, 3, 3, 4, 5]);
     let net = Network::new(4, 2, source, target).unwrap();
-    let options = Options { spread: Spread::Adaptive, via: &[] };
+    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX };
     let error = assemble(&net, &mut SelfRouting::default(), options).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -293,4 +295,49 @@ proptest! {
             prop_assert_eq!(load, if way.contains(&link) { 0.5 } else { 0.0 });
         }
     }
+}
+
+#[test]
+fn terminals_of_a_switch_that_share_a_column_have_the_entries_of_the_full_table() {
+    for (shape, via) in [(&[5][..], &[][..]), (&[3, 4], &[]), (&[3, 3], &[2, 5, 7])] {
+        let (net, coordinates) = lattice(shape, 3, 2, true);
+        let order: Vec<usize> = (0..shape.len()).collect();
+        let both = [0, usize::MAX].map(|shared_above| {
+            let wrap = if via.is_empty() { Wrap::Minimal } else { Wrap::NoEdgeTransit };
+            let mut scheme = DimensionOrder::new(&net, shape, &coordinates, &order, wrap).unwrap();
+            let options = Options { spread: Spread::Adaptive, via, shared_above };
+            Whole::new(&net, assemble(&net, &mut scheme, options).unwrap(), via)
+        });
+        let [shared, full] = [0, 1].map(|at| both[at].view());
+        assert!(shared.route.len() < full.route.len() && shared.group_links == full.group_links);
+        for switch in 0..net.switches as u32 {
+            for class in 0..full.classes as u32 {
+                let entries = [shared, full].map(|view| view.entry(&net, switch, class));
+                assert_eq!(entries[0], entries[1], "{switch} {class}");
+            }
+        }
+        verify(&net, shared).unwrap();
+        let [one, other] = [shared, full].map(|view| dependency_cycle(&net, view).unwrap());
+        assert_eq!(one, other);
+        assert!(one.is_some() || shape != [5]);
+        let [one, other] = [shared, full].map(|view| loads(&net, view, Traffic::Uniform).unwrap());
+        assert_eq!(one, other);
+    }
+}
+
+#[test]
+fn a_shared_column_leads_to_one_switch_and_each_class_leaves_it() {
+    let (net, coordinates) = lattice(&[3], 2, 1, false);
+    let mut scheme = DimensionOrder::new(&net, &[3], &coordinates, &[0], Wrap::Line).unwrap();
+    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0 };
+    let table = assemble(&net, &mut scheme, options).unwrap();
+    let fails = |change: &dyn Fn(&mut Table)| {
+        let mut other = table.clone();
+        change(&mut other);
+        verify(&net, Whole::new(&net, other, &[]).view()).unwrap_err().to_string()
+    };
+    assert!(fails(&|table| table.route[3] = OWN).contains("another switch"));
+    assert!(fails(&|table| table.class_exit.swap(0, 2)).contains("another switch"));
+    assert!(fails(&|table| table.class_exit.swap(0, 1)).contains("arrive elsewhere"));
+    assert!(fails(&|table| table.class_column[1] = 9).contains("does not exist"));
 }

@@ -28,7 +28,7 @@ impl Twin<'_> {
     }
 
     fn group_at(&self, switch: u32, class: u32) -> Option<u32> {
-        let entry = self.fabric.route[(switch * self.fabric.classes + class) as usize];
+        let entry = self.fabric.entry(0, switch, class);
         (entry != NONE).then_some(entry >> 1)
     }
 
@@ -42,7 +42,7 @@ impl Twin<'_> {
             if self.fabric.is_terminal(next) {
                 break;
             }
-            let entry = self.fabric.route[(at * self.fabric.classes + class) as usize];
+            let entry = self.fabric.entry(0, at, class);
             way.push(link);
             let deleted = entry % 2 == 1 || self.fabric.link_deletes_header[link as usize] != 0;
             if deleted || way.len() == self.fabric.switches as usize {

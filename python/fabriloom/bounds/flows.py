@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compile import Compiled
 from ..compile.several import port_pairs
-from ..routing import NONE
+from ..routing import NONE, OWN
 from ..scenario import ScenarioError
 from ..technology import Technology
 
@@ -150,8 +150,9 @@ class Network:
         self.switches = int(arrays["switches"])
         self.target = arrays["link_target"].astype(np.int64).tolist()
         self.out_link = arrays["terminal_out_link"].astype(np.int64).tolist()
-        self.classes = int(arrays["classes"])
         self.route = arrays["route"]
+        self.columns = len(self.route) // max(1, self.switches)
+        self.column, self.exit = arrays["class_column"], arrays["class_exit"]
         self.terminal_class = arrays["terminal_class"].astype(np.int64).tolist()
         start, links = arrays["group_start"].astype(np.int64), arrays["group_links"].astype(np.int64)
         self.groups = [tuple(links[a:b].tolist()) for a, b in pairwise(start.tolist())]
@@ -168,13 +169,19 @@ class Network:
             switch = self.target[link]
             if switch >= self.switches:
                 continue
-            links = self.groups[int(self.route[switch * self.classes + column]) >> 1]
+            links = self.groups[self._entry(switch, column) >> 1]
             found[link] = links
             for other in links:
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
         return found
+
+    def _entry(self, switch: int, column: int) -> int:
+        if not len(self.column):
+            return int(self.route[switch * self.columns + column])
+        entry = int(self.route[switch * self.columns + int(self.column[column])])
+        return int(self.exit[column]) if entry == OWN else entry
 
 
 def doubted(network: Network) -> ScenarioError | None:

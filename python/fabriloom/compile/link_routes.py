@@ -60,6 +60,8 @@ class LinkRoutes:
             """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
+            self._divided: dict[tuple[int, int], RouteTable] = {}
+            """Tables of planes by lanes, by the table and the number of lanes."""
             self.lane_table = routing.by_class([self._on_lanes(own) for own in self.classes.lanes])
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
@@ -153,7 +155,8 @@ class LinkRoutes:
         """Return a table by these lanes of each link, or by whole links where packets that wait hold them."""
         if self.technology.holds_wire:
             return table
-        return routing.divide(graph, table, len(own), self.lane_choice)
+        known = self._divided.get((id(table), len(own)))
+        return known or routing.divide(graph, table, len(own), self.lane_choice)
 
     def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:
         """Return the lanes of the whole network of those of some lanes of a plane's links."""
@@ -186,9 +189,11 @@ class LinkRoutes:
             message = "the table names lanes itself: leave traffic_class out"
             raise RoutingError(message, "traffic_class")
         try:
-            divided = [
-                routing.divide(plane, table, len(own), self.lane_choice) for plane, table in self.planes
-            ]
+            for plane, table in self.planes:
+                key = (id(table), len(own))
+                if key not in self._divided:
+                    self._divided[key] = routing.divide(plane, table, len(own), self.lane_choice)
+            divided = [self._divided[id(table), len(own)] for _, table in self.planes]
         except RoutingError as error:
             if len(own) == lanes:
                 raise
@@ -314,10 +319,20 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
 def _route_columns(table: RouteTable) -> Arrays:
     """Return the columns of groups and routes."""
     return {
-        "classes": table.route.shape[1],
         "group_switch": u32(table.group_switch),
         "group_start": u32(table.group_start),
         "group_links": u32(table.group_links),
-        "route": u32(table.route).ravel(),
         "terminal_class": u32(table.terminal_class),
+        **entry_columns(table),
+    }
+
+
+def entry_columns(table: RouteTable) -> Arrays:
+    """Return the columns of the entries."""
+    shared = table.shared
+    return {
+        "classes": table.classes,
+        "route": u32(table.rows).ravel(),
+        "class_column": u32([] if shared is None else shared.column),
+        "class_exit": u32([] if shared is None else shared.exit),
     }

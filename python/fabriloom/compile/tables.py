@@ -15,7 +15,7 @@ from ..scenario.sections.routing import AfterFault
 from ..technology.model import Ps
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
-from .link_routes import LinkRoutes
+from .link_routes import LinkRoutes, entry_columns
 from .own_sizes import narrowed
 
 Ints = NDArray[np.int64]
@@ -54,6 +54,7 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
     replacing = [merged.add(_table(scenario, routes, after, dead)) for dead in list(numbers)[1:]]
     return {
         **merged.columns(),
+        **entry_columns(routes.lane_table.full()),
         "switch_choice": routes.choices(merged.table()),
         "table_ticks": np.array([tick for tick, _ in moments], np.uint64),
         "table_number": u32([numbers[dead] for dead in needed]),

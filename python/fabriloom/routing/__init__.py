@@ -26,7 +26,7 @@ from .classes import by_class, on_lanes
 from .lanes import LANE_CHOICES, divide
 from .layers import layers_needed
 from .planes import ports_together, together
-from .table import NONE, RouteTable, RoutingError
+from .table import NONE, OWN, RouteTable, RoutingError
 
 if TYPE_CHECKING:
     from .hops import hops_needed
@@ -39,6 +39,7 @@ __all__ = [
     "KINDS",
     "LANE_CHOICES",
     "NONE",
+    "OWN",
     "PASS",
     "IntervalLabels",
     "RouteTable",

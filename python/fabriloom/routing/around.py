@@ -42,7 +42,7 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
     for number in np.unique(part[graph.terminal_exit_switches]).tolist():
         inside = np.flatnonzero(part == number)
         own, kept, terminals = _left(graph, inside, ~lost)
-        table = build(own, kind, **parameters)
+        table = build(own, kind, **parameters).full()
         entry = table.route.astype(np.int64)
         route[np.ix_(inside, terminals)] = np.where(entry == NONE, NONE, entry + 2 * groups)
         if table.layer is not None:
@@ -55,7 +55,7 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
         group_switch=np.concatenate(switch).astype(np.uint32),
         group_start=np.concatenate([[0], np.cumsum(np.concatenate(size))]).astype(np.uint32),
         group_links=np.concatenate(links).astype(np.uint32),
-        route=route,
+        rows=route,
         terminal_class=np.arange(graph.terminals, dtype=np.uint32),
         layer=layer if layer.any() else None,
         kind=kind,

@@ -22,9 +22,10 @@ def by_class(tables: Sequence[RouteTable]) -> RouteTable:
     A packet of traffic class ``c`` adds ``c`` times the number of classes of one table to the class of each
     header.
     """
-    first = tables[0]
     if len(tables) == 1:
-        return first
+        return tables[0]
+    tables = [table.full() for table in tables]
+    first = tables[0]
     check_size(len(first.route), sum(table.classes for table in tables), "traffic_class")
     groups = np.cumsum([0, *(table.groups for table in tables)])
     starts = np.cumsum([0, *(len(table.group_links) for table in tables)])
@@ -38,5 +39,5 @@ def by_class(tables: Sequence[RouteTable]) -> RouteTable:
         group_switch=np.concatenate([table.group_switch for table in tables]),
         group_start=np.concatenate([*ends, starts[-1:]]).astype(np.uint32),
         group_links=np.concatenate([table.group_links for table in tables]),
-        route=np.concatenate(routes, axis=1).astype(np.uint32),
+        rows=np.concatenate(routes, axis=1).astype(np.uint32),
     )

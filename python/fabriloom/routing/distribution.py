@@ -95,8 +95,9 @@ def with_distributions(
         (number, switch, links) for number, one in enumerate(found) for switch, links in one.links.items()
     ]
     sizes = [len(links) for _, _, links in rows]
-    route = np.full((len(table.route), table.classes + len(found)), NONE, np.uint32)
-    route[:, : table.classes] = table.route
+    table = table.full()
+    route = np.full((len(table.rows), table.classes + len(found)), NONE, np.uint32)
+    route[:, : table.classes] = table.rows
     for row, (number, switch, _) in enumerate(rows):
         route[switch, table.classes + number] = 2 * (table.groups + row)
     start = np.concatenate([table.group_start, table.group_start[-1] + np.cumsum(sizes)])
@@ -106,7 +107,7 @@ def with_distributions(
         group_switch=_numbers(table.group_switch, [switch for _, switch, _ in rows]),
         group_start=start.astype(np.uint32),
         group_links=_numbers(table.group_links, links),
-        route=route,
+        rows=route,
         terminal_class=_numbers(table.terminal_class, range(table.classes, table.classes + len(found))),
     )
     return wider, np.repeat([0, 1], [table.groups, len(rows)]).astype(np.uint8)

@@ -19,13 +19,14 @@ def drawn(graph: Graph, table: RouteTable, seed: int) -> RouteTable:
 
     Equal seeds give equal tables on every machine.
     """
-    used = table.route != NONE
-    group, deleted = table.route[used] >> 1, table.route[used] & 1
+    table = table.full()
+    used = table.rows != NONE
+    group, deleted = table.rows[used] >> 1, table.rows[used] & 1
     first = table.group_start.astype(np.int64)
     size = np.diff(first)
     place = _numbers(np.flatnonzero(used), seed) % size[group].astype(np.uint64)
     link = table.group_links[first[group] + place.astype(np.int64)]
-    route = np.full_like(table.route, NONE)
+    route = np.full_like(table.rows, NONE)
     links = np.flatnonzero(graph.link_source < graph.switches)
     number = np.zeros(graph.links, np.uint32)
     number[links] = np.arange(len(links), dtype=np.uint32)
@@ -35,7 +36,7 @@ def drawn(graph: Graph, table: RouteTable, seed: int) -> RouteTable:
         group_switch=graph.link_source[links].astype(np.uint32),
         group_start=np.arange(len(links) + 1, dtype=np.uint32),
         group_links=links.astype(np.uint32),
-        route=route,
+        rows=route,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..topology.graph import Graph
 from .layers import layered, minimal_layers
 from .native import Core, numbers
-from .table import RouteTable, RoutingError
+from .table import NONE, RouteTable, RoutingError
 from .up_down import up_down
 
 COUNTS = ("links", "global-links")
@@ -54,7 +54,7 @@ def hops(
         message = f"the longest path takes {needed} lanes, {each}{twice}, and {there}"
         raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
     what = "minimal paths, a lane per " + ("hop," if count == "links" else "global link,")
-    return layered(graph, made, np.maximum(most - left, 0), what, goals, "hops")
+    return layered(graph, made, most - np.minimum(left, most), what, goals, "hops")
 
 
 def hops_needed(graph: Graph) -> int:
@@ -66,7 +66,9 @@ def hops_needed(graph: Graph) -> int:
 def _paths(graph: Graph, count: str, spread: str, goals: Any) -> tuple[tuple[Any, ...], np.ndarray]:
     """Return the columns of a table, and per destination switch and switch the hops after the next."""
     groups = graph.layout.get("groups") if count == "global-links" else None
-    made, distance = Core(graph).least_weight(numbers(_weights(graph, groups)), spread, goals)
+    core = Core(graph)
+    core.check_size(spread, goals)
+    made, distance = core.least_weight(numbers(_weights(graph, groups)), spread, goals)
     return made, _hops_left(distance.reshape(graph.switches, graph.switches), count)
 
 
@@ -87,8 +89,13 @@ def _weights(graph: Graph, groups: Any) -> np.ndarray:
 
 def _hops_left(distance: np.ndarray, count: str) -> np.ndarray:
     """Return, per destination switch and switch, the hops that follow the next one: 0 on the last."""
-    known = np.where(distance == np.iinfo(np.uint64).max, 0, distance).astype(np.int64)
-    return np.maximum(known - 1, 0) if count == "links" else known // _GLOBAL
+    distance[distance == NONE] = 0
+    # In place: with thousands of switches each copy takes gigabytes.
+    if count == "global-links":
+        distance //= np.uint32(_GLOBAL)
+    else:
+        distance -= distance > 0
+    return distance.astype(np.min_scalar_type(distance.max(initial=0)))
 
 
 def valiant(

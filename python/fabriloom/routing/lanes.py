@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from .shortest_path import shortest_path
-from .table import NONE, RouteTable, RoutingError
+from .table import NONE, OWN, RouteTable, RoutingError, Shared
 
 LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "escape")
 
 Ints = NDArray[np.int64]
 
+_MOST_MARKED = 1 << 26
+"""Keys of groups below this are marked in a list; more are sorted."""
 _ENTRIES_AT_ONCE = 1 << 20
 """About this many entries of a routing table are turned into numbers of groups at a time."""
 _BEFORE, _BEHIND, _ALL = 0, 1, 2
@@ -23,11 +27,11 @@ _BEFORE, _BEHIND, _ALL = 0, 1, 2
 
 @dataclass(frozen=True)
 class _Part:
-    """Links of a table and, per switch and class, the set of lanes that belongs to them."""
+    """Links of a table and, per switch and class (or column), the set of lanes that belongs to them."""
 
     table: RouteTable
     sets: list[Ints]
-    kinds: Ints
+    kinds: NDArray[Any]
 
 
 def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = None) -> RouteTable:
@@ -59,21 +63,23 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
         if layers > lanes:
             raise RoutingError(f"the table needs {layers} lanes, and there are {lanes}", "kind")
         sets = np.array_split(every, layers)
-        return replace(_regrouped([_Part(table, sets, table.layer.astype(np.int64))], lanes), layer=None)
+        return replace(_regrouped([_Part(table, sets, table.layer)], lanes), layer=None)
     if lanes == 1 and choice == "any":
         return table
     if choice in ("dateline", "wide-dateline"):
         _check_dateline(graph, table, lanes)
+        table = table.full() if choice == "wide-dateline" else table
         return _regrouped([_ordered(graph, table, lanes, choice == "wide-dateline")], lanes)
     if choice == "escape":
-        own = _escapes(graph, table, lanes)
-        ways = shortest_path(graph, "adaptive", [], next_hops="all")
-        free = _Part(ways, [every[own:]], np.broadcast_to(0, table.route.shape))
+        own, table = _escapes(graph, table, lanes), table.full()
+        ways = shortest_path(graph, "adaptive", [], next_hops="all").full()
+        free = _Part(ways, [every[own:]], np.broadcast_to(0, table.rows.shape))
         return _regrouped([free, _ordered(graph, table, own)], lanes)
     if choice == "destination":
-        kinds = np.broadcast_to(_ends(graph, table)[1] % lanes, table.route.shape)
+        table = table.full()
+        kinds = np.broadcast_to(_ends(graph, table)[1] % lanes, table.rows.shape)
         return _regrouped([_Part(table, [np.array([lane]) for lane in range(lanes)], kinds)], lanes)
-    return _regrouped([_Part(table, [every], np.broadcast_to(0, table.route.shape))], lanes)
+    return _regrouped([_Part(table, [every], np.broadcast_to(0, table.rows.shape))], lanes)
 
 
 def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
@@ -81,34 +87,82 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     table = parts[-1].table
     sizes = [part.table.groups * len(part.sets) for part in parts]
     # A few rows at a time: the keys of a whole table take several times its memory.
-    count = max(_ENTRIES_AT_ONCE // max(table.route.shape[1], 1), 1)
-    blocks = [slice(first, first + count) for first in range(0, len(table.route), count)]
-    kinds = [np.unique(_keys(parts, sizes, rows)) for rows in blocks]
-    found = np.unique(np.concatenate([np.zeros(0, np.int64), *kinds]))
-    members = [_members(parts, sizes, int(one), lanes) for one in found]
-    route = np.full(table.route.shape, NONE, np.uint32)
-    for rows in blocks:
-        used = table.route[rows] != NONE
-        entry = np.searchsorted(found, _keys(parts, sizes, rows))
-        route[rows][used] = entry * 2 + (table.route[rows][used] & 1)
+    count = max(_ENTRIES_AT_ONCE // max(table.rows.shape[1], 1), 1)
+    blocks = [slice(first, first + count) for first in range(0, len(table.rows), count)]
+    exits = _exit_keys(parts[-1], table.shared)
+    found, place = _numbered([exits, *(_keys(parts, sizes, rows) for rows in blocks)], math.prod(sizes))
+    rows_of = np.full(table.rows.shape, NONE, np.uint32)
+    for rows, entry in zip(blocks, place[1:], strict=True):
+        old = table.rows[rows]
+        used = old < OWN
+        rows_of[rows][used] = entry * 2 + (old[used] & 1)
+        rows_of[rows][old == OWN] = OWN
+    start, links = _all_members(parts, sizes, found, lanes)
     return replace(
         table,
         group_switch=table.group_switch[found % sizes[-1] // len(parts[-1].sets)],
-        group_start=np.cumsum([0, *map(len, members)]).astype(np.uint32),
-        group_links=np.concatenate([np.zeros(0, np.int64), *members]).astype(np.uint32),  # none on a cable
+        group_start=start.astype(np.uint32),
+        group_links=links.astype(np.uint32),
         group_lanes=None,
-        route=route,
+        rows=rows_of,
+        shared=None if table.shared is None else _exits(table.shared, place[0]),
     )
+
+
+def _exit_keys(part: _Part, shared: Shared | None) -> Ints:
+    """Return the keys of the entries that classes have of their own."""
+    if shared is None:
+        return np.zeros(0, np.int64)
+    used = shared.exit != NONE
+    group = (shared.exit[used] >> 1).astype(np.int64)
+    kind = part.kinds[part.table.group_switch[group], shared.column[used]]
+    return group * len(part.sets) + kind
+
+
+def _exits(shared: Shared, number: Ints) -> Shared:
+    """Return the same columns with these groups."""
+    exits, used = shared.exit.copy(), shared.exit != NONE
+    exits[used] = number * 2 + (exits[used] & 1)
+    return Shared(shared.column, exits)
+
+
+def _numbered(keys: list[Ints], most: int) -> tuple[Ints, list[NDArray[Any]]]:
+    """Return the different keys, all below ``most``, in order, and the place of each key among them."""
+    if most > _MOST_MARKED:
+        found = np.unique(np.concatenate([np.zeros(0, np.int64), *map(np.unique, keys)]))
+        return found, [np.searchsorted(found, block) for block in keys]
+    marked = np.zeros(most, bool)
+    for block in keys:
+        marked[block] = True
+    place = np.cumsum(marked, dtype=np.uint32) - np.uint32(1)
+    return np.flatnonzero(marked), [place[block] for block in keys]
 
 
 def _keys(parts: list[_Part], sizes: list[int], rows: slice) -> Ints:
     """Return a number for the groups and sets of lanes of every entry of some rows that leads somewhere."""
-    used = parts[-1].table.route[rows] != NONE
+    used = parts[-1].table.rows[rows] < OWN
     key = np.zeros(int(used.sum()), np.int64)
     for part, size in zip(parts, sizes, strict=True):
-        group = (part.table.route[rows][used] >> 1).astype(np.int64)
+        group = (part.table.rows[rows][used] >> 1).astype(np.int64)
         key = key * size + group * len(part.sets) + part.kinds[rows][used]
     return key
+
+
+def _all_members(parts: list[_Part], sizes: list[int], found: Ints, lanes: int) -> tuple[Ints, Ints]:
+    """Return the start of each group in the list of its lanes, and this list."""
+    if len(parts) > 1 or parts[0].table.group_lanes is not None:
+        members = [_members(parts, sizes, int(one), lanes) for one in found]
+        start = np.cumsum([0, *map(len, members)])
+        return start, np.concatenate([np.zeros(0, np.int64), *members])  # none on a cable
+    (part,) = parts
+    group, kind = np.divmod(found, len(part.sets))
+    first, begin = part.table.group_start.astype(np.int64), np.cumsum([0, *map(len, part.sets)])
+    links, own = np.diff(first)[group], np.diff(begin)[kind]
+    start = np.concatenate([[0], np.cumsum(links * own)])
+    row = np.repeat(np.arange(len(found)), links * own)
+    lane, link = np.divmod(np.arange(start[-1]) - start[row], links[row])
+    of_link = part.table.group_links.astype(np.int64)[first[group][row] + link]
+    return start, of_link * lanes + np.concatenate(part.sets)[begin[kind][row] + lane]
 
 
 def _members(parts: list[_Part], sizes: list[int], key: int, lanes: int) -> Ints:
@@ -137,6 +191,16 @@ def _ends(graph: Graph, table: RouteTable) -> tuple[Ints, Ints]:
     home[table.terminal_class], number[table.terminal_class] = into, np.arange(graph.terminals)
     home[table.via_class], number[table.via_class] = table.via_switch, np.arange(len(table.via_switch))
     return home, number
+
+
+def _goals(graph: Graph, table: RouteTable) -> Ints:
+    """Return, per column, the switch that it leads to."""
+    by_class = _ends(graph, table)[0]
+    if table.shared is None:
+        return by_class
+    found = np.zeros(table.rows.shape[1], np.int64)
+    found[table.shared.column] = by_class
+    return found
 
 
 def _has_rings(graph: Graph) -> bool:
@@ -173,13 +237,13 @@ def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
 def _ordered(graph: Graph, table: RouteTable, lanes: int, wide: bool = False) -> _Part:
     """Return the first ``lanes`` lanes in dimension order, divided by the dateline if there are rings."""
     if not _has_rings(graph):
-        return _Part(table, [np.arange(lanes)], np.broadcast_to(0, table.route.shape))
+        return _Part(table, [np.arange(lanes)], np.broadcast_to(0, table.rows.shape))
     half = lanes // 2
     sets = [np.arange(half), np.arange(half, lanes), np.arange(lanes)]
     return _Part(table, sets, _sides(graph, table, wide))
 
 
-def _sides(graph: Graph, table: RouteTable, wide: bool) -> Ints:
+def _sides(graph: Graph, table: RouteTable, wide: bool) -> NDArray[np.int8]:
     """Return, per switch and class, the set of lanes; dimension order follows one dimension at a time."""
     shape = np.asarray(graph.layout["shape"], np.int64)
     places = np.asarray(graph.layout["coordinates"], np.int64)
@@ -194,13 +258,14 @@ def _sides(graph: Graph, table: RouteTable, wide: bool) -> Ints:
     ringed = inside & (side > 2)
     upward = step[rows, dimension] % side == 1
     here = places[source, dimension]
-    ends = places[_ends(graph, table)[0]]
-    found = np.zeros(table.route.shape, np.int64)
-    for switch, row in enumerate(table.route):
-        group = np.where(row == NONE, 0, row >> 1)
+    ends = places[_goals(graph, table)]
+    found = np.full(table.rows.shape, _ALL, np.int8)
+    for switch, row in enumerate(table.rows):
+        group = np.where(row < OWN, row >> 1, 0)
         goal = ends[np.arange(len(row)), dimension[group]]
         ahead = np.where(upward[group], here[group] > goal, here[group] < goal)
-        found[switch] = np.where(ringed[group], np.where(ahead, _BEFORE, _BEHIND), _ALL)
+        in_ring = ringed[group] & (row != OWN)
+        found[switch] = np.where(in_ring, np.where(ahead, _BEFORE, _BEHIND), _ALL)
     if wide:
         opened = _opened(table, found == _BEFORE, np.stack([source, target, dimension * 2 + upward]))
         found[(found == _BEHIND) & opened] = _ALL
@@ -213,9 +278,9 @@ def _opened(table: RouteTable, before: NDArray[np.bool_], ways: Ints) -> NDArray
     No such packet may leave in the same direction, at this switch or at the next switch of the ring. ``ways``
     has switch, next switch and direction of each group.
     """
-    used = np.where(table.route == NONE, 0, table.route >> 1)
+    used = np.where(table.rows == NONE, 0, table.rows >> 1)
     crossing = np.zeros(ways.shape[1], bool)
-    crossing[used[before & (table.route != NONE)]] = True
+    crossing[used[before & (table.rows != NONE)]] = True
     source, target, direction = ways.tolist()
     crossed = {way for way, is_so in zip(zip(source, direction, strict=True), crossing, strict=True) if is_so}
     ends = zip(source, target, direction, strict=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..topology.graph import Graph
-from .native import Core, numbers
+from .native import Core, numbers, table_of
 from .table import RouteTable, RoutingError
 from .up_down import one_way, root_of
 
@@ -84,24 +85,17 @@ def layered(graph: Graph, made: tuple[Any, ...], layer: Any, what: str, via: Any
         via: intermediate switches; the way from them has layers of its own, above those of the way to them.
         kind: name of the rule.
     """
-    group_switch, group_start, group_links, route = made
+    table = table_of(graph, made, via, kind)
     home = np.asarray(graph.terminal_exit_switches)
-    by_class = layer[home].T
+    # Columns that terminals share are those of the switches with terminals, in order.
+    by_class = layer[home if table.shared is None else np.unique(home)].T
     if len(via):
         to_middle = layer[via.astype(np.int64)].T
         by_class = np.concatenate([by_class + int(to_middle.max(initial=0)) + 1, to_middle], axis=1)
     layers = int(by_class.max(initial=0)) + 1
-    classes = graph.terminals + len(via)
     ways = f"{what} to a random switch and from it" if len(via) else what
-    return RouteTable(
-        group_switch=group_switch,
-        group_start=group_start,
-        group_links=group_links,
-        route=route.reshape(graph.switches, classes),
-        terminal_class=np.arange(graph.terminals, dtype=np.uint32),
-        via_switch=via,
-        via_class=np.arange(graph.terminals, classes, dtype=np.uint32),
+    return replace(
+        table,
         layer=np.ascontiguousarray(by_class.astype(np.uint8)),
-        kind=kind,
         note=f"{ways} in {layers} layers of lanes" if layers > 1 else f"{ways} in one layer",
     )

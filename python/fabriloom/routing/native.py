@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..topology.graph import Graph
-from .table import RouteTable, RoutingError, check_size
+from .table import RouteTable, RoutingError, Shared, check_size
+
+SHARED_ABOVE = 1 << 22
+"""Adaptive tables with more entries than this have a column per switch, which its terminals share."""
 
 
 def numbers(values: ArrayLike) -> NDArray[np.uint32]:
@@ -27,7 +30,7 @@ class Core:
         self.graph = graph
         self.parameter = parameter
         ends = numbers(graph.link_source), numbers(graph.link_target)
-        self._network: Any = self.named(RouteNetwork)(graph.switches, graph.terminals, *ends)
+        self._network: Any = self.named(RouteNetwork)(graph.switches, graph.terminals, *ends, SHARED_ABOVE)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return self.named(getattr(self._network, name))
@@ -60,20 +63,34 @@ class Core:
     ) -> RouteTable:
         """Build a table by a rule of the core; classes are those of the terminals, then of ``via``."""
         via_switch = numbers(via)
-        check_size(self.graph.switches, self.graph.terminals + len(via_switch), self.parameter)
+        self.check_size(spread, via_switch)
         made = getattr(self, rule)(*arguments, spread, via_switch)
-        group_switch, group_start, group_links, route = made
-        terminals = self.graph.terminals
-        return RouteTable(
-            group_switch=group_switch,
-            group_start=group_start,
-            group_links=group_links,
-            route=route.reshape(self.graph.switches, terminals + len(via_switch)),
-            terminal_class=np.arange(terminals, dtype=np.uint32),
-            via_switch=via_switch,
-            via_class=np.arange(terminals, terminals + len(via_switch), dtype=np.uint32),
-            kind=kind,
-        )
+        return table_of(self.graph, made, via_switch, kind)
+
+    def check_size(self, spread: str, via: NDArray[np.uint32]) -> None:
+        """Raise ``RoutingError`` if the table of a rule would be too large."""
+        switches, columns = self.graph.switches, self.graph.terminals + len(via)
+        shared = spread == "adaptive" and switches * columns > SHARED_ABOVE
+        if shared:
+            columns = len(np.unique(self.graph.terminal_exit_switches)) + len(via)
+        check_size(switches, columns, self.parameter, shared)
+
+
+def table_of(graph: Graph, made: tuple[Any, ...], via: NDArray[np.uint32], kind: str) -> RouteTable:
+    """Return the table of the columns that the core made: classes of the terminals, then of ``via``."""
+    group_switch, group_start, group_links, rows, column, exit_ = made
+    terminals = graph.terminals
+    return RouteTable(
+        group_switch=group_switch,
+        group_start=group_start,
+        group_links=group_links,
+        rows=rows.reshape(graph.switches, -1 if graph.switches else terminals + len(via)),
+        terminal_class=np.arange(terminals, dtype=np.uint32),
+        via_switch=via,
+        via_class=np.arange(terminals, terminals + len(via), dtype=np.uint32),
+        shared=Shared(column, exit_) if len(column) else None,
+        kind=kind,
+    )
 
 
 class RingCore(Core):
@@ -94,11 +111,13 @@ class RingCore(Core):
 
 def columns(table: RouteTable) -> tuple[NDArray[np.uint32], ...]:
     """Return the columns of a table in the order in which the core takes them."""
+    shared = [()] * 2 if table.shared is None else [table.shared.column, table.shared.exit]
     return (
         numbers(table.group_start),
         numbers(table.group_links),
-        numbers(table.route),
+        numbers(table.rows),
         numbers(table.terminal_class),
         numbers(table.via_switch),
         numbers(table.via_class),
+        *map(numbers, shared),
     )

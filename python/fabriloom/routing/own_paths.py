@@ -103,7 +103,8 @@ class _Maker:
 
     def over(self, others: RouteTable) -> RouteTable:
         """Return the other table with these links instead of its own."""
-        route = np.array(others.route, np.uint32)
+        others = others.full()
+        route = np.array(others.rows, np.uint32)
         switches, links = list(others.group_switch), list(others.group_links)
         starts = list(others.group_start)
         groups: dict[int, int] = {}
@@ -119,6 +120,6 @@ class _Maker:
             group_switch=np.array(switches, np.uint32),
             group_start=np.array(starts, np.uint32),
             group_links=np.array(links, np.uint32),
-            route=route,
+            rows=route,
             kind="paths",
         )

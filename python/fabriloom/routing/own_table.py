@@ -227,7 +227,7 @@ class _Maker:
             group_switch=self.graph.link_source[members[start[:-1]]].astype(np.uint32),
             group_start=start,
             group_links=members,
-            route=self.route,
+            rows=self.route,
             terminal_class=np.arange(self.graph.terminals, dtype=np.uint32),
             group_lanes=ways[:, 1] if (ways[:, 1] >= 0).any() else None,
             kind="table",

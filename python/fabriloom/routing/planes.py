@@ -24,6 +24,7 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
     planes = graph.planes
     if graph.several is None:
         return tables[0]
+    tables = [table.full() for table in tables]
     if len({len(table.via_switch) for table in tables}) > 1:
         raise RoutingError("universal routing needs planes of the same number of switches", "universal")
     classes = max(table.classes for table in tables)
@@ -45,7 +46,7 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
         group_switch=_numbers([table.group_switch + plane.first_switch for plane, table in pairs]),
         group_start=_numbers([*ends, starts[-1:]]),
         group_links=_numbers([table.group_links + plane.first_link * lanes for plane, table in pairs]),
-        route=route,
+        rows=route,
         terminal_class=port_class,
         via_switch=_numbers([table.via_switch + plane.first_switch for plane, table in pairs]),
         via_class=_numbers([table.via_class for table in tables]),

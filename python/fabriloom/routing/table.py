@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from ..reading import DescriptionError
 
 NONE = 0xFFFF_FFFF
 """No entry: packets of this class never reach this switch."""
-
+OWN = NONE - 3
+"""The entry of a column at the switch that its classes lead to: each class has its own."""
 
 MOST_ENTRIES = 1 << 27
 """Most entries of a table, 512 MB."""
@@ -33,12 +35,23 @@ class RoutingError(DescriptionError):
         """Kind and number of the switches, terminals and links in the message, in order."""
 
 
-def check_size(switches: int, classes: int, parameter: str | None) -> None:
+def check_size(switches: int, columns: int, parameter: str | None, shared: bool = False) -> None:
     """Raise ``RoutingError`` if the table would be too large."""
-    if switches * classes > MOST_ENTRIES:
-        message = f"a routing table of {switches:,} switches by {classes:,} destinations has "
-        message += f"{switches * classes:,} entries, more than the {MOST_ENTRIES:,} that are made; "
-        raise RoutingError(f"{message}take fewer switches or terminals", parameter)
+    if switches * columns > MOST_ENTRIES:
+        to, fewer = ("destination switches", "") if shared else ("destinations", " or terminals")
+        message = f"a routing table of {switches:,} switches by {columns:,} {to} has "
+        message += f"{switches * columns:,} entries, more than the {MOST_ENTRIES:,} that are made; "
+        raise RoutingError(f"{message}take fewer switches{fewer}", parameter)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Columns of a table that classes share: the terminals of a switch are reached over the same groups."""
+
+    column: NDArray[np.uint32]
+    """Per class: its column."""
+    exit: NDArray[np.uint32]
+    """Per class: its entry at the switch where that of its column is ``OWN``."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +64,9 @@ class RouteTable:
     """Start of each group in ``group_links``, and the end of the last; shape (groups + 1,)."""
     group_links: NDArray[np.uint32]
     """Links of all groups, in order of preference."""
-    route: NDArray[np.uint32]
-    """Group * 2 + (1 if the front header is deleted on output), or ``NONE``; shape (switches, classes)."""
+    rows: NDArray[np.uint32]
+    """Group * 2 + (1 if the front header is deleted on output), or ``NONE``; shape (switches, classes), or
+    (switches, columns) where classes share columns."""
     terminal_class: NDArray[np.uint32]
     """Per terminal: class of the header that leads to it."""
     via_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -61,8 +75,10 @@ class RouteTable:
     """Per entry of ``via_switch``: class of the header that leads there."""
     group_lanes: NDArray[np.int64] | None = None
     """Per entry of ``group_links``: the only allowed lane, or -1 for any; None: any lane everywhere."""
+    shared: Shared | None = None
+    """Columns that classes share; None: each class has one."""
     layer: NDArray[np.uint8] | None = None
-    """Layer of lanes of a packet by switch and class, shape (switches, classes); None: no layers."""
+    """Layer of lanes of a packet, of the shape of ``rows``; None: no layers."""
     threshold: int | None = None
     """By how much the queue to the destination, times its hops, may be longer than that to the random switch
     before a packet goes there; None: every packet goes."""
@@ -79,7 +95,30 @@ class RouteTable:
     @property
     def classes(self) -> int:
         """Number of classes."""
-        return self.route.shape[1]
+        return self.rows.shape[1] if self.shared is None else len(self.shared.column)
+
+    @cached_property
+    def route(self) -> NDArray[np.uint32]:
+        """The entries by switch and class. Raises ``RoutingError`` if these are too many."""
+        if self.shared is None:
+            return self.rows
+        check_size(len(self.rows), self.classes, None)
+        wide = self.rows[:, self.shared.column]
+        return np.where(wide == OWN, self.shared.exit, wide)
+
+    def full(self) -> RouteTable:
+        """Return the table with a column for each class. Raises ``RoutingError`` if it is too large."""
+        if self.shared is None:
+            return self
+        layer = None if self.layer is None else np.ascontiguousarray(self.layer[:, self.shared.column])
+        return replace(self, rows=self.route, layer=layer, shared=None)
+
+    def entries(self, switch: NDArray[np.int64], classes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return the entries of switches for classes."""
+        if self.shared is None:
+            return self.rows[switch, classes]
+        found = self.rows[switch, self.shared.column[classes]]
+        return np.where(found == OWN, self.shared.exit[classes], found)
 
     def group(self, group: int) -> NDArray[np.uint32]:
         """Return the links of a group, in order of preference."""

@@ -1,6 +1,6 @@
 //! Failures, and switches with time-outs.
 
-use super::{Fabric, acknowledge};
+use super::{Fabric, NONE, OWN, acknowledge};
 
 /// The repair time of a link that is never repaired.
 pub const NEVER: u64 = 1 << 62;
@@ -24,11 +24,29 @@ impl Fabric {
 
     /// Returns the entry of a class at a switch in a table: 0 is `route`, the others replace it.
     pub fn entry(&self, table: u32, switch: u32, class: u32) -> u32 {
+        if let Some(&column) = self.class_column.get(class as usize) {
+            let row = switch as usize * self.columns() + column as usize;
+            return if self.route[row] == OWN { self.class_exit[class as usize] } else { self.route[row] };
+        }
         let row = switch as usize * self.classes as usize + class as usize;
         match table {
             0 => self.route[row],
             _ => self.table_route[(table as usize - 1) * self.route.len() + row],
         }
+    }
+
+    /// Returns the number of columns of the routing table.
+    pub fn columns(&self) -> usize {
+        if self.class_column.is_empty() {
+            self.classes as usize
+        } else {
+            self.route.len() / self.switches.max(1) as usize
+        }
+    }
+
+    /// Whether some entry deletes the front header.
+    pub fn strips(&self) -> bool {
+        self.route.iter().chain(&self.class_exit).any(|&entry| entry != NONE && entry & 1 == 1)
     }
 
     /// Whether switches end packets that do not move.

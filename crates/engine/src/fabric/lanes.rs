@@ -1,6 +1,6 @@
 //! Lanes of links, and networks that are simulated character by character.
 
-use super::{Fabric, NONE, sharing};
+use super::{Fabric, sharing};
 
 impl Fabric {
     /// Returns the number of lanes of all links.
@@ -67,8 +67,7 @@ impl Fabric {
 
     /// Whether no header with characters is deleted or varies.
     fn keeps_headers(&self) -> bool {
-        let strips = |&entry: &u32| entry != NONE && entry & 1 == 1;
-        let deletes = self.link_deletes_header.contains(&1) || self.route.iter().any(strips);
+        let deletes = self.link_deletes_header.contains(&1) || self.strips();
         let via = self.via_header_chars > 0 && !self.via_switch.is_empty();
         !via && (self.header_chars == 0 || !deletes)
     }

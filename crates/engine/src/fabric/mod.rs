@@ -30,6 +30,8 @@ pub use words::{
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
 
+/// The entry of a column at the switch that its classes lead to: each class has its own, `class_exit`.
+pub const OWN: u32 = NONE - 3;
 columns! {
     scalars {
         /// Picoseconds in one tick; for the reader of the arrays.
@@ -267,8 +269,12 @@ columns! {
         /// Ports of all distributions.
         distribution_port: u32,
 
-        /// Switch by class: group number * 2 + (1 if the front header is deleted on output), or [`NONE`].
+        /// Switch by column: group number * 2 + (1 if the front header is deleted on output), [`NONE`] or [`OWN`].
         route: u32,
+        /// Per class (or empty: each has one): its column of `route`. Not with `table_ticks`.
+        class_column: u32,
+        /// Per class, if there is `class_column`: its entry where that of its column is [`OWN`].
+        class_exit: u32,
         /// Per terminal and one more: start of its ports; empty: port `t` is that of terminal `t`.
         terminal_ports: u32,
         /// Per terminal (or empty): one of [`port_choice`].

@@ -13,7 +13,7 @@ use super::timeline::START;
 use super::watchdog::timeout_at;
 use super::wire::Wire;
 use super::worm::{Order, Rows};
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::Fabric;
 use crate::kernel::Time;
 
 /// The state of a link. Fields that are read together are adjacent, because the links of a network exceed the cache;
@@ -244,8 +244,7 @@ impl Kind {
 
 /// Returns the minimum number of characters of a packet on a link: without a header where headers are deleted.
 fn shortest_packet(fabric: &Fabric) -> u32 {
-    let strips = |&entry: &u32| entry != NONE && entry & 1 == 1;
-    let deletes = fabric.link_deletes_header.contains(&1) || fabric.route.iter().any(strips);
+    let deletes = fabric.link_deletes_header.contains(&1) || fabric.strips();
     let header = if deletes { 0 } else { fabric.header_chars };
     let listed = fabric.list_length.iter().chain(&fabric.flow_length).chain(&fabric.length_values);
     let payload = fabric.length_min.iter().chain(listed).copied().min();

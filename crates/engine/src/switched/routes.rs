@@ -7,7 +7,7 @@
 
 use std::hint::cold_path;
 
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::{Fabric, NONE, OWN};
 
 /// The classes of a region have different entries. No table that fits into memory has such a large entry.
 const MIXED: u32 = NONE - 1;
@@ -38,12 +38,15 @@ pub(crate) struct Routes {
     rows: Vec<Row>,
     /// Columns of `table`.
     regions: usize,
-    /// Switch by region, if there are no rows: an entry of the full table, or [`MIXED`].
+    /// Switch by region, if there are no rows: an entry of the full table, or [`MIXED`]; empty if regions are columns.
     table: Vec<u32>,
 }
 
 impl Routes {
     pub fn new(fabric: &Fabric) -> Self {
+        if !fabric.class_column.is_empty() {
+            return Self::of_columns(fabric);
+        }
         let (region, regions) = regions(fabric);
         let mut table = vec![UNSEEN; fabric.switches as usize * regions];
         let used = used(fabric);
@@ -62,7 +65,19 @@ impl Routes {
         }
     }
 
-    /// Returns the entry of a class at a switch, as in `Fabric::route`.
+    /// Regions are the columns of the table already.
+    fn of_columns(fabric: &Fabric) -> Self {
+        let regions = fabric.columns();
+        let row = |row: &[u32]| {
+            let cells: Vec<u32> = row.iter().map(|&cell| if cell == OWN { MIXED } else { cell }).collect();
+            Row::new(&cells)
+        };
+        let rows = fabric.route.chunks_exact(regions.max(1)).map(row).collect::<Option<Vec<_>>>();
+        let rows = rows.unwrap_or_default();
+        Self { region: fabric.class_column.clone(), rows, regions, table: Vec::new() }
+    }
+
+    /// Returns the entry of a class at a switch, as `Fabric::entry`.
     #[inline(always)]
     pub fn entry(&self, fabric: &Fabric, switch: u32, class: u32) -> u32 {
         let region = self.region[class as usize];
@@ -70,12 +85,13 @@ impl Routes {
             Some(row) => row.entry(region),
             None => {
                 cold_path();
-                self.table[switch as usize * self.regions + region as usize]
+                let place = switch as usize * self.regions + region as usize;
+                self.table.get(place).copied().unwrap_or(MIXED)
             }
         };
         if entry == MIXED {
             cold_path();
-            return fabric.route[switch as usize * fabric.classes as usize + class as usize];
+            return fabric.entry(0, switch, class);
         }
         entry
     }

@@ -59,7 +59,7 @@ def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
     part = np.ones(len(source))
     first = table.group_start.astype(np.int64)
     while len(flow):
-        entry = table.route[ends, table.terminal_class[aim[flow]]]
+        entry = table.entries(ends, table.terminal_class[aim[flow]])
         assert not np.any(entry == NONE)
         group = (entry >> 1).astype(np.int64)
         size = first[group + 1] - first[group]

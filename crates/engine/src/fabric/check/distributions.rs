@@ -44,9 +44,9 @@ fn alone(f: &Fabric) -> Checked {
 /// Refuses a cycle of switches, and an end at a port that is not in the distribution.
 fn leads_to_its_ports(f: &Fabric, target: u32) -> Checked {
     let row = (target - f.ports()) as usize;
-    let class = f.terminal_class[target as usize] as usize;
+    let class = f.terminal_class[target as usize];
     let to = f.distributed_to(target);
-    let entry = |switch: u32| f.route[switch as usize * f.classes as usize + class];
+    let entry = |switch: u32| f.entry(0, switch, class);
     // A switch is finished when no unfinished one leads to it; the remaining switches form a cycle.
     let mut leading = vec![0_u32; f.switches as usize];
     let next = |switch: u32| {

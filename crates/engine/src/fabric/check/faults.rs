@@ -45,6 +45,9 @@ fn tables(f: &Fabric) -> Checked {
     if let Some(row) = f.table_ticks.iter().position(|&ticks| ticks >= NEVER) {
         return fail("table_ticks", row, f.table_ticks[row], "below 2^62");
     }
+    if !f.table_ticks.is_empty() && !f.class_column.is_empty() {
+        return fail("class_column", 0, f.class_column[0], "nothing with table_ticks");
+    }
     let rows = f.route.len().max(1);
     if !f.table_route.len().is_multiple_of(rows) {
         return fail(

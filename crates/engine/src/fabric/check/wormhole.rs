@@ -1,7 +1,7 @@
 //! Checks of wormhole networks: switches, groups and routes.
 
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, MOST_LANES, NONE, arbiter, choice, length, sharing};
+use crate::fabric::{Fabric, MOST_LANES, NONE, OWN, arbiter, choice, length, sharing};
 
 /// Refuses arrays that do not describe a wormhole network.
 pub fn check(fabric: &Fabric) -> Checked {
@@ -62,7 +62,13 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("group_links", f.group_links.len(), f.group_links.len()),
         ("via_switch", f.via_switch.len(), f.via_switch.len()),
         ("group_start", f.group_start.len(), groups + 1),
-        ("route", f.route.len(), switches * f.classes as usize),
+        ("route", f.route.len(), switches * f.columns()),
+        (
+            "class_column",
+            f.class_column.len(),
+            if f.class_column.is_empty() { 0 } else { f.classes as usize },
+        ),
+        ("class_exit", f.class_exit.len(), f.class_column.len()),
         ("terminal_class", f.terminal_class.len(), ports + f.distributions() as usize),
         ("port_priority", f.port_priority.len(), if f.port_priority.is_empty() { 0 } else { ports }),
         ("via_class", f.via_class.len(), f.via_switch.len()),
@@ -223,13 +229,26 @@ fn routes(f: &Fabric) -> Checked {
         (f.classes - most.min(f.classes)) as usize,
         "0, or a class less those of headers",
     )?;
-    let classes = f.classes.max(1) as usize;
-    for (column, entries) in [("route", &f.route), ("table_route", &f.table_route)] {
+    let columns = f.columns().max(1);
+    below("class_column", &f.class_column, columns, "a column")?;
+    let fits =
+        |entry: u32, switch: usize| f.group_switch.get((entry >> 1) as usize) == Some(&(switch as u32));
+    // Per column: the switch where each class has its own entry.
+    let mut last = vec![NONE; if f.class_column.is_empty() { 0 } else { columns }];
+    for (name, entries) in [("route", &f.route), ("table_route", &f.table_route)] {
         for (row, &entry) in entries.iter().enumerate().filter(|&(_, &entry)| entry != NONE) {
-            let (group, switch) = ((entry >> 1) as usize, row % f.route.len().max(1) / classes);
-            if group >= f.groups() || f.group_switch[group] as usize != switch {
-                return fail(column, row, entry, "a group of its own switch");
+            let switch = row % f.route.len().max(1) / columns;
+            if entry == OWN && last.get(row % columns) == Some(&NONE) {
+                last[row % columns] = switch as u32;
+            } else if !fits(entry, switch) {
+                return fail(name, row, entry, "a group of its own switch");
             }
+        }
+    }
+    for (class, (&column, &exit)) in f.class_column.iter().zip(&f.class_exit).enumerate() {
+        let switch = last[column as usize];
+        if switch != NONE && !fits(exit, switch as usize) {
+            return fail("class_exit", class, exit, "a group of the switch that its column leads to");
         }
     }
     Ok(())

@@ -1,0 +1,143 @@
+"""How long large networks take to load, to check and to start, and what memory: writes ``SCALE.md``.
+
+``python benches/scale.py``; ``--quick`` the smallest ones only, and writes nothing. Each case runs in a
+process of its own. What is refused is in the table, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from common import asked, joined, simulation, told, write
+
+SMALL: dict[str, dict[str, Any]] = {
+    "torus": {"shape": [8, 8]},
+    "clos": {"terminals": 1024},
+    "fat_tree": {"arity": 16},
+    "dragonfly": {"switches_per_group": 8},
+}
+"""What the smallest network of each family has."""
+HEADER = ("network", "terminals", "switches", "load and check", "start", "memory", "per s")
+
+
+def cases() -> Iterator[dict[str, Any]]:
+    """About 1,000, 16,000, 65,000 to 100,000, and a million terminals, as far as a family has them."""
+    for side, each in ((8, 16), (32, 16), (80, 16), (64, 256), (128, 64)):
+        yield {"kind": "torus", "shape": [side, side], "terminals_per_switch": each}
+    for ports, terminals in ((64, 1024), (256, 16384), (640, 102400), (2048, 1048576)):
+        yield {"kind": "clos", "terminals": terminals, "switch_ports": ports}
+    for arity in (16, 40, 74, 162):
+        yield {"kind": "fat_tree", "arity": arity, "levels": 3}
+    for switches in (8, 16, 24, 44):
+        half = switches // 2
+        yield {
+            "kind": "dragonfly",
+            "switches_per_group": switches,
+            "global_links": half,
+            "terminals_per_switch": half,
+        }
+
+
+def scenario(topology: dict[str, Any]) -> dict[str, Any]:
+    """Uniform traffic over virtual cut-through, with the lanes that the family needs."""
+    lanes = {"torus": 2, "dragonfly": 2}.get(topology["kind"], 1)
+    routing: dict[str, Any] = {"kind": "auto"}
+    if topology["kind"] == "torus":
+        routing = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}
+    elif topology["kind"] == "dragonfly":
+        routing = {"kind": "hops"}
+    return {
+        "name": topology["kind"],
+        "seed": 1,
+        "topology": topology,
+        "technology": {
+            "preset": "generic",
+            "lanes": lanes,
+            "switching": "virtual-cut-through",
+            "lane_sharing": "packet",
+            "crossbar": "fast",
+            "input_buffer_flits": 32,
+        },
+        "routing": routing,
+        "traffic": {"length": "64 B", "load": 0.2},
+        "run": {"duration": "10 us"},
+        "output": {"links": False, "flows": False},
+    }
+
+
+def timed(topology: dict[str, Any]) -> dict[str, Any]:
+    """Seconds of the steps, and memory, of one case in this process; or why it is refused."""
+    from fabriloom.compile import compile
+    from fabriloom.scenario import Scenario
+    from fabriloom.scenario.errors import ScenarioError
+
+    begin = time.process_time()
+    try:
+        compiled = compile(Scenario.from_dict(scenario(topology)))
+        arrays = compiled.arrays
+        free = compiled.routes.cycle is None
+    except ScenarioError as error:
+        return {"refused": error.message}
+    loaded = time.process_time()
+    engine = simulation(compiled)
+    engine.advance(1)
+    started = time.process_time()
+    engine.advance(2_000_000)
+    hops = engine.progress()[3] / (time.process_time() - started)
+    return {
+        "terminals": int(arrays["terminals"]),
+        "switches": int(arrays["switches"]),
+        "load_s": loaded - begin,
+        "start_s": started - loaded,
+        "free": free,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "hops_per_s": hops,
+    }
+
+
+def cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
+    """A row of the table."""
+    sizes = ", ".join(str(value) for name, value in topology.items() if name != "kind")
+    name = f"{topology['kind']} {sizes}"
+    if "refused" in row:
+        return [name, row["refused"], *[""] * 5]
+    verdict = "" if row["free"] else " (can deadlock)"
+    return [
+        name,
+        f"{row['terminals']:,}",
+        f"{row['switches']:,}",
+        f"{row['load_s']:.1f} s{verdict}",
+        f"{row['start_s']:.1f} s",
+        f"{row['peak_mb']:,.0f} MB",
+        f"{row['hops_per_s'] / 1e6:.1f} M",
+    ]
+
+
+def main() -> None:
+    """One case as told, or all and their page."""
+    arguments = asked(__doc__)
+    if arguments.case:
+        print(json.dumps(timed(json.loads(arguments.case))))
+        return
+    lines = [joined(HEADER), f"|---|{'---:|' * (len(HEADER) - 1)}"]
+    for topology in cases():
+        if arguments.quick and topology != {**topology, **SMALL.get(topology["kind"], {})}:
+            continue
+        row = told(sys.executable, __file__, "--case", json.dumps(topology))
+        lines.append(joined(cells(topology, row)))
+        print(lines[-1], flush=True)
+    if not arguments.quick:
+        note = """Processor time to load a scenario up to its arrays, with the proof that its routes
+arrive and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
+second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each pair of
+switches, and at most 134 M of them. What needs more is refused, with the reason in place of its numbers."""
+        write("SCALE.md", "Large networks", [note, "\n".join(lines)])
+
+
+if __name__ == "__main__":
+    main()
