@@ -78,6 +78,10 @@ Functions that run several points share four arguments. `jobs` is the number of 
 finished points are stored: a stored point of the same resolved scenario and version is not run again. `progress` is called at intervals with the progress,
 `on_point` with every finished point. Ctrl-C ends such a function early: its result holds the finished points, and `interrupted` is set.
 
+Results, curves, comparisons, repetitions, saturations and studies have `tables()`, their tables by file name; `to_json(path=None)`
+returns the summary as JSON text and writes it to `path` if given; `to_parquet(folder)` and `to_csv(folder)` write the tables into
+`folder`, which is created if needed, and return the files.
+
 A mistake in a scenario raises `ScenarioError` (a `ValueError`), whose text is the whole message. Outside a scenario, a graph that cannot be built raises
 `topology.GraphError`, and a routing `routing.RoutingError`.
 """
@@ -159,9 +163,8 @@ def _members(kind: type) -> list[str]:
     ):
         after = re.search(rf'\n    {name}: [^\n]*\n    """(.*?)"""', source, re.DOTALL)
         lines.append(f"- `{name}`" + (f": {' '.join(_text(after[1]).split())}" if after else ""))
-    inherited = {name: one for name, one in vars(Tabled).items() if name.startswith("to_")}
-    for name, member in {**vars(kind), **(inherited if Tabled in kind.__bases__ else {})}.items():
-        if name.startswith("_") or name in fields or name.startswith("model_"):
+    for name, member in vars(kind).items():
+        if name.startswith(("_", "model_")) or name in fields or name in vars(Tabled):
             continue
         if isinstance(member, property | cached_property):
             about = member.fget.__doc__ if isinstance(member, property) else member.__doc__

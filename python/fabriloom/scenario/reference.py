@@ -342,7 +342,7 @@ def _own(preset: Preset, found: Mapping[str, Preset]) -> dict[str, Entry]:
 
 
 def _preset_lists(found: Mapping[str, Preset]) -> list[str]:
-    """Return the values of each preset by how they are known; what was fitted, with what it was fitted to."""
+    """Return the values of each preset by how they are known."""
     lines: list[str] = []
     for preset in found.values():
         told = not preset.base or "verything else as" in preset.about
@@ -350,8 +350,7 @@ def _preset_lists(found: Mapping[str, Preset]) -> list[str]:
         lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}{based}", ""]
         values: dict[str, list[str]] = {}
         for key, entry in _own(preset, found).items():
-            to = f" ({entry.source})" if entry.kind == "calibrated" else ""
-            values.setdefault(entry.kind, []).append(f"`{key}` {_shown(entry)}{to}")
+            values.setdefault(entry.kind, []).append(f"`{key}` {_shown(entry)}")
         lines += [f"* *{kind}*: {', '.join(values[kind])}" for kind in _KINDS if kind in values]
     return lines
 
