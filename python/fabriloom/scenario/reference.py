@@ -291,19 +291,16 @@ published hardware description, whose files the source names), *calibrated* (fit
 *assumed* (none of these; the source gives the reason). [technologies.csv](technologies.csv) has the source of
 every value, with its section or page.
 
-A packet on a link consists of its header, its payload and one end of packet. With `flow_control = "average"`
-every character takes the time of its own bits and of its share of a flow-control character for the opposite
-direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable that is busy in both directions. With
-`"matched"` this share is multiplied by the load of the opposite direction, which short runs of the same
-scenario measure to a tenth. Loads and bounds always count the full share. Durations are whole picoseconds;
-those that a rate or a cycle implies are exact fractions, or rounded by less than a millionth.
+Every character takes the time of its own bits and, with `flow_control = "average"`, of its share of a
+flow-control character for the opposite direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable that
+is busy in both directions. [The model](../background/wormhole-model.md#flow-control-characters) explains this and
+`"matched"`. Durations are whole picoseconds; those that a rate or a cycle implies are exact fractions, or rounded by
+less than a millionth.
 
-A character can be used at the far end after its character time, the cable delay and `receiver_latency`. A
-place that becomes free gives credit to the sender after `turn_around`, a flow-control character and the
-cable delay. `disconnect`, `restart` and `fault_stops` describe the failure of a link, see
-[faults](faults.md); without faults they have no effect and are not in the resolved form. The same holds for
-`time_code_bits`, `time_code_latency`, `time_code_forward` and `interrupt_hold` without
-[time-codes and interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts).
+`disconnect`, `restart` and `fault_stops` describe the failure of a link, see [faults](faults.md); without faults
+they are not in the resolved form, nor are `time_code_bits`, `time_code_latency`, `time_code_forward` and
+`interrupt_hold` without [time-codes and
+interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts).
 
 Presets of rings have other settings: packets of symbols, stations with queues, buses. [The ring
 model](../background/ring-model.md) explains them. A load of 1 means requests of the transaction, with their
