@@ -11,7 +11,7 @@ from fabriloom.routing import table
 from fabriloom.scenario import read
 from fabriloom.scenario import studies as studied
 from fabriloom.studies import seeds
-from fabriloom.technology import model
+from fabriloom.technology import lanes, model
 from fabriloom.topology.clos import MAX_PORTS
 from fabriloom.topology.file import MAX_FILE_BYTES
 from fabriloom.topology.graph import MAX_LINKS, MAX_TERMINALS
@@ -26,7 +26,7 @@ KNOWN = {
     "terminals of a network": MAX_TERMINALS,
     "links of a network, one per direction": MAX_LINKS,
     "entries of routing tables": table.MOST_ENTRIES,
-    "queues per output, flit by flit": model.MOST_QUEUES,
+    "queues per output, flit by flit": lanes.MOST_QUEUES,
     "stations of networks of rings": MAX_STATIONS,
     "ports of a terminal": MOST_PORTS,
     "ports of a Clos switch": MAX_PORTS,

@@ -25,7 +25,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
 
     Packets have the longest length of the scenario. If the traffic is given as flows, the pairs are those of
     up to 1024 flows, each with its own packet. The value of each pair is exact: every packet is sent after
-    the previous one has arrived.
+    the previous one has arrived. None waits for a time-slot.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -52,8 +52,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Remove programs and faults from the arrays."""
-    prefixes = ("program_", "op_", "event_", "message_", "fault_")
+    """Remove programs, faults and time-slots from the arrays."""
+    prefixes = ("program_", "op_", "event_", "message_", "fault_", "lane_slot")
     names = [name for name in arrays if name.startswith(prefixes)]
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
