@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fabriloom.reading.errors import UserError
 
@@ -94,8 +94,3 @@ class ScenarioError(UserError):
     def __reduce__(self) -> tuple[object, ...]:
         arguments = (self.message, self.path, self.hint, self.place, self.file, self.others)
         return (type(self), arguments)
-
-
-def shortened(place: Place, file: str) -> Place:
-    """Return the same place with another file name."""
-    return replace(place, file=file)
