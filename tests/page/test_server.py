@@ -21,7 +21,6 @@ from fabriloom.page.choices import chosen
 from fabriloom.page.controls import controls
 from fabriloom.page.limits import Refusal
 from fabriloom.page.looking import describe
-from fabriloom.page.saving import toml_text
 from fabriloom.page.server import _SCRIPTS, application
 from fabriloom.scenario import ScenarioError, json_schema
 from fabriloom.scenario.preset_files import FILE_KEYS
@@ -325,15 +324,6 @@ def test_a_saved_scenario_is_the_one_that_was_shown(tmp_path: Any) -> None:
     path = tmp_path / "saved.toml"
     path.write_text(describe(shown)["text"], encoding="utf-8")
     assert load(path).sha256 == shown.scenario.sha256
-
-
-def test_any_text_survives_saving() -> None:
-    data = {
-        "name": 'a "b" \\ \x7f\x00\n\u2028 é',
-        "x y": {"z.w": [1, 2.5, True, {"a": "b"}], "n": 10**12},
-        "": 0,
-    }
-    assert tomllib.loads(toml_text(data)) == data
 
 
 def test_the_second_fabric_has_the_traffic_of_the_first() -> None:

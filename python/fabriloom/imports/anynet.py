@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..reading import ReadError
-from .common import Fabric, Imported, Lines
+from .common import Fabric, Imported, Lines, only
 
 CYCLE_PS = 1000
 """Length of the cycle in the scenario that is written; the files have none."""
@@ -21,9 +20,7 @@ _HINT = "write lines such as: router 0 node 0 router 1 4"
 
 def anynet(files: Sequence[Path]) -> Imported:
     """Read a network."""
-    if len(files) != 1:
-        raise ReadError(f"{len(files)} files; a network is one", "name one file")
-    lines = Lines(files[0])
+    lines = only(files, "a network")
     fabric, ways, nodes = (
         Fabric(lines),
         dict[tuple[int, int], tuple[int, int]](),

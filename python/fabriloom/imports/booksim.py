@@ -6,7 +6,6 @@ that the file does not set have BookSim's defaults.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..reading import ReadError
+from ..reading import ReadError, toml_text
 from ..topology import Graph, edge_list, measure
 from .anynet import CYCLE_PS, anynet
 from .booksim_networks import ROUTINGS, Network, network
 from .booksim_traffic import pattern
-from .common import Lines
+from .common import Lines, only
 from .packets import FLIT_BYTES
 
 _DEFAULTS = {
@@ -117,7 +116,7 @@ class Configuration:
     """The scenario of a configuration."""
 
     network: Network
-    sections: str
+    sections: dict[str, dict[str, Any]]
     remarks: tuple[str, ...]
     seed: int
     graph: Graph | None = None
@@ -132,21 +131,18 @@ class Configuration:
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""
         topology = {"kind": "file", "path": "network.csv"} if self.graph else self.network.topology
-        head = f"name = {json.dumps(name, ensure_ascii=False)}\nseed = {self.seed}\n\n"
-        head += f"{_table('topology', topology)}\n{_table('routing', self.network.routing)}\n"
         more = {"network.csv": edge_list.write(self.graph)} if self.graph else {}
-        return {"scenario.toml": head + self.sections, **more}
+        scenario = {"name": name, "seed": self.seed, "topology": topology, "routing": self.network.routing}
+        return {"scenario.toml": toml_text(scenario | self.sections), **more}
 
 
 def booksim(files: Sequence[Path]) -> Configuration:
     """Read a configuration; that of ``anynet`` names the file of its network."""
-    if len(files) != 1:
-        raise ReadError(f"{len(files)} files; a configuration is one", "name one file")
-    fields = _fields(Lines(files[0]))
-    for name, (only, instead) in _ONLY.items():
+    fields = _fields(only(files, "a configuration"))
+    for name, (known, instead) in _ONLY.items():
         given = name in fields.given
-        value = fields.given[name][0] if given else _ABSENT.get(name, only)
-        if value.removesuffix(".0") != only:
+        value = fields.given[name][0] if given else _ABSENT.get(name, known)
+        if value.removesuffix(".0") != known:
             fields.taken(name, instead)
     kind = fields.text("topology")
     if kind not in ROUTINGS:
@@ -154,7 +150,11 @@ def booksim(files: Sequence[Path]) -> Configuration:
     found = network(kind, _sizes(fields, kind), _anynet(fields, files[0]) if kind == "anynet" else None)
     _routing(fields, kind, found)
     fields.remarks += found.remarks
-    sections = f"{_technology(fields, found)}\n{_traffic(fields, kind, found)}\n{_run(fields)}"
+    sections = {
+        "technology": _technology(fields, found),
+        "traffic": _traffic(fields, kind, found),
+        "run": _run(fields),
+    }
     seed = fields.text("seed")
     number = int(seed) if seed.isascii() and seed.isdecimal() and len(seed) < 10 else 1
     return Configuration(
@@ -220,7 +220,7 @@ def _routing(fields: Fields, kind: str, found: Network) -> None:
         fields.remarks.append(f"line {fields.line('routing_function')}: {name}: {remark}")
 
 
-def _technology(fields: Fields, found: Network) -> str:
+def _technology(fields: Fields, found: Network) -> dict[str, Any]:
     route, channel, switch = (
         fields.whole(f"{name}_delay", 1000) for name in ("routing", "vc_alloc", "sw_alloc")
     )
@@ -244,10 +244,10 @@ def _technology(fields: Fields, found: Network) -> str:
         fields.taken("num_vcs", f"{lanes} lanes, one for each cable between groups and one more, twice")
     if lanes > 16:
         fields.taken("num_vcs", "16 lanes")
-    return _table("technology", settings | ({"lanes": min(16, lanes)} if lanes > 1 else {}))
+    return settings | ({"lanes": min(16, lanes)} if lanes > 1 else {})
 
 
-def _traffic(fields: Fields, kind: str, found: Network) -> str:
+def _traffic(fields: Fields, kind: str, found: Network) -> dict[str, Any]:
     text = fields.text("packet_size")
     sizes = [int(one) for one in re.findall(r"\d{1,6}", text)]
     rates = [int(one) for one in re.findall(r"\d{1,6}", fields.text("packet_size_rate"))]
@@ -268,28 +268,17 @@ def _traffic(fields: Fields, kind: str, found: Network) -> str:
     what, remark = pattern(fields.text("traffic"), found, kind, partial(fields.fail, "traffic"))
     if remark:
         fields.remarks.append(f"line {fields.line('traffic')}: {remark}")
-    settings = {
+    return {
         "pattern": what,
         "length": lengths[0] if len(lengths) == 1 else several,
         "arrivals": "bernoulli",
         "load": float(f"{min(1.0, load):.6g}"),
     }
-    return _table("traffic", settings)
 
 
-def _run(fields: Fields) -> str:
+def _run(fields: Fields) -> dict[str, Any]:
     period = fields.whole("sample_period", 10**8, 1)
     warm, samples = fields.whole("warmup_periods", 10**4), fields.whole("max_samples", 10**4, 1)
     cycle_ns = CYCLE_PS // 1000
     times = [f"{count * period * cycle_ns} ns" for count in (warm, warm + samples)]
-    return _table("run", {"warmup": times[0], "duration": times[1], "precision": 0})
-
-
-def _table(name: str, values: dict[str, Any]) -> str:
-    return f"[{name}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in values.items())
-
-
-def _value(value: object) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
-    return json.dumps(value)
+    return {"warmup": times[0], "duration": times[1], "precision": 0}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 
 from .. import reading, units
-from ..reading import ReadError
+from ..reading import ReadError, toml_value
 from ..topology import Graph, GraphError, edge_list, measure
 from ..topology.raw import LONGEST_DELAY_PS, RawGraph, RawLink, RawVertex, components
 
@@ -75,6 +74,13 @@ class Lines:
         return {"rate_bits_per_s": float(round(bits_per_s)), "delay_ps": float(delay_ps)}
 
 
+def only(files: Sequence[Path], what: str) -> Lines:
+    """Return the lines of the one file that something is. Raises ReadError."""
+    if len(files) != 1:
+        raise ReadError(f"{len(files)} files; {what} is one", "name one file")
+    return Lines(files[0])
+
+
 FRAME_BYTES = 1000
 """Most bytes of a packet into which a flow is cut, as the HPCC simulator has it."""
 
@@ -121,7 +127,7 @@ class Imported:
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""
         found = {"network.csv": edge_list.write(self.graph)}
-        text = f"name = {json.dumps(name, ensure_ascii=False)}\n\n"
+        text = f"name = {toml_value(name)}\n\n"
         text += '[topology]\nkind = "file"\npath = "network.csv"\n'
         if self.routes:
             found["routes.csv"] = _csv(self.routes)

@@ -6,13 +6,12 @@ of words names the columns; they must stand in this order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..reading import ReadError
-from .common import Lines
+from ..reading import ReadError, toml_value
+from .common import Lines, only
 
 FLIT_BYTES = 8
 """Of the preset that the scenario has."""
@@ -45,7 +44,7 @@ class Packets:
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""
         text = f"""\
-name = {json.dumps(name, ensure_ascii=False)}
+name = {toml_value(name)}
 
 [topology]
 kind = "crossbar"
@@ -66,9 +65,7 @@ duration = "{max(1, self.last) * 2} ns"
 
 def packets(files: Sequence[Path]) -> Packets:
     """Read a list."""
-    if len(files) != 1:
-        raise ReadError(f"{len(files)} files; a list is one", "name one file")
-    lines = Lines(files[0])
+    lines = only(files, "a list")
     rows, highest, last = ["cycle,source,target,length\n"], 0, 0
     for number, whole in lines:
         words = whole.partition("#")[0].replace(",", " ").split()

@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 from ..reading import ReadError
 from ..topology import GraphError, build
-from .common import SCALE, Fabric, Imported, Lines
+from .common import SCALE, Fabric, Imported, Lines, only
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)([kKMGT]?)(Bps|bps)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(ps|ns|us|ms|s)?")
@@ -62,9 +62,7 @@ class _Platform:
 
 def simgrid(files: Sequence[Path]) -> Imported:
     """Read a platform."""
-    if len(files) != 1:
-        raise ReadError(f"{len(files)} files; a platform is one", "name one file")
-    lines = Lines(files[0])
+    lines = only(files, "a platform")
     platform = _parsed(lines)
     fabric = Fabric(lines)
     for name, (host, line) in platform.hosts.items():

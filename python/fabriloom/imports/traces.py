@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from ..reading import ReadError
+from ..reading import ReadError, toml_value
 from ..reading.errors import Place
 
 MOST_OPERATIONS = 1 << 24
@@ -99,7 +98,7 @@ class Trace:
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""
         text = f"""\
-name = {json.dumps(name, ensure_ascii=False)}
+name = {toml_value(name)}
 
 [topology]
 kind = "crossbar"

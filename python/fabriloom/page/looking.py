@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import __version__
 from ..compile import compile, graph_of
+from ..reading import toml_text
 from ..report.drawing import fabric_svg
 from ..report.drawing.large import is_large, parts_of
 from ..report.drawing.ports import has_ports
@@ -19,7 +20,6 @@ from ..topology import Graph
 from . import limits
 from .choices import Chosen, chosen
 from .controls import controls
-from .saving import toml_text
 
 
 def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from ..compile import Compiled, compile, graph_of
+from ..reading import toml_text
 from ..report.page import script_safe_json, source_hash
 from ..results import Results
 from ..results.ends import STUCK
@@ -23,7 +24,6 @@ from .bundle import bundled
 from .live import Live
 from .looking import pictured
 from .recording import Told, record
-from .saving import toml_text
 
 _OF_RUN = (
     "busy",

@@ -1,7 +1,7 @@
 """Reading files that users name; any of them may be damaged, huge or malicious.
 
 For any bytes, these functions return data or raise a :class:`ReadError` with a place and advice, in bounded
-time and memory. Rooms that read files convert it to their own error.
+time and memory. Rooms that read files convert it to their own error. :func:`toml_text` writes what reads back.
 """
 
 from fabriloom.reading.csvs import (
@@ -19,6 +19,7 @@ from fabriloom.reading.csvs import (
 from fabriloom.reading.errors import DescriptionError, Place, ReadError, UserError
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import UTF_16, content, line_of, place_at, text_of
+from fabriloom.reading.tomls import toml_text, toml_value
 
 __all__ = [
     "THOUSANDS",
@@ -39,6 +40,8 @@ __all__ = [
     "records",
     "separator",
     "text_of",
+    "toml_text",
+    "toml_value",
     "unclear_number",
     "without_separator_line",
 ]
