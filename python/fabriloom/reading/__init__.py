@@ -1,7 +1,7 @@
 """Reading files that users name; any of them may be damaged, huge or malicious.
 
 For any bytes, these functions return data or raise a :class:`ReadError` with a place and advice, in bounded
-time and memory. Rooms that read files convert it to their own error. :func:`toml_text` writes what reads back.
+time and memory. Rooms that read files convert it to their own error. `toml_text` is the way back.
 """
 
 from fabriloom.reading.csvs import (
