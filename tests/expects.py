@@ -1,17 +1,40 @@
-"""The message about a wrong file stands at its own head, as comments under ``# expects:``.
+"""Wrong files in archives, a subject to an archive, each with its message at its head under ``# expects:``.
 
-A format without comments has the message beside it, in a file ``.expected``. ``FABRILOOM_EXPECT=write``
-writes the messages anew after a change of words; then read the difference.
+An archive ``.txtar`` is text: a line ``-- name --`` before each file in it, as in Go's package of that name.
+What is no text lies beside the archives. A format without comments has the message in a file ``.expected``.
+``FABRILOOM_EXPECT=write`` writes the messages anew after a change of words; then read the difference.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+_NAME = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
 _HEAD = "# expects:\n"
 _MARK = "#   "
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of the files in the archives of a folder."""
+    found = [name for archive in folder.glob("*.txtar") for name in _NAME.findall(_text(archive))]
+    assert len(found) == len(set(found)), "two files share a name"
+    return sorted(found)
+
+
+def unpack(folder: Path, out: Path) -> Path:
+    """Write what is in the archives of a folder, and what lies beside them, into another; returns that."""
+    for file in folder.iterdir():
+        if file.suffix != ".txtar":
+            shutil.copy(file, out)
+            continue
+        _, *parts = _NAME.split(_text(file))
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            (out / name).write_bytes(text.encode())
+    return out
 
 
 def expected(file: Path) -> str:
@@ -23,17 +46,21 @@ def expected(file: Path) -> str:
     return head
 
 
-def assert_told(file: Path, message_of: Callable[[Path], str]) -> None:
-    """Assert that a wrong file gives its message, short and without a traceback."""
+def assert_told(file: Path, message_of: Callable[[Path], str], folder: Path) -> None:
+    """Assert that a wrong file of a folder of archives gives its message, short and without a traceback."""
     if os.environ.get("FABRILOOM_EXPECT") == "write":
         # A head of another length moves the lines that the message names: the second time it is right.
         for _ in range(2):
-            _write(file, message_of(file))
+            _put(_write(file, message_of(file)), folder)
     message = message_of(file)
     # A comment keeps no space at its end.
     assert [line.rstrip() for line in message.splitlines()] == expected(file).splitlines()
     assert "Traceback" not in message
     assert len(message.splitlines()) <= 24
+
+
+def _text(archive: Path) -> str:
+    return archive.read_bytes().decode()
 
 
 def _split(file: Path) -> tuple[str, str]:
@@ -45,10 +72,25 @@ def _split(file: Path) -> tuple[str, str]:
     return "".join(line.removeprefix("#").removeprefix(_MARK[1:]) + "\n" for line in head.splitlines()), rest
 
 
-def _write(file: Path, message: str) -> None:
+def _write(file: Path, message: str) -> Path:
+    """Write a message where it belongs; returns the file that was written."""
     beside = file.with_suffix(".expected")
     if beside.exists() or file.suffix == ".json":
         beside.write_text(message, encoding="utf-8")
-        return
+        return beside
     head = "".join(f"{_MARK}{line}".rstrip() + "\n" for line in message.splitlines())
     file.write_text(f"{_HEAD}{head}\n{_split(file)[1]}", encoding="utf-8")
+    return file
+
+
+def _put(file: Path, folder: Path) -> None:
+    """Write a file back into the archive that holds it."""
+    for archive in folder.glob("*.txtar"):
+        parts = _NAME.split(_text(archive))
+        if file.name in parts[1::2]:
+            parts[parts.index(file.name) + 1] = _text(file)
+            pairs = zip(parts[1::2], parts[2::2], strict=True)
+            text = parts[0] + "".join(f"-- {name} --\n{body}" for name, body in pairs)
+            archive.write_bytes(text.encode())
+            return
+    shutil.copy(file, folder)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 
-from expects import expected
+from expects import expected, unpack
 from fabriloom import Scenario
 
 _SECTION = re.compile(r"^\[+([a-z_]+)")
@@ -51,4 +52,5 @@ def main(folder: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    with tempfile.TemporaryDirectory() as files:
+        main(unpack(Path(sys.argv[1]), Path(files)), Path(sys.argv[2]))

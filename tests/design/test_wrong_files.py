@@ -1,16 +1,15 @@
-"""Every wrong file under ``tests/cases/design`` gives exactly the message that stands at its head."""
+"""Every wrong file of ``tests/cases/design`` gives exactly the message that stands at its head."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from expects import assert_told
+from expects import assert_told, names_in, unpack
 from fabriloom.design import design, load
 from fabriloom.scenario import ScenarioError
 
 FOLDER = Path(__file__).resolve().parent.parent / "cases" / "design"
-CASES = sorted(path.name for path in FOLDER.glob("*.toml"))
 
 
 def message_of(file: Path) -> str:
@@ -20,7 +19,7 @@ def message_of(file: Path) -> str:
     return f"{caught.value}\n"
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(FOLDER)
-    assert_told(Path(name), message_of)
+@pytest.mark.parametrize("name", names_in(FOLDER))
+def test_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(unpack(FOLDER, tmp_path))
+    assert_told(Path(name), message_of, FOLDER)

@@ -1,21 +1,29 @@
-"""Every wrong file under ``tests/cases/invalid`` gives exactly the message that stands at its head."""
+"""Every wrong file of ``tests/cases/invalid`` gives exactly the message that stands at its head."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from expects import assert_told, expected
+from expects import assert_told, expected, names_in, unpack
 from fabriloom.compile import compile
 from fabriloom.scenario import ScenarioError, load
 
 FOLDER = Path(__file__).resolve().parent.parent / "cases" / "invalid"
 SUFFIXES = {".toml", ".yaml", ".json", ".ini"}
+NAMES = [*names_in(FOLDER), "not-utf8.toml"]
 CASES = sorted(
-    path.name
-    for path in FOLDER.iterdir()
-    if path.suffix in SUFFIXES and (path.suffix == ".toml" or not path.with_suffix(".toml").exists())
+    name
+    for name in NAMES
+    if Path(name).suffix in SUFFIXES
+    and (name.endswith(".toml") or str(Path(name).with_suffix(".toml")) not in NAMES)
 )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All files in one folder."""
+    return unpack(FOLDER, tmp_path_factory.mktemp("invalid"))
 
 
 def message_of(name: str | Path) -> str:
@@ -26,19 +34,19 @@ def message_of(name: str | Path) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(FOLDER)
-    assert_told(Path(name), message_of)
+def test_message(name: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    assert_told(Path(name), message_of, FOLDER)
 
 
-def test_every_wrong_file_has_its_message() -> None:
-    assert [name for name in CASES if not expected(FOLDER / name)] == []
-    assert {path.stem for path in FOLDER.glob("*.expected")} <= {Path(name).stem for name in CASES}
+def test_every_wrong_file_has_its_message(files: Path) -> None:
+    assert [name for name in CASES if not expected(files / name)] == []
+    assert {path.stem for path in files.glob("*.expected")} <= {Path(name).stem for name in CASES}
     assert len(CASES) == len({Path(name).stem for name in CASES}), "two wrong files share a name"
 
 
-def test_missing_file_offers_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(FOLDER)
+def test_missing_file_offers_the_nearest(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
     assert message_of("unknown-keys.toml").splitlines() == [
         "unknown-keys.toml: no such file",
         "  did you mean unknown-key.toml?",
