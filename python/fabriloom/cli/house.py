@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..experiments import evidence as evidence
     from ..fit import Fitted as Fitted
     from ..fit import samples as samples
+    from ..imports import written as written
     from ..output import Files as Files
     from ..output import Output as Output
     from ..output import Working as Working
@@ -90,6 +91,7 @@ else:
         "compile": "deadlock silent",
         "experiments": "beside evidence",
         "fit": "samples",
+        "imports": "written",
         "page": "limits replay_file",
         "report": "drawing plot replayed tally",
         "results": "ends files",

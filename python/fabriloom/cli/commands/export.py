@@ -9,7 +9,19 @@ import fabriloom
 from .. import exits
 from ..exits import Mistake, say
 from ..frame import Call, command
-from ..house import Compiled, Graph, compile, dumps, edge_list, folders, graphml, output, routers, several
+from ..house import (
+    Compiled,
+    Graph,
+    compile,
+    dumps,
+    edge_list,
+    folders,
+    graphml,
+    output,
+    routers,
+    several,
+    written,
+)
 
 
 @command("file settings", "out force")
@@ -70,7 +82,7 @@ def _files(compiled: Compiled) -> dict[str, str]:
             **_dumps(compiled, head, graph, table),
         }
         if not of_cables:
-            found |= _networks(head, graph)
+            found |= _networks(head, graph) | written.files(graph, compiled.arrays, compiled.tick_ps)
     return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})
 
 
