@@ -30,6 +30,7 @@ TEXT = {
     ".css",
     ".js",
     ".cfg",
+    ".txtar",
 }
 NAMED = {"Makefile", "run", ".gitignore", ".gitattributes", ".editorconfig", "LICENSE-MIT", "LICENSE-APACHE"}
 

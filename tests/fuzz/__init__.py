@@ -1,1 +1,0 @@
-"""Whatever the bytes of a file, its reader gives data or a message."""
