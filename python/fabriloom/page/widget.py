@@ -21,8 +21,8 @@ export default {
     const frame = document.createElement("iframe");
     const address = URL.createObjectURL(new Blob([model.get("html")], { type: "text/html" }));
     Object.assign(frame, { src: address, title: "Fabriloom" });
-    const height = model.get("height");
-    Object.assign(frame.style, { width: "100%", height, border: "1px solid gray", borderRadius: "8px" });
+    const border = { border: "1px solid gray", borderRadius: "8px", boxSizing: "border-box" };
+    Object.assign(frame.style, { width: "100%", height: model.get("height"), ...border });
     el.append(frame);
     return () => URL.revokeObjectURL(address);
   },
