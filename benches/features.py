@@ -67,6 +67,7 @@ class Most:
 NO_AIM = Most()
 NEARLY_NOTHING = Most(1.3)
 CODES = Most(1.5)
+TWICE = Most(2.0)
 BY_PACKET = Most(instructions=dict.fromkeys((8, 64, 2000, 4000), 3000))
 Feature = tuple[Row, Most]
 
@@ -120,19 +121,39 @@ INFINIBAND: dict[str, Feature] = {
     "1 lane": technology(BY_PACKET, lanes=1),
     "16 lanes": technology(BY_PACKET, lanes=16, input_buffer_flits=128),
     "one queue for all outputs": technology(BY_PACKET, input_queues="fifo"),
+    "tables of lanes": technology(
+        TWICE, lane_arbiter="weighted", lane_high="0:4", lane_low="1:64,2:32,3:32", lane_high_limit=1
+    ),
     "cables of 100 m": technology(cable_length="100 m"),
     "a fault far in the future": FAR_FAULT,
     "one terminal of high priority": PRIORITY,
+}
+ONE_LANE = {
+    "lanes": 1,
+    "lane_sharing": "flit",
+    "lane_arbiter": "round-robin",
+    "lane_reserved": [],
+    "lane_credit_limit_flits": 0,
+    **dict.fromkeys(("frame_flits", "frame_start_flits", "frame_end_flits"), 0),
+}
+SPACEFIBRE: dict[str, Feature] = {
+    "without": technology(**ONE_LANE),
+    "frames, 4 lanes with reserved parts": technology(TWICE),
+    "frames, 4 lanes in turn": technology(
+        TWICE, lane_arbiter="round-robin", lane_reserved=[], lane_credit_limit_flits=0
+    ),
 }
 NETWORKS = {
     "spacewire-200": (SPACEWIRE, (64, 1000), 1),
     "generic": (GENERIC, (8, 64), FLIT_BYTES),
     "infiniband-4x-edr": (INFINIBAND, (64, 2000), 1),
+    "spacefibre-2g5": (SPACEFIBRE, (64, 1000), 1),
 }
 SLOW: dict[str, tuple[str, ...]] = {
     "spacewire-200": (),
     "generic": ("lanes",),
-    "infiniband-4x-edr": (),
+    "infiniband-4x-edr": ("tables",),
+    "spacefibre-2g5": ("lanes",),
 }
 """Words in the names of features with which each character is decided by itself."""
 Case = tuple[str, str, int]
@@ -250,8 +271,9 @@ def missed(rows: list[Row]) -> str:
 NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traffic at {LOAD:.0%} load,
 statistics on, otherwise the presets' defaults. Instructions are counted by valgrind over a stretch of a
 run: other work on the machine does not change them. *Factor*: against the same network without the
-feature. *At most*: what is aimed at, as such a factor or in instructions per packet-hop. Not counted are
-packet distribution, terminals of several ports, and programs."""
+feature; of `spacefibre-2g5` against one lane without frames. *At most*: what is aimed at, as such a factor
+or in instructions per packet-hop. Not counted are packet distribution, terminals of several ports, and
+programs."""
 
 
 KEPT: list[Case] = [
