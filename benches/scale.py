@@ -1,4 +1,4 @@
-"""How long large networks take to load, to check and to start, and what memory: writes ``SCALE.md``.
+"""How long large networks take to load, to check, to start and after a failure: writes ``SCALE.md``.
 
 ``python benches/scale.py``; ``--quick`` the smallest ones only, and writes nothing. Each case runs in a
 process of its own. What is refused is in the table, with the reason.
@@ -22,6 +22,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "dragonfly": {"switches_per_group": 8},
 }
 """What the smallest network of each family has."""
+FAILURES = 60
+"""Failures that are timed."""
+FAILED = ("network", "terminals", "switches", "failures", "first look", "each", "memory")
 HEADER = ("network", "terminals", "switches", "load and check", "start", "memory", "per s")
 
 
@@ -41,6 +44,14 @@ def cases() -> Iterator[dict[str, Any]]:
             "global_links": half,
             "terminals_per_switch": half,
         }
+
+
+def failing() -> Iterator[dict[str, Any]]:
+    """Networks of about 1,000 switches, of which single cables and switches fail."""
+    for each in (1, 16):
+        yield {"kind": "torus", "shape": [32, 32], "terminals_per_switch": each}
+    yield {"kind": "fat_tree", "arity": 16, "levels": 3}
+    yield {"kind": "fat_tree", "arity": 18, "levels": 3}
 
 
 def scenario(topology: dict[str, Any]) -> dict[str, Any]:
@@ -100,10 +111,43 @@ def timed(topology: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def failed(topology: dict[str, Any]) -> dict[str, Any]:
+    """Seconds for what some single failures leave, spread over all of a network, beside the first look."""
+    from fabriloom.compile import compile
+    from fabriloom.scenario import Scenario
+    from fabriloom.studies.failures import failures
+    from fabriloom.studies.kinds import inspection_of
+
+    ways = inspection_of(compile(Scenario.from_dict(scenario(topology)))).ways()
+    which = failures(ways.graph, "all")
+    begin = time.process_time()
+    ways.after("none", "", which[0][2][:0])
+    first = time.process_time()
+    some = which[:: max(1, len(which) // FAILURES)]
+    for failure in some:
+        ways.after(*failure)
+    each = (time.process_time() - first) / len(some)
+    return {"terminals": ways.graph.terminals, "switches": ways.graph.switches, "count": len(which)} | {
+        "first_s": first - begin,
+        "each_s": each,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def failed_cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
+    """A row of the table of failures."""
+    counts = [f"{row[name]:,}" for name in ("terminals", "switches", "count")]
+    times = [f"{row['first_s']:.1f} s", f"{1000 * row['each_s']:.0f} ms", f"{row['peak_mb']:,.0f} MB"]
+    return [_name(topology), *counts, *times]
+
+
+def _name(topology: dict[str, Any]) -> str:
+    return f"{topology['kind']} {', '.join(str(value) for name, value in topology.items() if name != 'kind')}"
+
+
 def cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
     """A row of the table."""
-    sizes = ", ".join(str(value) for name, value in topology.items() if name != "kind")
-    name = f"{topology['kind']} {sizes}"
+    name = _name(topology)
     if "refused" in row:
         return [name, row["refused"], *[""] * 5]
     verdict = "" if row["free"] else " (can deadlock)"
@@ -122,7 +166,8 @@ def main() -> None:
     """One case as told, or all and their page."""
     arguments = asked(__doc__)
     if arguments.case:
-        print(json.dumps(timed(json.loads(arguments.case))))
+        case = json.loads(arguments.case)
+        print(json.dumps(failed(case["fails"]) if "fails" in case else timed(case)))
         return
     lines = [joined(HEADER), f"|---|{'---:|' * (len(HEADER) - 1)}"]
     for topology in cases():
@@ -131,12 +176,22 @@ def main() -> None:
         row = told(sys.executable, __file__, "--case", json.dumps(topology))
         lines.append(joined(cells(topology, row)))
         print(lines[-1], flush=True)
+    after = [joined(FAILED), f"|---|{'---:|' * (len(FAILED) - 1)}"]
+    for topology in [] if arguments.quick else failing():
+        row = told(sys.executable, __file__, "--case", json.dumps({"fails": topology}))
+        after.append(joined(failed_cells(topology, row)))
+        print(after[-1], flush=True)
     if not arguments.quick:
         note = """Processor time to load a scenario up to its arrays, with the proof that its routes
 arrive and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
 second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each pair of
 switches, and at most 134 M of them. What needs more is refused, with the reason in place of its numbers."""
-        write("SCALE.md", "Large networks", [note, "\n".join(lines)])
+        fails = f"""## After single failures
+
+Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES} spread over all, beside
+that of the first look at all ways. The aim: a thousand failures of a network of 1,000 switches in a minute.
+"""
+        write("SCALE.md", "Large networks", [note, "\n".join(lines), fails, "\n".join(after)])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 from fabriloom import Scenario, ScenarioError, run
 from fabriloom.compile import compile
 from fabriloom.results import columns
-from fabriloom.routing import channel_loads
+from fabriloom.routing import NONE, channel_loads, native
 from fabriloom.studies import failures
 from fabriloom.studies.kinds import inspection_of
 from fabriloom.studies.links.failures import LinkWays
+from fabriloom.studies.links.loads import channel_load
 
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
@@ -30,16 +32,122 @@ def found(topology: dict[str, Any], kinds: str = "all") -> dict[str, Any]:
     return failures.look(compile(Scenario.from_dict({"topology": topology})), kinds)
 
 
+class Plain:
+    """The same in the plainest way: every entry of the table again, until nothing changes."""
+
+    def __init__(self, it: LinkWays) -> None:
+        self.graph, table = it.graph, it.routes.table
+        self.demand, self.classes = it.demand.matrix(), table.classes
+        entry = table.route.astype(np.int64).ravel()
+        lines = [
+            (row, link) for row in np.flatnonzero(entry != NONE) for link in table.group(int(entry[row] >> 1))
+        ]
+        self.row, self.link = np.array(lines, np.int64).T
+        target = self.graph.link_target[self.link]
+        kind = self.row % self.classes
+        self.inside = target < self.graph.switches
+        self.arrives = target == self.graph.switches + kind
+        self.next = np.where(self.inside, target * self.classes + kind, 0)
+        self.enters = self.graph.link_target[self.graph.terminal_out_links]
+
+    def after(self, dead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share that arrives per pair of terminals, and packets per link."""
+        graph, rows = self.graph, self.graph.switches * self.classes
+        alive = ~np.isin(self.link, dead)
+        share = np.where(
+            alive, 1 / np.maximum(np.bincount(self.row[alive], minlength=rows)[self.row], 1), 0.0
+        )
+        there = np.zeros(rows)
+        for _ in range(graph.switches + 1):
+            ahead = share * np.where(self.inside, there[self.next], self.arrives)
+            there = np.bincount(self.row, weights=ahead, minlength=rows)
+        sent = np.where(np.isin(graph.terminal_out_links, dead)[:, None], 0.0, self.demand)
+        flow, load = np.zeros((graph.switches, self.classes)), np.zeros(graph.links)
+        np.add.at(flow, self.enters, sent)
+        flow = flow.ravel()
+        for _ in range(graph.switches + 1):
+            over = flow[self.row] * share
+            load += np.bincount(self.link, weights=over, minlength=graph.links)
+            flow = np.bincount(self.next[self.inside], weights=over[self.inside], minlength=rows)
+        load[graph.terminal_out_links] += sent.sum(axis=1)
+        between = there.reshape(-1, self.classes)[self.enters]
+        return np.where(sent.sum(axis=1, keepdims=True) > 0, between, 0.0), load
+
+
+def drawn(seed: int) -> dict[str, Any]:
+    """Random cables, some of them parallel, random terminals, and their traffic."""
+    random = np.random.default_rng(seed)
+    switches = int(random.integers(3, 12))
+    cables = [(int(random.integers(at)), at) for at in range(1, switches)]
+    cables += [
+        tuple(random.choice(switches, 2, replace=False).tolist()) for _ in range(random.integers(0, 14))
+    ]
+    homes = random.integers(0, switches, random.integers(2, 20))
+    nodes = [{"id": f"s{at}", "kind": "switch"} for at in range(switches)]
+    nodes += [{"id": f"t{at}", "kind": "terminal"} for at in range(len(homes))]
+    links = [{"source": f"s{a}", "target": f"s{b}"} for a, b in cables]
+    links += [{"source": f"t{at}", "target": f"s{home}"} for at, home in enumerate(homes)]
+    pattern = [
+        "uniform",
+        {"kind": "permutation", "random": True},
+        {"kind": "hot-spot", "target": 0, "share": 0.3},
+    ][seed % 3]
+    kind = ["shortest-path", "up-star-down-star"][seed // 3 % 2]
+    return {
+        "topology": {
+            "kind": "inline",
+            "content": json.dumps({"nodes": nodes, "links": links}),
+        },
+        "routing": {"kind": kind, "adaptive": bool(seed % 4)},
+        "traffic": {"pattern": pattern, "length": "16 B", "load": 0.1},
+    }
+
+
+def test_what_a_failure_touches_is_all_that_changes() -> None:
+    """As following everything again, bit by bit, and as the plain way; after random sets of links, too."""
+    for seed in range(24):
+        sections = drawn(seed)
+        it = ways(sections.pop("topology"), **sections)
+        random, plain = np.random.default_rng(seed), Plain(it)
+        every = failures.failures(it.graph, "all")
+        every += [("cable", "", np.unique(random.choice(it.graph.links, size))) for size in (0, 1, 2, 5)]
+        for kind, name, dead in every:
+            found = it.after(kind, name, dead)
+            assert found == it.after(kind, name, dead, whole=True)
+            between, load = plain.after(dead)
+            out = np.isin(it.graph.terminal_out_links, dead)
+            runs = ~(out | np.isin(it.graph.terminal_in_links, dead)) | (kind == "cable")
+            asked = (plain.demand > 0) & runs[:, None] & runs[None, :]
+            assert found.cut_off == np.count_nonzero(asked & (between < 1e-9))
+            assert found.lossy == np.count_nonzero(asked & (between < 1 - 1e-9))
+            assert found.delivered_share == pytest.approx((plain.demand * between).sum() / plain.demand.sum())
+            if (plain.demand * asked).any():
+                share = (plain.demand * between)[asked].sum() / plain.demand[asked].sum()
+                assert found.others_share == pytest.approx(share, abs=1e-12)
+            bound = channel_load(it.routes, load, it.packet)
+            assert found.bound["load_bound"] == pytest.approx(bound["load_bound"])
+
+
 @pytest.mark.parametrize("topology", [CLOS, GRID, {"kind": "banyan", "terminals": 16, "variant": "omega"}])
-def test_without_a_failure_loads_are_those_of_the_core(topology: dict[str, Any]) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_without_a_failure_loads_are_those_of_the_core(
+    topology: dict[str, Any], shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the terminals of a switch share their columns of the table."""
+    if shared:
+        monkeypatch.setattr(native, "SHARED_ABOVE", 0)
     it = ways(topology)
-    none = np.empty(0, np.int64)
-    shares = it.shares(none)
     demand = it.compiled.demand()
     expected = channel_loads(it.graph, it.routes.table, demand.pairs, demand.even)
-    assert it.loads(shares, it.demand, none) == pytest.approx(expected)
-    left = it.after("none", "", none)
-    assert (left.cut_off, left.lossy, left.delivered_share) == (0, 0, pytest.approx(1.0))
+    left = it.after("none", "", np.empty(0, np.int64))
+    assert left.bound == pytest.approx(channel_load(it.routes, expected, it.packet))
+    assert (left.cut_off, left.lossy, left.delivered_share) == (0, 0, 1.0)
+    plain = Plain(it)
+    for kind, name, dead in failures.failures(it.graph, "all"):
+        left = it.after(kind, name, dead)
+        assert left == it.after(kind, name, dead, whole=True)
+        between, _ = plain.after(dead)
+        assert left.delivered_share == pytest.approx((plain.demand * between).sum() / plain.demand.sum())
 
 
 def test_a_clos_network_loses_nothing_but_what_hangs_at_what_fails() -> None:

@@ -275,7 +275,40 @@ impl RouteNetwork {
     }
 }
 
-/// Adds the class to the module.
+/// The ways of all packets of a table, for many faults.
+#[pyclass]
+struct RouteWays(routes::Ways);
+
+/// Class, switch and lost share where packets are lost, and packets per link.
+type Remains<'py> = (Made<'py>, Made<'py>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl RouteWays {
+    #[new]
+    fn new(network: &RouteNetwork, table: Columns<'_>, sends: Reals<'_>) -> PyResult<Self> {
+        let sends = sends.as_slice()?.to_vec();
+        Ok(Self(routes::Ways::new(&network.0, table.view(&network.0)?, sends).map_err(words)?))
+    }
+
+    /// What is left without dead links, where switches have other packets enter.
+    fn after<'py>(
+        &mut self,
+        py: Python<'py>,
+        dead: Numbers<'_>,
+        switches: Numbers<'_>,
+        sends: Reals<'_>,
+        all: bool,
+    ) -> PyResult<Remains<'py>> {
+        let (dead, switches, sends) = (dead.as_slice()?, switches.as_slice()?, sends.as_slice()?);
+        let found = self.0.after(dead, switches, sends, all).map_err(words)?;
+        let [class, switch] = [found.class, found.switch].map(|column| column.into_pyarray(py));
+        let [lost, load] = [found.lost, found.load].map(|column| column.into_pyarray(py));
+        Ok((class, switch, lost, load))
+    }
+}
+
+/// Adds the classes to the module.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<RouteWays>()?;
     m.add_class::<RouteNetwork>()
 }

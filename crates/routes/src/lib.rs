@@ -3,7 +3,7 @@
 //! * [`Network`] is the graph with parallel links combined to edges.
 //! * A [`Scheme`] gives, for one destination switch, the edges by which every other switch may send.
 //! * [`assemble`] turns a scheme into a [`Table`]: groups of links and one entry per switch and class.
-//! * [`View`] borrows any table; [`verify`], [`dependency_cycle`], [`loads`] and [`path`] read it.
+//! * [`View`] borrows any table; [`verify`], [`dependency_cycle`], [`loads`], [`path`] and [`Ways`] read it.
 //! * [`RingNetwork`] is a network of rings and buses, with one table per port instead: [`port_route`], [`torus_route`].
 //!
 //! Vertices are numbered switches first, then terminals. No function is recursive.
@@ -25,6 +25,7 @@ mod updown;
 mod verify;
 mod view;
 mod walk;
+mod ways;
 
 pub use assemble::{Options, Spread, Table, assemble};
 pub use depend::{channel_order, dependency_cycle};
@@ -44,6 +45,7 @@ pub use shortest::{LeastWeight, NextHops, ShortestPath};
 pub use updown::{UpDown, depth_keys};
 pub use verify::verify;
 pub use view::View;
+pub use ways::{Remains, Ways};
 
 /// No entry, no group, no link.
 pub const NONE: u32 = u32::MAX;

@@ -21,6 +21,7 @@ from .check import (
     path,
     phases_cycle,
     verify,
+    ways_of,
 )
 from .classes import by_class, on_lanes
 from .lanes import LANE_CHOICES, divide
@@ -65,6 +66,7 @@ __all__ = [
     "ports_together",
     "together",
     "verify",
+    "ways_of",
 ]
 
 __getattr__ = names(

@@ -100,6 +100,17 @@ def channel_loads(
     return loads if weights is None else loads + channel_loads(graph, table, weights)
 
 
+def ways_of(graph: Graph, table: RouteTable, sends: NDArray[np.float64]) -> Any:
+    """Return the paths of all packets, for many sets of dead links: an object of the core.
+
+    ``sends``: packets per class and switch where they enter. ``after(dead, switches, packets, whole)`` of the
+    object takes dead links, and packets per switch and class where others enter; it returns class, switch and
+    lost share where packets are lost, and packets per link but those that leave terminals. It follows what
+    these touch; ``whole``: everything, with the same result.
+    """
+    return Core(graph).ways(columns(table), sends.ravel())
+
+
 def _least(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mixture of two loads whose largest is least; that is a convex function of the share."""
     low, high = 0.0, 1.0

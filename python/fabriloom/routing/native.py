@@ -67,6 +67,12 @@ class Core:
         made = getattr(self, rule)(*arguments, spread, via_switch)
         return table_of(self.graph, made, via_switch, kind)
 
+    def ways(self, table: tuple[NDArray[np.uint32], ...], sends: NDArray[np.float64]) -> Any:
+        """Return the paths of all packets of a table."""
+        from .._native import RouteWays
+
+        return self.named(RouteWays)(self._network, table, sends)
+
     def check_size(self, spread: str, via: NDArray[np.uint32]) -> None:
         """Raise ``RoutingError`` if the table of a rule would be too large."""
         switches, columns = self.graph.switches, self.graph.terminals + len(via)

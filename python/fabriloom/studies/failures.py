@@ -17,8 +17,8 @@ Ints = NDArray[np.int64]
 
 KINDS = ("all", "cables", "switches")
 """The kinds of failures."""
-MOST_WAYS = 1 << 30
-"""Limit of paths times failures that are followed: some minutes."""
+MOST_WAYS = 1 << 34
+"""Limit of table entries, or ways between ports, times failures: some minutes."""
 SHOWN = 8
 
 

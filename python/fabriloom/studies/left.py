@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 _ROUNDING = 1e-9
 """Shares are sums of fractions: what differs from 0 or 1 by less is 0 or 1."""
+LOSSY, CUT_OFF = _ROUNDING, 1 - _ROUNDING
+"""Of a pair that loses a larger share, some is lost, or all."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ def left(
     return Left(
         kind,
         name,
-        cut_off=int(np.count_nonzero(arrived < _ROUNDING)),
-        spared=0 if joined is None else int(np.count_nonzero(joined[asked] & (arrived < _ROUNDING))),
-        lossy=int(np.count_nonzero(arrived < 1 - _ROUNDING)),
+        cut_off=int(np.count_nonzero(1 - arrived > CUT_OFF)),
+        spared=0 if joined is None else int(np.count_nonzero(joined[asked] & (1 - arrived > CUT_OFF))),
+        lossy=int(np.count_nonzero(1 - arrived > LOSSY)),
         delivered_share=_share(demand, between, demand > 0),
         others_share=_share(demand, between, asked),
         bound=bound,
@@ -70,6 +72,10 @@ def left(
 
 def _share(demand: NDArray[np.float64], between: NDArray[np.float64], some: NDArray[np.bool_]) -> float:
     """Return the share of the demand of some pairs that arrives; 1 if there is none."""
-    total = float(demand[some].sum())
-    share = float((demand[some] * between[some]).sum()) / total if total else 1.0
+    return share_of(float((demand[some] * (1 - between[some])).sum()), float(demand[some].sum()))
+
+
+def share_of(lost: float, total: float) -> float:
+    """Return the share of packets that arrives; 1 if there are none."""
+    share = 1 - lost / total if total else 1.0
     return 1.0 if abs(share - 1) < _ROUNDING else share

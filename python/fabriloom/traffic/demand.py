@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,10 +69,24 @@ class Demand:
 
     def matrix(self) -> NDArray[np.float64]:
         """Return what each terminal sends to each."""
-        terminals = len(self.even)
-        found = (self.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
-        np.add.at(found, (self.source, self.target), self.packets)
+        return self.rows(np.arange(len(self.even)))
+
+    def rows(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what these terminals, in ascending order, send to each."""
+        terminals, rows = len(self.even), np.arange(len(sources))
+        found = np.repeat((self.even[sources] / max(1, terminals - 1))[:, None], terminals, axis=1)
+        found[rows, sources] = 0.0
+        order, source = self._by_source
+        first, last = (np.searchsorted(source, sources, side) for side in ("left", "right"))
+        listed = np.concatenate([order[:0], *(order[a:b] for a, b in zip(first, last, strict=True))])
+        np.add.at(found, (np.repeat(rows, last - first), self.target[listed]), self.packets[listed])
         return found
+
+    @cached_property
+    def _by_source(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The listed pairs by terminals that send, and these."""
+        order = np.argsort(self.source, kind="stable")
+        return order, self.source[order]
 
     def sent(self) -> np.ndarray:
         """Return what each terminal sends."""

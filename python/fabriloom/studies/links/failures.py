@@ -2,22 +2,27 @@
 
 Tables stay as they are, and groups shrink to the links that are left: so packets that take a way on which all
 links are dead further on are lost, although another choice would have led them there. Links that are taken
-away take dependencies with them, so what cannot deadlock cannot deadlock after a failure.
+away take dependencies with them, so what cannot deadlock cannot deadlock after a failure: the order of
+channels that proves it stays one. The core follows only the ways that a failure touches.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...compile import Compiled, LinkRoutes
 from ...compile.several import port_pairs
-from ...routing import NONE
-from ..left import Left, left
+from ...routing import ways_of
+from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from .loads import channel_load
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class LinkWays:
@@ -31,124 +36,160 @@ class LinkWays:
             )
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        table, switches = self.routes.table, self.graph.switches
-        self.classes = table.classes
-        entry = np.asarray(table.route, np.int64).reshape(switches, self.classes)
-        rows = np.flatnonzero(entry.ravel() != NONE)
-        group = entry.ravel()[rows] >> 1
-        start = np.asarray(table.group_start, np.int64)
-        size = start[group + 1] - start[group]
-        # One line for each link that an entry leads to.
-        first = np.repeat(start[group] - np.concatenate(([0], np.cumsum(size)[:-1])), size)
-        self.row = np.repeat(rows, size)
-        self.link = np.asarray(table.group_links, np.int64)[first + np.arange(int(size.sum()))]
-        self.class_of = np.asarray(table.terminal_class, np.int64)
-        self._aims()
-        self.demand = compiled.demand().matrix()
-        self.pairs = np.divmod(np.arange(self.demand.size), self.graph.terminals)
-
-    def _aims(self) -> None:
-        """Return where each line leads: to an entry of the next switch, to its terminal, or nowhere."""
-        target = np.asarray(self.graph.link_target, np.int64)[self.link]
-        kind = self.row % self.classes
-        self.to_switch = target < self.graph.switches
-        terminal = target - self.graph.switches
-        right = np.full(len(target), -1)
-        right[~self.to_switch] = self.class_of[terminal[~self.to_switch]]
-        self.arrives = ~self.to_switch & (right == kind)
-        self.next = np.where(self.to_switch, target * self.classes + kind, 0)
+        self.demand = compiled.demand()
+        self.sent = self.demand.sent()
+        self.entry = np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
+        """Per port: the switch that it sends to."""
 
     @property
     def count(self) -> int:
-        """Return the remaining paths of all switches to all terminals."""
-        return len(self.row)
+        """Return how many entries of tables a failure can touch."""
+        return sum(table.rows.size for _, table in self.routes.planes)
 
-    @property
-    def rows(self) -> int:
-        """Number of entries of the table."""
-        return self.graph.switches * self.classes
+    @cached_property
+    def entering(self) -> tuple[Reals, Ints]:
+        """What enters for each terminal at each switch, and from how many terminals."""
+        shape = self.graph.switches, self.graph.terminals
+        packets, senders = np.zeros(shape), np.zeros(shape, np.int64)
+        for switch in np.unique(self.entry).tolist():
+            rows = self.demand.rows(np.flatnonzero(self.entry == switch))
+            packets[switch], senders[switch] = rows.sum(axis=0), np.count_nonzero(rows, axis=0)
+        return packets, senders
 
-    def shares(self, dead: Ints) -> Reals:
-        """Return, per line, the share of its entry's packets that take it if these links are dead."""
-        alive = ~np.isin(self.link, dead)
-        count = np.bincount(self.row[alive], minlength=self.rows)
-        return np.where(alive, 1 / np.maximum(count[self.row], 1), 0.0)
+    @cached_property
+    def _ways(self) -> list[Any]:
+        """Per plane, the paths and what takes them without failures."""
+        none = np.zeros(self.graph.ports, bool)
+        sends = [self.entering[0]] if self.graph.several is None else self._by_planes(self._by_ports(none)[4])
+        return [
+            ways_of(*plane, np.ascontiguousarray(own.T))
+            for plane, own in zip(self.routes.planes, sends, strict=True)
+        ]
 
-    def arrival(self, shares: Reals) -> Reals:
-        """Return, per entry, the share of its packets that arrive."""
-        found = np.zeros(self.rows)
-        for _ in range(self.graph.switches + 1):
-            ahead = np.where(self.to_switch, found[self.next], self.arrives)
-            new: Reals = np.bincount(self.row, weights=shares * ahead, minlength=self.rows).astype(float)
-            if np.array_equal(new, found):
-                break
-            found = new
-        return found
+    def after(self, kind: str, name: str, dead: Ints, whole: bool = False) -> Left:
+        """Return the network without these links.
 
-    @property
-    def entry(self) -> Ints:
-        """Return, per port, the switch that it sends to."""
-        return np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
-
-    def by_ports(self, out: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Reals]:
-        """Return pairs of terminals, their sending and receiving ports, and the share of each pair of ports.
-        Other ports, if any, replace those whose own outgoing link is dead.
+        Args:
+            kind: what fails: only a switch takes its terminals with it.
+            name: its name.
+            dead: the links.
+            whole: follow all paths again, also those that the failure does not touch.
         """
-        if self.graph.several is None:
-            source, target = self.pairs
-            return np.arange(len(source)), source, target, np.ones(len(source))
-        pair, port, to = port_pairs(self.routes, self.compiled.scenario.port_choice, *self.pairs, runs=~out)
-        count = np.bincount(pair, minlength=self.demand.size)
-        return pair, port, to, 1.0 / count[pair]
-
-    def loads(self, shares: Reals, sent: Reals, dead: Ints) -> Reals:
-        """Return the packets per unit of time and link, from those between all ports."""
-        graph = self.graph
-        entry = self.entry
-        flow = np.zeros((graph.switches, self.classes))
-        np.add.at(flow, (entry[:, None], self.class_of[None, :]), sent)
-        flow, load = flow.ravel(), np.zeros(graph.links)
-        for _ in range(graph.switches + 1):
-            over = flow[self.row] * shares
-            load += np.bincount(self.link, weights=over, minlength=graph.links)
-            flow = np.bincount(self.next[self.to_switch], weights=over[self.to_switch], minlength=self.rows)
-            if not flow.any():
-                break
-        load[graph.terminal_out_links] += sent.sum(axis=1)
-        load[dead] = 0.0
-        return load
-
-    def _with_links(self, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return, per terminal, whether one of its ports has links."""
-        several = self.graph.several
-        if several is None:
-            return runs
-        return np.bincount(several.terminal, weights=runs, minlength=self.graph.terminals) > 0
-
-    def after(self, kind: str, name: str, dead: Ints) -> Left:
-        """Return the network without these links."""
         graph = self.graph
         out, inward = np.isin(graph.terminal_out_links, dead), np.isin(graph.terminal_in_links, dead)
-        shares = self.shares(dead)
-        arrives = self.arrival(shares).reshape(graph.switches, self.classes)
-        pair, port, to, part = self.by_ports(out)
-        there = np.where(out[port], 0.0, part * arrives[self.entry[port], self.class_of[to]])
-        between: Reals = np.bincount(pair, weights=there, minlength=self.demand.size).astype(float)
-        between = between.reshape(self.demand.shape)
-        runs = self._with_links(~(out | inward)) if kind == "switch" else np.ones(graph.terminals, bool)
-        sent = np.zeros((graph.ports, graph.ports))
-        np.add.at(sent, (port, to), np.where(out[port], 0.0, part * self.demand.ravel()[pair]))
-        bound = channel_load(self.routes, self.loads(shares, sent, dead), self.packet)
-        if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
-            bound["accepted_mbytes_per_s_bound"] *= float((self.demand * between).sum()) / float(sent.sum())
-        joined = self._joined(out, arrives)
-        return left(kind, name, self.demand, between, runs[:, None] & runs[None, :], bound, joined)
+        runs = ~(out | inward) if kind == "switch" else np.ones(graph.ports, bool)
+        find = self._alone if graph.several is None else self._of_several
+        return find(kind, name, dead, out, runs, whole)
 
-    def _joined(self, out: NDArray[np.bool_], arrives: Reals) -> NDArray[np.bool_] | None:
+    def _alone(self, kind: str, name: str, dead: Ints, out: Bools, runs: Bools, whole: bool) -> Left:
+        """Return what is left where each terminal has one port."""
+        packets = self.entering[0]
+        own = np.unique(self.entry[out | ~runs])
+        rows = {at: self.demand.rows(np.flatnonzero(self.entry == at)) for at in own.tolist()}
+        sends = [row[~out[self.entry == at]].sum(axis=0) for at, row in rows.items()]
+        to, switch, lost, load = self._ways[0].after(dead.astype(np.uint32), *_changed(own, sends), whole)
+        load[self.graph.terminal_out_links] = np.where(out, 0.0, self.sent)
+        weight, count, share, asked = self._pairs(to, switch, lost, rows, out, runs)
+        gone = np.flatnonzero(~runs)
+        both = self.demand.rows(gone)
+        others = float(self.sent.sum() - both.sum() - packets[:, gone].sum() + both[:, gone].sum())
+        missing = float((weight * share).sum())
+        bound = channel_load(self.routes, load, self.packet)
+        if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
+            bound["accepted_mbytes_per_s_bound"] *= (float(self.sent.sum()) - missing) / sent
+        return Left(
+            kind,
+            name,
+            cut_off=int(count[asked & (share > CUT_OFF)].sum()),
+            spared=0,
+            lossy=int(count[asked & (share > LOSSY)].sum()),
+            delivered_share=share_of(missing, float(self.sent.sum())),
+            others_share=share_of(float((weight * share)[asked].sum()), others),
+            bound=bound,
+        )
+
+    def _pairs(
+        self,
+        to: Ints,
+        switch: Ints,
+        lost: Reals,
+        rows: dict[int, Reals],
+        out: Bools,
+        runs: Bools,
+    ) -> tuple[Reals, Ints, Reals, Bools]:
+        """Return packets, pairs of terminals, the share that is lost, and whether both ends still run.
+
+        Terminals of a switch count together, but for the switches of ``rows``, what their terminals send.
+        """
+        packets, senders = self.entering
+        alike = ~np.isin(switch, list(rows))
+        place = switch[alike], to[alike]
+        weight, count, share, asked = [packets[place]], [senders[place]], [lost[alike]], [runs[to[alike]]]
+        for at, sent in rows.items():
+            part = np.zeros(self.graph.terminals)
+            part[to[switch == at]] = lost[switch == at]
+            sources = self.entry == at
+            weight.append(sent.ravel())
+            count.append((sent.ravel() > 0).astype(np.int64))
+            share.append(np.where(out[sources, None], 1.0, part).ravel())
+            asked.append((runs[sources, None] & runs).ravel())
+        return np.concatenate(weight), np.concatenate(count), np.concatenate(share), np.concatenate(asked)
+
+    def _by_ports(self, out: Bools) -> tuple[Ints, Ints, Ints, Reals, Reals]:
+        """Return pairs of terminals, their sending and receiving ports, the share of each pair of ports, and
+        what each port sends to each. Other ports replace those whose own outgoing link is dead.
+        """
+        demand, ports = self.demand.matrix(), self.graph.ports
+        ends = np.divmod(np.arange(demand.size), self.graph.terminals)
+        pair, port, to = port_pairs(self.routes, self.compiled.scenario.port_choice, *ends, runs=~out)
+        part = 1.0 / np.bincount(pair, minlength=demand.size)[pair]
+        sent = np.zeros((ports, ports))
+        np.add.at(sent, (port, to), np.where(out[port], 0.0, part * demand.ravel()[pair]))
+        return pair, port, to, part, sent
+
+    def _by_planes(self, sent: Reals) -> list[Reals]:
+        """Return, per plane, what enters for each terminal at each switch."""
+        found = []
+        for plane in self.graph.planes:
+            enters = np.zeros((plane.graph.switches, len(plane.port)))
+            np.add.at(
+                enters, self.entry[plane.port] - plane.first_switch, sent[np.ix_(plane.port, plane.port)]
+            )
+            found.append(enters)
+        return found
+
+    def _of_several(self, kind: str, name: str, dead: Ints, out: Bools, runs: Bools, whole: bool) -> Left:
+        """Return what is left where terminals have several ports."""
+        graph, demand = self.graph, self.demand.matrix()
+        pair, port, to, part, sent = self._by_ports(out)
+        arrives, load = np.ones((graph.switches, graph.ports)), np.zeros(graph.links)
+        for plane, ways, sends in zip(graph.planes, self._ways, self._by_planes(sent), strict=True):
+            own = dead[(dead >= plane.links.start) & (dead < plane.links.stop)] - plane.first_link
+            every = _changed(np.arange(plane.graph.switches), list(sends))
+            kinds, switch, lost, load[plane.links] = ways.after(own.astype(np.uint32), *every, whole)
+            arrives[plane.first_switch + switch, plane.port[kinds]] = 1 - lost
+        load[graph.terminal_out_links] = sent.sum(axis=1)
+        there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
+        between = np.bincount(pair, weights=there, minlength=demand.size).astype(float).reshape(demand.shape)
+        bound = channel_load(self.routes, load, self.packet)
+        if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
+            bound["accepted_mbytes_per_s_bound"] *= float((demand * between).sum()) / float(sent.sum())
+        assert graph.several is not None
+        lives = np.bincount(graph.several.terminal, weights=runs, minlength=graph.terminals) > 0
+        return left(
+            kind, name, demand, between, lives[:, None] & lives[None, :], bound, self._joined(out, arrives)
+        )
+
+    def _joined(self, out: Bools, arrives: Reals) -> Bools:
         """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
-        if self.graph.several is None:
-            return None
-        pair, port, to = port_pairs(self.routes, "round-robin", *self.pairs)
-        there = ~out[port] & (arrives[self.entry[port], self.class_of[to]] > 0)
-        found = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
-        return found.reshape(self.demand.shape)
+        terminals = self.graph.terminals
+        pair, port, to = port_pairs(
+            self.routes, "round-robin", *np.divmod(np.arange(terminals**2), terminals)
+        )
+        there = ~out[port] & (arrives[self.entry[port], to] > 0)
+        return (np.bincount(pair, weights=there, minlength=terminals**2) > 0).reshape(terminals, terminals)
+
+
+def _changed(switches: Ints, sends: list[Reals]) -> tuple[NDArray[np.uint32], Reals]:
+    """Return switches and what enters there, one after the other, as the core takes them."""
+    return switches.astype(np.uint32), np.concatenate(sends) if sends else np.zeros(0)
