@@ -61,7 +61,7 @@ def test_nodes_have_their_places(tmp_path: Path) -> None:
 
 
 NETWORKS = [
-    ("topology = torus; k = 4; n = 2; routing_function = dim_order;", 1, 16),
+    ("topology = torus; k = 4; n = 2; routing_function = dim_order;", 0, 16),
     ("topology = cmesh; k = 2; n = 2; c = 4; routing_function = dor_no_express; use_noc_latency = 0;", 0, 16),
     ("topology = fly; k = 2; n = 3; routing_function = dest_tag;", 0, 8),
     ("topology = fattree; k = 2; n = 3; routing_function = anca;", 1, 8),

@@ -9,7 +9,8 @@ import pytest
 from fabriloom import routing, topology
 from fabriloom.compile import compile
 from fabriloom.routing import RoutingError, divide
-from fabriloom.scenario import Scenario
+from fabriloom.scenario import Scenario, ScenarioError
+from fabriloom.simulate import compare
 from fabriloom.topology import Graph
 
 
@@ -28,7 +29,7 @@ def test_with_one_lane_the_table_is_the_same() -> None:
 
 @pytest.mark.parametrize("shape", [[5], [4, 4], [3, 2, 5], [6, 3]])
 @pytest.mark.parametrize("lanes", [2, 3, 4])
-@pytest.mark.parametrize("choice", ["dateline", "wide-dateline"])
+@pytest.mark.parametrize("choice", ["dateline", "wide-dateline", "kept-dateline"])
 def test_a_dateline_opens_every_ring(shape: list[int], lanes: int, choice: str) -> None:
     graph = topology.build("torus", shape=shape)
     table = routing.build(graph, "dimension-order", variant="minimal")
@@ -66,6 +67,66 @@ def test_a_wide_dateline_gives_all_lanes_behind_it() -> None:
     assert links_of(graph, lanes, "s(4)", "t(6).0", 2) == {"s(4)>s(5)/1"}
     assert links_of(graph, lanes, "s(4)", "t(0).0", 2) in ({"s(4)>s(5)/0"}, {"s(4)>s(3)/0", "s(4)>s(3)/1"})
     assert links_of(graph, lanes, "s(6)", "t(1).0", 2) == {"s(6)>s(7)/0"}
+
+
+@pytest.mark.parametrize("shape", [[7], [8, 5], [4, 2, 3]])
+def test_a_kept_lane_is_that_where_the_ring_was_entered(shape: list[int]) -> None:
+    """Followed from switch to switch: one lane through a whole ring, that of the dateline at its start."""
+    graph = topology.build("torus", shape=shape)
+    table = routing.build(graph, "dimension-order", variant="minimal")
+    both = divide(graph, table, 2, "kept-dateline")
+    half, entered = routing.halves(graph), divide(graph, table, 2, "dateline")
+    places = graph.layout["coordinates"]
+    for number in np.unique(half).tolist():
+        kept = divide(graph, table, 2, "kept-dateline", number)
+        for source in np.flatnonzero(half == number).tolist():
+            for target in range(graph.terminals):
+                at, before = int(graph.terminal_entry_switches[source]), -1
+                lane = set[str]()
+                while graph.terminal_exit_switches[target] != at:
+                    entry = int(table.route[at, target]) >> 1
+                    onward = int(graph.link_target[table.group(entry)[0]])
+                    dimension = int(np.argmax(places[at] != places[onward]))
+                    name, terminal = graph.switch_names[at], graph.terminal_names[target]
+                    taken = links_of(graph, kept, name, terminal, 2)
+                    lane = lane if dimension == before else links_of(graph, entered, name, terminal, 2)
+                    assert {one[-2:] for one in taken} == {one[-2:] for one in lane}
+                    assert taken <= links_of(graph, both, name, terminal, 2)
+                    at, before = onward, dimension
+
+
+def test_kept_lanes_in_a_run_and_in_the_twin() -> None:
+    made = Scenario.from_dict(
+        {
+            "topology": {"kind": "torus", "shape": [5, 4]},
+            "technology": {"preset": "generic", "lanes": 2},
+            "routing": {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"},
+            "traffic": {"pattern": "uniform", "length": "64 B", "load": 0.6},
+            "run": {"duration": "20 us", "precision": 0},
+        }
+    )
+    assert compile(made).cycle is None
+    found = compare(made, duration_ps=4 * 10**6)
+    assert found.identical
+    assert found.packets > 100
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"routing": {"traffic_class": [{"from": [0], "lanes": [1]}]}}, "not go with traffic classes"),
+        ({"topology": {"replicate": 2}}, "not go with terminals of several ports"),
+        ({"routing": {"universal": True}}, "not go with universal routing"),
+        ({"topology": {"kind": "grid"}, "routing": {"variant": None}}, "this grid has none"),
+    ],
+)
+def test_what_kept_lanes_do_not_go_with(more: dict[str, dict[str, object]], words: str) -> None:
+    written = torus(lanes=4).resolve()
+    written["routing"]["lane_choice"] = "kept-dateline"
+    for section, settings in more.items():
+        written[section] = {key: value for key, value in {**written[section], **settings}.items() if value}
+    with pytest.raises(ScenarioError, match=words):
+        compile(Scenario.from_dict(written))
 
 
 def test_a_lane_by_destination() -> None:

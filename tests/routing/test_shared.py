@@ -20,6 +20,7 @@ DRAGONFLY = {"kind": "dragonfly", "switches_per_group": 4, "global_links": 2, "t
 CASES: list[tuple[dict[str, Any], int, dict[str, Any]]] = [
     (TORUS, 2, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}),
     (TORUS, 2, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "wide-dateline"}),
+    (TORUS, 2, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}),
     (TORUS, 3, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "escape"}),
     (TORUS, 2, {"kind": "shortest-path", "lane_choice": "destination"}),
     (TORUS, 4, {"kind": "valiant"}),

@@ -60,9 +60,11 @@ class LinkRoutes:
             """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
-            self._divided: dict[tuple[int, int], RouteTable] = {}
-            """Tables of planes by lanes, by the table and the number of lanes."""
-            self.lane_table = routing.by_class([self._on_lanes(own) for own in self.classes.lanes])
+            self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
+            """Tables of planes by lanes, by the table, the number of lanes, and the half of senders."""
+            halves = self.classes.halves or (None,)
+            ways = [self._on_lanes(own, half) for own in self.classes.lanes for half in halves]
+            self.lane_table = routing.by_class(ways)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
         self.distributions = distributions_of(scenario, graph, self.technology, self.table)
@@ -155,7 +157,7 @@ class LinkRoutes:
         """Return a table by these lanes of each link, or by whole links where packets that wait hold them."""
         if self.technology.holds_wire:
             return table
-        known = self._divided.get((id(table), len(own)))
+        known = self._divided.get((id(table), len(own), None))
         return known or routing.divide(graph, table, len(own), self.lane_choice)
 
     def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:
@@ -182,7 +184,7 @@ class LinkRoutes:
             for own in self._waiting_apart()
         ]
 
-    def _on_lanes(self, own: list[int]) -> RouteTable:
+    def _on_lanes(self, own: list[int], half: int | None) -> RouteTable:
         """Return the groups for the packets of a traffic class, which may use some lanes of each link."""
         lanes = self.technology.lanes
         if len(own) < lanes and any(table.group_lanes is not None for _, table in self.planes):
@@ -190,10 +192,10 @@ class LinkRoutes:
             raise RoutingError(message, "traffic_class")
         try:
             for plane, table in self.planes:
-                key = (id(table), len(own))
+                key = (id(table), len(own), half)
                 if key not in self._divided:
-                    self._divided[key] = routing.divide(plane, table, len(own), self.lane_choice)
-            divided = [self._divided[id(table), len(own)] for _, table in self.planes]
+                    self._divided[key] = routing.divide(plane, table, len(own), self.lane_choice, half)
+            divided = [self._divided[id(table), len(own), half] for _, table in self.planes]
         except RoutingError as error:
             if len(own) == lanes:
                 raise
@@ -233,7 +235,7 @@ class LinkRoutes:
         return {
             "switch_choice": self.choices(table),
             **_route_columns(table),
-            **class_columns(self.classes, self.graph, table.classes // len(self.classes.lanes)),
+            **class_columns(self.classes, self.graph, table.classes // (max(self.classes.lanes_of) + 1)),
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),

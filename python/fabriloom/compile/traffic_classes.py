@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import units
+from .. import routing, units
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
@@ -40,6 +40,8 @@ class TrafficClasses:
     places: NDArray[np.int8] | None
     """Ports of a terminal for a class in order of preference, then -1, shape (terminals, classes, 8); None:
     classes have no ports."""
+    halves: tuple[int, ...] = ()
+    """The senders of each class, if these choose lanes: see :func:`fabriloom.routing.halves`."""
 
     @property
     def named(self) -> int:
@@ -85,6 +87,8 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
 def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> TrafficClasses:
     """Return the classes of a scenario. Raises ScenarioError."""
     given = _given(scenario)
+    if getattr(scenario.routing, "lane_choice", None) == "kept-dateline":
+        return _by_half(scenario, graph, technology.lanes)
     if not given:
         return no_classes(graph, technology.lanes)
     if getattr(scenario.routing, "distribution", None):
@@ -95,6 +99,22 @@ def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTe
     _check_apart(scenario, graph, senders, targets)
     lanes, lanes_of = _lanes(scenario, graph, technology.lanes, senders, targets)
     return TrafficClasses(senders, targets, lanes, lanes_of, _places(scenario, graph, senders))
+
+
+def _by_half(scenario: Scenario, graph: Graph, lanes: int) -> TrafficClasses:
+    """Return a class for the senders of each half of the rings: where they sit, their lanes follow from."""
+    path: Path = ("routing", "lane_choice")
+    for what, there in (("traffic classes", _given(scenario)), ("terminals of several ports", graph.several)):
+        if there:
+            message = f"a lane that is kept does not go with {what}"
+            raise scenario.error(message, path, 'write lane_choice = "dateline"', key=True)
+    if not graph.layout.get("wrap"):
+        return no_classes(graph, lanes)  # the routes say that there are no rings
+    half = routing.halves(graph)
+    found = tuple(np.unique(half).tolist())
+    senders = half == np.array(found[:-1], np.int64)[:, None]
+    places = list(range(len(found)))
+    return TrafficClasses(senders, np.ones_like(senders), [list(range(lanes))], places, None, found)
 
 
 def _given(scenario: Scenario) -> list[Any]:
@@ -260,7 +280,7 @@ def _own_places(wanted: list[tuple[bool, int]], layout: tuple[int, ...]) -> list
 
 def check_used(scenario: Scenario, classes: TrafficClasses, demand: Demand) -> None:
     """Raise ScenarioError for a class without packets."""
-    if not classes.named:
+    if not classes.named or classes.halves:
         return
     even = demand.even > 0
     used = set(classes.of(np.asarray(demand.source, np.int64), np.asarray(demand.target, np.int64)).tolist())

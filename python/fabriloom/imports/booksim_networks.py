@@ -13,8 +13,7 @@ from .anynet import CYCLE_PS
 
 _ORDER = {"kind": "dimension-order"}
 _SHORTEST = {"kind": "shortest-path"}
-_DATELINE = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}
-_LANE = "the lanes follow from switch and destination at every switch; BookSim chooses on entering a ring"
+_DATELINE = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}
 _UP = "every destination has one upward link, drawn at each switch; BookSim draws one for each packet"
 _ESCAPE = "all shortest paths, and one lane that keeps to the order"
 ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
@@ -24,7 +23,7 @@ ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
         "valiant": ({"kind": "valiant"}, ""),
     },
     "torus": {
-        "dim_order": (_DATELINE, _LANE),
+        "dim_order": (_DATELINE, ""),
         "dim_order_bal": (_DATELINE | {"lane_choice": "wide-dateline"}, "the lanes of wide-dateline"),
         "valiant": ({"kind": "valiant"}, ""),
     },

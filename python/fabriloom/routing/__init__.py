@@ -24,7 +24,7 @@ from .check import (
     ways_of,
 )
 from .classes import by_class, on_lanes
-from .lanes import LANE_CHOICES, divide
+from .lanes import LANE_CHOICES, divide, halves
 from .layers import layers_needed
 from .planes import ports_together, together
 from .table import NONE, OWN, RouteTable, RoutingError
@@ -52,6 +52,7 @@ __all__ = [
     "channel_order",
     "dependency_cycle",
     "divide",
+    "halves",
     "hops_needed",
     "intermediates",
     "interval_labels",

@@ -13,7 +13,8 @@ from ..topology.graph import Graph
 from .shortest_path import shortest_path
 from .table import NONE, OWN, RouteTable, RoutingError, Shared
 
-LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "escape")
+LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape")
+_DATELINES = ("dateline", "wide-dateline", "kept-dateline")
 
 Ints = NDArray[np.int64]
 
@@ -34,7 +35,9 @@ class _Part:
     kinds: NDArray[Any]
 
 
-def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = None) -> RouteTable:
+def divide(
+    graph: Graph, table: RouteTable, lanes: int, choice: str | None = None, half: int | None = None
+) -> RouteTable:
     """Return the table with groups of lanes; lane ``v`` of link ``l`` has the number ``l * lanes + v``.
 
     * ``any``: all lanes of the links of a group, or those that a user's table names.
@@ -44,6 +47,8 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
       Transactions on Computers C-36, 1987).
     * ``wide-dateline``: the same, but all lanes of the links after the dateline, up to the switch where
       packets that have the dateline ahead enter again; no cycle can form there.
+    * ``kept-dateline``: the half that ``dateline`` gives where a packet enters a ring, until it leaves it.
+      ``half``: of the senders of the packets, one of :func:`halves`; None: the table has the lanes of all.
     * ``escape``: the lowest lane, or the two lowest with a dateline, in dimension order; the other lanes on
       every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4, 1993).
 
@@ -66,10 +71,13 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
         return replace(_regrouped([_Part(table, sets, table.layer)], lanes), layer=None)
     if lanes == 1 and choice == "any":
         return table
-    if choice in ("dateline", "wide-dateline"):
+    if choice in _DATELINES:
         _check_dateline(graph, table, lanes)
-        table = table.full() if choice == "wide-dateline" else table
-        return _regrouped([_ordered(graph, table, lanes, choice == "wide-dateline")], lanes)
+        table = table.full() if choice != "dateline" else table
+        if choice == "kept-dateline" and len(table.via_switch):
+            message = "a lane that is kept does not go with universal routing"
+            raise RoutingError(message, "lane_choice")
+        return _regrouped([_ordered(graph, table, lanes, choice, half)], lanes)
     if choice == "escape":
         own, table = _escapes(graph, table, lanes), table.full()
         ways = shortest_path(graph, "adaptive", [], next_hops="all").full()
@@ -234,16 +242,35 @@ def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
     return own
 
 
-def _ordered(graph: Graph, table: RouteTable, lanes: int, wide: bool = False) -> _Part:
+def halves(graph: Graph) -> Ints:
+    """Return, per terminal, a bit for each dimension of a torus: whether its switch is in the upper half.
+
+    A packet that ascends crosses the dateline if it goes from an upper half to a lower one; a packet that
+    descends, if it goes from a lower half to an upper one. So a lane that is kept follows from this number of
+    the sender, from the switch and from the destination.
+    """
+    shape = np.asarray(graph.layout["shape"], np.int64)
+    places = np.asarray(graph.layout["coordinates"], np.int64)[graph.terminal_entry_switches]
+    upper = _is_upper(places, shape) & (shape > 2)
+    return upper @ (1 << np.arange(len(shape)))
+
+
+def _is_upper(place: Ints, side: Ints) -> NDArray[np.bool_]:
+    return 2 * place > side - 1
+
+
+def _ordered(
+    graph: Graph, table: RouteTable, lanes: int, choice: str = "dateline", half: int | None = None
+) -> _Part:
     """Return the first ``lanes`` lanes in dimension order, divided by the dateline if there are rings."""
     if not _has_rings(graph):
         return _Part(table, [np.arange(lanes)], np.broadcast_to(0, table.rows.shape))
-    half = lanes // 2
-    sets = [np.arange(half), np.arange(half, lanes), np.arange(lanes)]
-    return _Part(table, sets, _sides(graph, table, wide))
+    lower = lanes // 2
+    sets = [np.arange(lower), np.arange(lower, lanes), np.arange(lanes)]
+    return _Part(table, sets, _sides(graph, table, choice, half))
 
 
-def _sides(graph: Graph, table: RouteTable, wide: bool) -> NDArray[np.int8]:
+def _sides(graph: Graph, table: RouteTable, choice: str, half: int | None) -> NDArray[np.int8]:
     """Return, per switch and class, the set of lanes; dimension order follows one dimension at a time."""
     shape = np.asarray(graph.layout["shape"], np.int64)
     places = np.asarray(graph.layout["coordinates"], np.int64)
@@ -265,8 +292,15 @@ def _sides(graph: Graph, table: RouteTable, wide: bool) -> NDArray[np.int8]:
         goal = ends[np.arange(len(row)), dimension[group]]
         ahead = np.where(upward[group], here[group] > goal, here[group] < goal)
         in_ring = ringed[group] & (row != OWN)
-        found[switch] = np.where(in_ring, np.where(ahead, _BEFORE, _BEHIND), _ALL)
-    if wide:
+        behind: NDArray[Any] = np.full(len(row), _BEHIND)
+        if choice == "kept-dateline":
+            # Packets of some senders have come over the dateline, and keep the lanes before it.
+            up = upward[group]
+            some = _is_upper(goal, side[group]) != up
+            own = _ALL if half is None else np.where(half >> dimension[group] & 1 == up, _BEFORE, _BEHIND)
+            behind = np.where(some, own, _BEHIND)
+        found[switch] = np.where(in_ring, np.where(ahead, _BEFORE, behind), _ALL)
+    if choice == "wide-dateline":
         opened = _opened(table, found == _BEFORE, np.stack([source, target, dimension * 2 + upward]))
         found[(found == _BEHIND) & opened] = _ALL
     return found

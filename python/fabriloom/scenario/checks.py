@@ -275,7 +275,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "universal": routing.universal or isinstance(routing, Valiant | Ugal),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
-        "lane_choice": routing.lane_choice in ("dateline", "wide-dateline", "escape"),
+        "lane_choice": routing.lane_choice not in (None, "any", "destination"),
         "traffic_class": any(one.lanes for one in routing.traffic_class or []),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):

@@ -90,7 +90,8 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
     """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it."""
     assert isinstance(compiled.routes, compile.LinkRoutes)
     found = dict[str, str]()
-    if len(compiled.routes.classes.lanes) == 1 and not len(table.via_switch):
+    classes = compiled.routes.classes
+    if len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
         routes = compiled.routes
         found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):

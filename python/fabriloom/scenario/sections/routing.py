@@ -88,11 +88,14 @@ class AnyRouting(Section):
         'Seed of spread = "random"; 0 if not given', None
     )
     universal: bool = setting("Whether every packet first goes to a random intermediate switch", False)
-    lane_choice: Literal["any", "destination", "dateline", "wide-dateline", "escape"] | None = setting(
+    lane_choice: (
+        Literal["any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape"] | None
+    ) = setting(
         "Which lanes of a link a packet may take. any (default): any free lane; destination: "
         "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
         "lanes before the link that closes the ring, the upper half after it; wide-dateline: the same, and "
-        "all lanes where no packet comes that has that link ahead; escape: the lowest lane (two on a torus) "
+        "all lanes where no packet comes that has that link ahead; kept-dateline: the half that dateline "
+        "gives where a packet enters a ring, until it leaves it; escape: the lowest lane (two on a torus) "
         "in dimension order, the others on any shortest path",
         None,
     )
