@@ -277,7 +277,6 @@ impl Twin<'_> {
             self.links[to as usize].nominated.push(place);
             self.links[link as usize].last_nomination = Some(self.now);
             self.agenda.add(self.now, What::Take { link: to });
-            self.agenda.add(self.now + 1, What::Cross { link });
         }
     }
 
@@ -295,7 +294,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Moves one of the characters nominated for a link.
+    /// Moves one of the characters nominated for a link; the others may try again a grain later.
     pub(crate) fn take(&mut self, link: u32) {
         let nominated = std::mem::take(&mut self.links[link as usize].nominated).into_iter();
         let mut lanes: Vec<(u32, Place)> = nominated.map(|place| (self.output_of(place), place)).collect();
@@ -303,8 +302,15 @@ impl Twin<'_> {
         let keys: Vec<u32> = lanes.iter().map(|&(lane, _)| lane).collect();
         let last = self.links[link as usize].last_entered;
         let chosen = self.in_turn(&keys, last.map(|last| last.1), last.is_some_and(|last| last.2));
-        if let Some(&(_, place)) = lanes.iter().find(|&&(lane, _)| Some(lane) == chosen) {
-            self.cross_one(self.fabric.link_of(place.lane), place);
+        for (lane, place) in lanes {
+            let link = self.fabric.link_of(place.lane);
+            if Some(lane) == chosen {
+                self.cross_one(link, place);
+            } else {
+                let again = self.now + self.fabric.grain_ticks as Time;
+                self.links[link as usize].crossbar_free = again;
+                self.agenda.add(again, What::Cross { link });
+            }
         }
     }
 

@@ -40,12 +40,12 @@ def silent_settings(compiled: Compiled) -> list[str]:
         return []
     return [
         f"{'.'.join(path)} changes nothing in this network: without it, the same is simulated"
-        for path in _written(scenario.raw)
+        for path in written_settings(scenario.raw)
         if _is_silent(compiled, path)
     ]
 
 
-def _written(raw: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def written_settings(raw: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield the paths of the settings that were written, those inside of kinds, too."""
     for section in SECTIONS:
         for name, value in (raw.get(section) or {}).items():
@@ -64,7 +64,7 @@ def _is_silent(compiled: Compiled, path: tuple[str, ...]) -> bool:
         changed = compile(other)
     except ScenarioError:
         return False
-    return _equal(compiled.arrays, changed.arrays) and _equal(compiled.sources.given, changed.sources.given)
+    return equal(compiled.arrays, changed.arrays) and equal(compiled.sources.given, changed.sources.given)
 
 
 def _without(scenario: Scenario, path: tuple[str, ...]) -> Scenario:
@@ -78,7 +78,7 @@ def _without(scenario: Scenario, path: tuple[str, ...]) -> Scenario:
     return Scenario.from_dict(data, scenario.base_dir)
 
 
-def _equal(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+def equal(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
     return one.keys() == two.keys() and all(
         np.array_equal(np.asarray(one[name]), np.asarray(two[name])) for name in one
     )

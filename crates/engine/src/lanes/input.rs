@@ -178,17 +178,19 @@ impl Network {
     }
 
     /// Returns the queue whose character may cross to a link of those nominated for some of its lanes, as bits; the others
-    /// try again in the next tick.
+    /// try again a grain later: in the next tick, the tick would matter, which may be as short as any duration asks.
     fn choose_nominated(&mut self, to: u32, rivals: u32) -> u32 {
         let (first, port) = (to * self.fabric.lanes, &self.links[to as usize].port);
         let entered = port.entered.wrapping_sub(first);
         let keeps = self.by_packet && port.enters_amid && rivals >> entered & 1 == 1;
         let chosen = if keeps { entered } else { in_turn(rivals, entered, self.fixed) };
+        let again = self.agenda.now + self.fabric.grain_ticks as Time;
         let mut others = rivals & !(1 << chosen);
         while others != 0 {
             let other = self.lanes[(first + others.trailing_zeros()) as usize].holder;
             let link = &mut self.links[self.queues[other as usize].link as usize];
-            self.agenda.wake_port(link, self.agenda.now + 1);
+            link.port.free_at = again;
+            self.agenda.wake_port(link, again);
             others &= others - 1;
         }
         self.lanes[(first + chosen) as usize].holder
