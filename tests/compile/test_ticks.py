@@ -1,4 +1,7 @@
-"""No result depends on the tick: every duration is a whole number of ticks, and none is rounded."""
+"""No result depends on the tick: every duration is a whole number of ticks, and none is rounded.
+
+A time of the user that whole grains change by more than 1 % is told, and no other.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import fabriloom.compile as compiler
 import numpy as np
 import pytest
 from fabriloom import _native, simulate
-from fabriloom.compile import times
+from fabriloom.compile import compile, times
 from fabriloom.compile.times import tick_ps
 from fabriloom.programs.kinds import UNTIL, WAIT
 from fabriloom.scenario import Scenario, ScenarioError
@@ -169,3 +172,32 @@ def test_a_duration_that_no_tick_can_count_is_named() -> None:
     with pytest.raises(ScenarioError, match=r"technology\.decode_latency of 2 ms is too long") as caught:
         compiler.compile(scenario)
     assert caught.value.hint == "shorten it, or round technology.turn_around, so that steps of 1 ns do"
+
+
+BASE: dict[str, Any] = {
+    "topology": {"kind": "crossbar", "terminals": 2},
+    "technology": {"preset": "generic", "cycle": "100 ns"},
+    "run": {"duration": "1 ms"},
+}
+
+
+def warned(**more: Any) -> list[str]:
+    return compile(Scenario.from_dict(BASE | more)).warnings
+
+
+@pytest.mark.parametrize("wait", ["1 ps", "30 ns", "1 us"])
+def test_a_random_wait_of_few_cycles_is_told(wait: str) -> None:
+    found = warned(traffic={"arrivals": {"kind": "random-wait", "wait": wait}})
+    assert [wait in one and "100 ns" in one for one in found] == [True]
+
+
+def test_times_below_a_cycle_are_told() -> None:
+    (found,) = warned(run={"duration": "1 ms", "warmup": "50 ns"})
+    assert "run.warmup of 50 ns becomes 0" in found
+    (found,) = warned(time_code=[], fault=[{"terminal": 0, "at": "150 ns"}])
+    assert "fault[0].at of 150 ns becomes 100 ns" in found
+
+
+def test_long_times_and_exact_ones_are_not() -> None:
+    assert warned(traffic={"arrivals": {"kind": "random-wait", "wait": "10 us"}}) == []
+    assert warned(traffic={"arrivals": {"kind": "wait", "wait": "30 ns"}}) == []

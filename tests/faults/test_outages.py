@@ -1,11 +1,27 @@
-"""Which links fail, and from when to when they are down."""
+"""Which links fail, and from when to when they are down.
+
+Failures that are drawn: as often as they should be, and the same for the same seed.
+
+Tables that lead around what has failed, and runs in which they replace the first ones.
+"""
 
 from __future__ import annotations
 
+import csv
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
-from fabriloom import topology
+from fabriloom import Results, Scenario, routing, run, topology
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.faults.outages import STUCK, Outage, Rules, outages
-from fabriloom.topology.named import UnknownPartError, links_of
+from fabriloom.faults.rates import drawn, mtbf_of_bits_ps
+from fabriloom.topology import Graph
+from fabriloom.topology.named import UnknownPartError, each_of, links_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 GRAPH = topology.build(kind="grid", shape=[2, 2], terminals_per_switch=1, links_per_edge=2)
 CABLE = Rules(disconnect=10, restart=100, stops_cable=True)
@@ -65,3 +81,164 @@ def test_a_link_that_fails_while_it_is_stuck_is_not_stuck_then() -> None:
 def test_faults_that_overlap_are_one() -> None:
     twice = [([0], 100, 500), ([0], 300, 900), ([0], 5000, None), ([0], 6000, 7000)]
     assert outages(GRAPH, twice, LINK) == [Outage(100, 0, 110, 1000), Outage(5000, 0, 5010, None)]
+
+
+MS = 10**9
+RATES_GRAPH = topology.build(kind="grid", shape=[2, 2], terminals_per_switch=1)
+
+
+def test_mean_times_are_those_asked_for() -> None:
+    """Ten thousand times each: 4 standard errors are 4 %, so this fails by chance once in 16,000."""
+    found = list(drawn("1", 30_000 * MS, 2 * MS, MS))
+    assert 9_600 < len(found) < 10_400
+    down = sum(repaired - at for at, repaired in found if repaired is not None)
+    assert down / len(found) == pytest.approx(MS, rel=0.04)
+    assert all(at <= repaired for at, repaired in found if repaired is not None)
+    assert all(one[1] <= other[0] for one, other in pairwise(found) if one[1])
+
+
+def test_equal_seeds_draw_the_same() -> None:
+    assert list(drawn("1/0/a", 10**10, MS, MS)) == list(drawn("1/0/a", 10**10, MS, MS))
+    assert list(drawn("1/0/a", 10**10, MS, MS)) != list(drawn("1/0/b", 10**10, MS, MS))
+
+
+def test_what_is_never_repaired_fails_once() -> None:
+    found = list(drawn("1", 10**12, MS, None))
+    assert len(found) == 1
+    assert found[0][1] is None
+
+
+def test_bit_errors_come_as_often_as_bits() -> None:
+    # 1e-9 at 100 Mbit/s: one in 10 s.
+    assert mtbf_of_bits_ps(1e-9, 1e8) == pytest.approx(10 * 10**12)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("link", 16), ("cable", 8), ("switch", 4), ("terminal", 4)])
+def test_all_is_each(kind: str, count: int) -> None:
+    assert (
+        len(each_of(RATES_GRAPH, kind, "all"))
+        == count
+        == len({name for name, _ in each_of(RATES_GRAPH, kind, "all")})
+    )
+
+
+def test_a_rate_gives_outages_of_each_cable() -> None:
+    base = {"topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}, "seed": 3}
+    fault = {"cable": "all", "bit_error_rate": 1e-6}
+    compiled = compile(Scenario.from_dict({**base, "fault": [fault], "run": {"duration": "20 ms"}}))
+    arrays = compiled.arrays
+    # Eight cables, both ways 200 Mbit/s: one in 5 ms each, 32 in 20 ms, of two links each.
+    assert 20 < len(arrays["fault_link"]) / 2 < 46
+    up, down = (arrays[f"fault_{name}_ticks"].astype(float) * compiled.tick_ps for name in ("up", "down"))
+    # Each lasts as long as it takes to notice at both ends and to start again.
+    assert up - down == pytest.approx((19.2 + 2 * 0.85) * 1e6, rel=1e-3)
+
+
+US = 10**6
+MESH = {"kind": "grid", "shape": [3, 3], "terminals_per_switch": 1}
+FLOW = {"source": "t(1,0).0", "target": "t(1,2).0", "rate": "60 Mbit/s"}
+CUT = {"cable": "s(1,0)>s(1,1)", "at": "1 ms", "repaired": "3 ms"}
+
+
+def replaced(delay: str = "300 us", fault: dict[str, Any] = CUT, **after: Any) -> Results:
+    return run(
+        Scenario.from_dict(
+            {
+                "topology": MESH,
+                "technology": {"preset": "spacewire-200"},
+                "routing": {"after_fault": {"delay": delay, **after}},
+                "traffic": {
+                    "pattern": {"kind": "flows", "flows": [FLOW]},
+                    "length": "200 B",
+                    "arrivals": "constant",
+                },
+                "fault": [fault],
+                "run": {"duration": "5 ms"},
+            }
+        )
+    )
+
+
+def dead_of(graph: Graph, names: list[str]) -> np.ndarray:
+    return np.isin(graph.link_names, names)
+
+
+def test_what_has_failed_is_not_used() -> None:
+    graph = topology.build(**MESH)
+    dead = dead_of(graph, ["s(1,0)>s(1,1)"])
+    table = routing.around(graph, dead)
+    names = np.array(graph.link_names)
+    # Of a cable that fails one way the other way is not used either.
+    assert not {"s(1,0)>s(1,1)", "s(1,1)>s(1,0)"} & set(names[table.group_links])
+    routing.verify(graph, table)
+    assert routing.dependency_cycle(graph, table) is None
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_whatever_fails_all_that_is_reached_is_led_there(data: st.DataObject) -> None:
+    """On networks in parts, too: a breadth-first search says which switches are reached."""
+    graph = topology.build(kind="torus", shape=[3, 3], terminals_per_switch=1)
+    between = graph.switch_links.tolist()
+    dead = np.zeros(graph.links, bool)
+    dead[data.draw(st.lists(st.sampled_from(between), max_size=30))] = True
+    table = routing.around(graph, dead, data.draw(st.sampled_from(routing.AROUND[::2])))
+    left = np.zeros((graph.switches, graph.switches), bool)
+    lost = dead | dead[graph.link_reverse]
+    alive = np.array([link for link in between if not lost[link]], np.int64)
+    left[graph.link_source[alive], graph.link_target[alive]] = True
+    for _ in range(graph.switches):
+        left |= np.eye(graph.switches, dtype=bool) | (left.astype(int) @ left.astype(int) > 0)
+    home = graph.terminal_exit_switches
+    assert np.array_equal(table.route != routing.NONE, left[:, home])
+    if left.all():
+        routing.verify(graph, table)
+        assert routing.dependency_cycle(graph, table) is None
+
+
+def test_tables_come_after_the_delay_and_go_after_the_repair() -> None:
+    scenario = Scenario.from_dict(
+        {"topology": MESH, "routing": {"after_fault": {"delay": "300 us"}}, "fault": [CUT]}
+    )
+    compiled = compile(scenario)
+    moments = compiled.arrays["table_ticks"].astype(float) * compiled.tick_ps / US
+    # The cable runs again 19.2 us after its repair.
+    assert moments == pytest.approx([1300, 3319.2], abs=0.01)
+    assert compiled.arrays["table_number"].tolist() == [1, 0]
+    assert isinstance(compiled.routes, LinkRoutes)
+    assert len(compiled.arrays["table_route"]) == compiled.routes.table.route.size
+
+
+def test_only_what_comes_before_new_tables_is_lost() -> None:
+    found = replaced()
+    lost = found.summary["packets"]["lost"]
+    # A packet of 200 B each 26.7 us for 300 us, and one on the cable.
+    assert 10 <= lost <= 13
+    assert found.summary["packets"]["delivered"] == pytest.approx(5000 / 26.67 - lost, abs=2)
+    assert replaced("0 us").summary["packets"]["lost"] <= 1
+    never = replaced("4.5 ms").summary["packets"]["lost"]
+    assert never == pytest.approx(2019 / 26.67, abs=2)
+
+
+def test_what_no_way_leads_to_is_discarded() -> None:
+    found = replaced(fault={"switch": "s(1,2)", "at": "1 ms"})
+    faults = found.summary["faults"]
+    assert faults["discarded"] > 140
+    by_link = found.links.filter(found.links["discarded_packets"] > 0)["link"].to_list()
+    # At the first switch already, once it knows.
+    assert "t(1,0).0>s(1,0)" in by_link
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    graph = topology.build(**MESH)
+    table = routing.around(graph, dead_of(graph, ["s(1,0)>s(1,1)"]))
+    path = tmp_path / "around.csv"
+    with path.open("w", newline="") as out:
+        rows = csv.writer(out)
+        rows.writerow(["switch", "terminal", "links"])
+        for switch, terminal in np.ndindex(table.route.shape):
+            links = table.group(int(table.route[switch, terminal]) >> 1)
+            names = " ".join(graph.link_names[link] for link in links)
+            rows.writerow([graph.switch_names[switch], graph.terminal_names[terminal], names])
+    own = replaced(kind="table", path=str(path))
+    assert own.summary["packets"] == replaced().summary["packets"]

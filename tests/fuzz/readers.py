@@ -29,10 +29,9 @@ from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
 from imports.test_infiniband import LFTS, SUBNET
-from imports.test_others import ANYNET, HPCC
-from imports.test_simulators import CLUSTER, FAT, FLOWS, MATRIX, PLATFORM, TORUS, TREE
+from imports.test_simulators import ANYNET, CLUSTER, FAT, FLOWS, HPCC, MATRIX, PLATFORM, TORUS, TREE
 from imports.test_traces import CHAKRA, DUMPI, OTHER_RANK
-from programs.test_goal_binary import binary
+from programs.test_goal import binary
 
 from .mutations import changed_fields, changed_json, damaged
 

@@ -1,14 +1,28 @@
-"""Traffic beside programs: terminals that run a program and are sources as well."""
+"""Traffic beside programs: terminals that run a program and are sources as well.
+
+Clocks that drift, and starts that differ.
+
+Presets of hosts of today: queue pairs over InfiniBand and Ethernet, and TCP.
+
+The guide shows every ready program, and its pictures are what the script draws.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from fabriloom import Results, Scenario, run
+from fabriloom.programs import Programs
+from fabriloom.programs.build import BUILDERS
+from fabriloom.programs.kinds import UNTIL, WAIT
 from fabriloom.simulate import compare
 
-from .common import READY, operations, scenario
+from .common import CROSSBAR, READY, lists, operations, programs, results, scenario
 
 FLOWS = [
     {"source": 0, "target": 1, "length": "1 kB", "rate": "40 Mbit/s", "requirement": "1 ms", "name": "up"},
@@ -88,3 +102,125 @@ def test_resolving_keeps_both() -> None:
     assert again.sha256 == once.sha256
     assert again.has_traffic
     assert not scenario(READY["ping-pong"]).has_traffic
+
+
+SHIFTER = READY["barrel-shifter"]
+
+
+def clocked(**clocks: object) -> Programs:
+    return programs({**SHIFTER, "clocks": clocks})
+
+
+def test_exact_clocks_change_nothing() -> None:
+    assert lists(clocked(start="0 s", drift_ppm=0)) == lists(programs(SHIFTER))
+
+
+def test_every_time_is_by_the_clock_of_its_terminal() -> None:
+    exact, drifting = programs(SHIFTER), clocked(drift_ppm=100)
+    timed = (exact.kind == UNTIL) & (exact.amount > 0)
+    ratio = exact.amount[timed] / drifting.amount[timed]
+    for terminal in range(4):
+        own = ratio[exact.terminal[timed] == terminal]
+        # Whole nanoseconds of at least 30 us.
+        assert own.max() - own.min() < 5e-5
+        assert abs(own.mean() - 1) <= 1e-4
+    assert len({round(one, 5) for one in ratio.tolist()}) > 4
+
+
+def test_programs_start_at_different_times() -> None:
+    late = clocked(start="20 us")
+    first = [one[0] for one in lists(late) if one]
+    assert all(one.startswith("until ") for one in first)
+    assert len(set(first)) == len(first) == CROSSBAR["terminals"]
+    again = lists(clocked(start="20 us"))
+    assert again == lists(late)
+
+
+def test_waits_have_no_start() -> None:
+    program = {
+        **operations(t0=["wait 1 ms", "send t.1 8 B"], t1=["receive t.0"]),
+        "clocks": {"drift_ppm": 1000},
+    }
+    found = programs(program)
+    (wait,) = found.amount[found.kind == WAIT].tolist()
+    assert wait != 10**9
+    assert wait == pytest.approx(10**9, rel=1.001e-3)
+
+
+def test_a_shift_that_drifts_collides() -> None:
+    """Senders in step never meet; starts apart by several slots make them."""
+    settings = {"kind": "barrel-shifter", "fragment": "2 kB", "events": 200, "slot": "200 us"}
+    steady = results(settings).summary["message_latency_ns"]["max"]
+    apart = results({**settings, "clocks": {"start": "2 ms"}}).summary["message_latency_ns"]["max"]
+    assert apart > 1.5 * steady
+
+
+STREAM: dict[str, Any] = {
+    "kind": "fixed-pairs",
+    "size": "64 kB",
+    "rounds": 20,
+    "sources": [0],
+    "targets": [1],
+}
+PING: dict[str, Any] = {"kind": "ping-pong", "size": "8 B", "rounds": 20}
+EDR: dict[str, Any] = {"preset": "infiniband-4x-edr"}
+
+
+def on(preset: str, program: dict[str, Any]) -> Results:
+    return run(scenario(program, technology=EDR, protocol={"preset": preset}))
+
+
+@pytest.mark.parametrize("preset", ["verbs-infiniband", "verbs-roce"])
+def test_verbs_fill_the_link(preset: str) -> None:
+    found = scenario(STREAM, technology=EDR, protocol={"preset": preset}).resolve()
+    assert found["protocol"]["packet"] == "2048 B"  # the MTU of the technology
+    assert on(preset, STREAM).summary["messages"]["mbytes_per_s"] > 11_000
+
+
+def test_verbs_answer_in_a_microsecond() -> None:
+    half = on("verbs-infiniband", PING).summary["rounds"]["ns_mean"] / 2
+    assert 500 < half < 1500
+
+
+def test_tcp_is_bound_by_its_copies_and_calls() -> None:
+    assert 2_500 < on("tcp", STREAM).summary["messages"]["mbytes_per_s"] < 4_000
+    assert 10_000 < on("tcp", PING).summary["rounds"]["ns_mean"] / 2 < 13_000
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "docs" / "images" / "programs"
+GUIDE = ROOT / "docs" / "guides" / "programs.md"
+
+
+def script() -> ModuleType:
+    """The script beside the pictures."""
+    spec = importlib.util.spec_from_file_location("draw_programs", PICTURES / "draw.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_ready_program_is_on_the_page() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    assert [kind for kind in BUILDERS if f"**{kind}**" not in text] == ["operations"]
+    drawn = {path.stem for path in PICTURES.glob("*.svg")}
+    assert drawn == set(script().PROGRAMS)
+    assert [name for name in sorted(drawn) if f"images/programs/{name}.svg)" not in text] == []
+
+
+@pytest.mark.parametrize("name", ["ping-pong", "credit"])
+def test_a_picture_is_a_run_of_its_program(name: str) -> None:
+    """An arrow for every message and a line for every terminal; well-formed, and not too large for a page."""
+    module = script()
+    settings = module.PROGRAMS[name]
+    svg = module.picture(name, **settings)
+    root = ET.fromstring(svg)
+    arrows = root.findall("{http://www.w3.org/2000/svg}polygon")
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(arrows) >= 10
+    assert [f"t.{number}" in texts for number in range(settings["terminals"])] == [True] * settings[
+        "terminals"
+    ]
+    assert svg.count("\n") < 200

@@ -1,17 +1,33 @@
-"""Operations as they are written and read."""
+"""Operations as they are written and read.
+
+Every ready program: what it is made of, and that nothing of it is lost on fabrics of both kinds.
+"""
 
 from __future__ import annotations
+
+from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 from fabriloom.programs import ProgramError
-from fabriloom.programs.kinds import ANY, SAME, SEND, SENDER, SENDER_NUMBER, TAGGED
+from fabriloom.programs.kinds import (
+    ANY,
+    FIRST_SPECIAL,
+    RECEIVE,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+    UNTIL,
+)
 from fabriloom.programs.parse import Operation, parse
 from fabriloom.traffic.names import Terminals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .common import lists, operations, programs
+from .common import CLOS, CROSSBAR, READY, RING, lists, operations, programs, results
 
 NAMES = Terminals(["n0", "n1", "any", "two words"])
 READ = [
@@ -140,3 +156,162 @@ def test_several_terminals_may_share_a_list() -> None:
         }
     )
     assert lists(found)[:3] == [["send t.2 1 B"], ["send t.2 1 B"], ["repeat 2", "receive any", "end"]]
+
+
+FABRICS = {"crossbar": CROSSBAR, "clos": CLOS, "ring": RING}
+PROTOCOLS = {"raw": {}, "virtual-link": {"preset": "virtual-link"}, "pio": {"preset": "pio"}}
+TOGETHER = [
+    (fabric, protocol)
+    for fabric in FABRICS
+    for protocol in PROTOCOLS
+    if (fabric == "ring") == (protocol == "pio") or protocol == "raw"
+]
+
+
+@pytest.mark.parametrize(("fabric", "protocol"), TOGETHER)
+@pytest.mark.parametrize("name", READY)
+def test_nothing_is_lost(name: str, fabric: str, protocol: str) -> None:
+    """Every message arrives and every event is complete; the same run again gives the same."""
+    settings = PROTOCOLS[protocol]
+    if fabric == "ring" and protocol == "raw":
+        settings = {"messages_at_once": 4}
+    found = results(READY[name], FABRICS[fabric], protocol=settings, output={"messages": True})
+    summary, messages = found.summary, found.summary["messages"]
+    assert summary["end"]["reason"] == "drained", summary["end"]["message"]
+    assert messages["made"] == messages["sent"] == messages["received"] == messages["measured"] > 0
+    assert summary["events"]["complete"] == summary["events"]["count"]
+    assert summary["events"]["incomplete"] == 0
+    assert len(found.messages) == messages["made"]
+    hosts = found.hosts
+    assert hosts["bytes_sent"].sum() == hosts["bytes_received"].sum() == found.messages["bytes"].sum()
+    assert hosts["blocked_share"].is_between(0, 1).all()
+    assert (found.messages["latency_ns"] > 0).all()
+
+
+@pytest.mark.parametrize("name", READY)
+def test_as_many_are_received_as_are_sent(name: str) -> None:
+    """Where all targets are known, each terminal's receives are its messages; others serve for ever."""
+    found = programs(READY[name])
+    times = found.times()
+    sends, receives = found.kind == SEND, found.kind == RECEIVE
+    if np.any(found.peer[sends] >= FIRST_SPECIAL):
+        return
+    sent, taken = Counter[int](), Counter[int]()
+    for target, count in zip(found.peer[sends].tolist(), times[sends].tolist(), strict=True):
+        sent[target] += int(count)
+    for terminal, count in zip(found.terminal[receives].tolist(), times[receives].tolist(), strict=True):
+        taken[terminal] += int(count)
+    assert sent == taken
+
+
+def test_all_to_all_orders() -> None:
+    def targets(order: str | None) -> list[list[str]]:
+        given = {"order": order} if order else {}
+        found = programs({"kind": "all-to-all", "size": "8 B", "terminals": 4, **given})
+        return [[text.split()[1] for text in do if text.startswith("send")] for do in lists(found)[:4]]
+
+    assert targets("rotating")[1] == ["t.2", "t.3", "t.0"]
+    assert targets("same")[1] == ["t.0", "t.2", "t.3"]
+    assert [sorted(one) for one in targets("random")] == [sorted(one) for one in targets("same")]
+    assert targets(None) == targets("random") != targets("rotating")
+
+
+def test_random_choices_hang_on_the_seed_alone() -> None:
+    again = [programs(READY["level-2"], seed=seed).peer.tolist() for seed in (3, 3, 4)]
+    assert again[0] == again[1] != again[2]
+
+
+def test_level_2_sources_are_different_and_round_robin_fair() -> None:
+    base: dict[str, Any] = {"kind": "level-2", "block": "1 kB", "events": 40, "blocks_per_event": 3}
+    found = programs({**base, "source_choice": "random"})
+    sends = found.kind == SEND
+    pairs = list(zip(found.tag[sends].tolist(), found.terminal[sends].tolist(), strict=True))
+    assert len(set(pairs)) == len(pairs) == 120, "no source twice in an event"
+    turn = programs({**base, "source_choice": "round-robin"})
+    assert np.bincount(turn.terminal[turn.kind == SEND], minlength=4)[:4].tolist() == [30] * 4
+    targets = Counter(turn.peer[turn.kind == SEND].tolist())
+    assert set(targets.values()) == {30}
+
+
+def test_blocks_are_shared_equally() -> None:
+    found = programs(
+        {"kind": "level-2", "block": "1 kB", "events": 1, "blocks_per_event": 1, "sources_per_block": 3}
+    )
+    assert sorted(found.size_bytes[found.kind == SEND].tolist()) == [333, 333, 334]
+
+
+def test_round_robin_of_some_goes_through_whole_groups() -> None:
+    """As the GPMIMD paper tells it of five of 21: what is left over does not send."""
+    program = {"kind": "level-3", "fragment": "8 B", "events": 3, "sources_per_event": 2, "sources": 5}
+    found = programs({**program, "targets": 3, "source_choice": "round-robin"})
+    sends = found.kind == SEND
+    assert [found.terminal[sends][found.tag[sends] == event].tolist() for event in range(3)] == [
+        [0, 1],
+        [2, 3],
+        [0, 1],
+    ]
+
+
+def test_events_are_due_at_their_rate() -> None:
+    base = {"kind": "level-3", "fragment": "8 B", "events": 4, "rate": "40 kHz"}
+    found = programs(base)
+    assert found.events.due_ps.tolist() == [0, 25_000_000, 50_000_000, 75_000_000]
+    assert (
+        found.amount[(found.kind == UNTIL) & (found.terminal == 0)].tolist() == found.events.due_ps.tolist()
+    )
+    moments = programs({**base, "events": 1000, "arrivals": "random"}).events.due_ps
+    assert np.all(np.diff(moments) >= 0)
+    assert moments[-1] < 1000 * 25_000_000
+    assert 0.4 < moments.mean() / moments[-1] < 0.6
+
+
+def test_a_barrel_shifter_never_sends_twice_to_one_place() -> None:
+    """In each slot all sources that send do so to different destinations."""
+    found = programs({"kind": "barrel-shifter", "fragment": "8 B", "events": 12, "slot": "10 us"})
+    slots: dict[int, list[int]] = {}
+    for row in np.flatnonzero(found.kind == SEND).tolist():
+        slots.setdefault(int(found.amount[row - 1]), []).append(int(found.peer[row]))
+    assert len(slots) == 15
+    assert all(len(set(targets)) == len(targets) for targets in slots.values())
+
+
+def test_credit_keeps_assignments_within_their_number() -> None:
+    """No destination is ever sent fragments of more events than it has given credit for."""
+    program = {"kind": "credit", "fragment": "500 B", "events": 30, "sources": 3, "credits": 1}
+    found = results(program, output={"messages": True})
+    messages = found.messages.to_dicts()
+    fragments = [one for one in messages if one["bytes"] == 500]
+    assert len(fragments) == 90
+    for target in {one["target"] for one in fragments}:
+        mine = [one for one in fragments if one["target"] == target]
+        events = sorted({one["event"] for one in mine})
+        ends = [max(one["received_ns"] for one in mine if one["event"] == event) for event in events]
+        begins = [min(one["made_ns"] for one in mine if one["event"] == event) for event in events]
+        assert all(begin > end for begin, end in zip(begins[1:], ends[:-1], strict=True))
+
+
+def test_pulled_requests_stay_within_their_number() -> None:
+    program = {
+        "kind": "pull-level-3",
+        "fragment": "500 B",
+        "events": 4,
+        "requests_at_once": 1,
+        "targets": 1,
+    }
+    messages = results({**program, "sources": 4}, output={"messages": True}).messages.to_dicts()
+    answers = [one for one in messages if one["bytes"] == 500]
+    assert len(answers) == 16
+    order = sorted(messages, key=lambda one: one["made_ns"])
+    assert [one["bytes"] for one in order] == [8, 500] * 16
+
+
+def test_a_list_is_replayed(tmp_path: Any) -> None:
+    rows = ["source,target,length,wait", "t.0,t.1,1 kB,10 us", "t.2,t.0,200 B,0 ns", "t.0,t.2,64 B,1 us"]
+    (tmp_path / "list.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    program = {"kind": "descriptors", "path": str(tmp_path / "list.csv")}
+    found = results(program, output={"messages": True})
+    assert found.summary["end"]["reason"] == "drained"
+    sent = found.messages.sort("source", "made_ns").select("source", "target", "bytes").rows()
+    assert sent == [("t.0", "t.1", 1000), ("t.0", "t.2", 64), ("t.2", "t.0", 200)]
+    again = results({**program, "repeat": True}, protocol={"messages_at_once": 1}, run={"duration": "1 ms"})
+    assert again.summary["messages"]["received"] > 30

@@ -1,7 +1,15 @@
-"""Tables as files for others, and back in: the same routes, lanes and network."""
+"""Tables as files for others, and back in: the same routes, lanes and network.
+
+Terminals of a switch share a column of a large table: the same routes and runs as with the full one.
+
+Loads of terminals that send to all others alike are those of all pairs, one by one.
+
+Interval labels: what a C104 can express, and the explanation where it cannot.
+"""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +17,18 @@ import numpy as np
 import pytest
 from fabriloom import imports, routing, topology
 from fabriloom.cli.app import app
-from fabriloom.routing import dumps
+from fabriloom.compile import LinkRoutes, networks
+from fabriloom.compile import compile as compiled
+from fabriloom.compile.newest import Newest
+from fabriloom.routing import NONE, IntervalLabels, RouteTable, RoutingError, dumps, native
+from fabriloom.routing import lanes as by_lanes
+from fabriloom.routing.even import ring_loads
+from fabriloom.scenario import Scenario
+from fabriloom.simulate import run
 from fabriloom.topology import Graph
 from typer.testing import CliRunner
+
+from .common import by_hand, graph_of
 
 NETWORKS: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
     ("dragonfly", {"switches_per_group": 4, "global_links": 2}, {"kind": "hops"}, 2),
@@ -102,3 +119,230 @@ def test_the_command_writes_them(tmp_path: Path) -> None:
     more = ["--set", "technology.lanes=1", "--set", "routing.adaptive=false", "--force"]
     assert CliRunner().invoke(app, [*ask, *more]).exit_code == 0
     assert "Unicast lids" in (tmp_path / "out" / "lfts.out").read_text(encoding="utf-8")
+
+
+TORUS = {"kind": "torus", "shape": [4, 5], "terminals_per_switch": 3}
+DRAGONFLY = {"kind": "dragonfly", "switches_per_group": 4, "global_links": 2, "terminals_per_switch": 2}
+CASES: list[tuple[dict[str, Any], int, dict[str, Any]]] = [
+    (TORUS, 2, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}),
+    (TORUS, 2, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "wide-dateline"}),
+    (TORUS, 2, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}),
+    (TORUS, 3, {"kind": "dimension-order", "variant": "minimal", "lane_choice": "escape"}),
+    (TORUS, 2, {"kind": "shortest-path", "lane_choice": "destination"}),
+    (TORUS, 4, {"kind": "valiant"}),
+    (DRAGONFLY, 2, {"kind": "hops"}),
+    (DRAGONFLY, 4, {"kind": "ugal"}),
+    (DRAGONFLY, 2, {"kind": "minimal-layers"}),
+    ({"kind": "fat_tree", "arity": 4, "levels": 3}, 1, {"kind": "up-down"}),
+    ({"kind": "fat_tree", "arity": 4, "levels": 3}, 1, {"kind": "up-down", "universal": True}),
+    ({"kind": "clos", "terminals": 32, "switch_ports": 8}, 1, {"kind": "up-star-down-star"}),
+]
+
+
+def scenario(topology: dict[str, Any], lanes: int, rule: dict[str, Any], **more: Any) -> Scenario:
+    """Return a scenario of short packets."""
+    return Scenario.from_dict(
+        {
+            "topology": topology,
+            "technology": {"preset": "generic", "lanes": lanes, "input_buffer_flits": 32, **more},
+            "routing": rule,
+            "traffic": {"length": "16 B", "load": 0.4},
+            "run": {"duration": "5 us"},
+        }
+    )
+
+
+@pytest.mark.parametrize("more", [{}, {"switching": "virtual-cut-through", "lane_sharing": "packet"}])
+@pytest.mark.parametrize(("topology", "lanes", "rule"), CASES)
+def test_shared_columns_change_nothing(
+    topology: dict[str, Any],
+    lanes: int,
+    rule: dict[str, Any],
+    more: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tables by lanes, cycles, loads and all results are those of full tables."""
+    one = scenario(topology, lanes, rule, **more)
+    full = compiled(one)
+    monkeypatch.setattr(native, "SHARED_ABOVE", 0)
+    monkeypatch.setattr(networks, "_known", Newest(1))
+    shared = compiled(one)
+    routes = full.routes, shared.routes
+    assert isinstance(routes[0], LinkRoutes)
+    assert isinstance(routes[1], LinkRoutes)
+    tables = routes[0].table, routes[1].table
+    assert tables[0].shared is None
+    assert tables[1].shared is not None
+    assert tables[1].rows.size < tables[0].rows.size
+    for name in ("group_switch", "group_start", "group_links", "terminal_class", "via_class", "layer"):
+        assert np.array_equal(getattr(tables[0], name), getattr(tables[1].full(), name)), name
+    for own, other in (
+        [table.full() for table in tables],
+        (routes[0].lane_table, routes[1].lane_table),
+    ):
+        assert np.array_equal(own.route, other.route)
+        assert np.array_equal(own.group_links, other.group_links)
+        assert np.array_equal(own.group_start, other.group_start)
+    assert full.cycle == shared.cycle
+    loads = [routing.channel_loads(full.graph, table) for table in tables]
+    assert np.array_equal(loads[0], loads[1])
+    found = [run(case).native for case in (full, shared)]
+    np.testing.assert_equal(found[0], found[1])
+
+
+def test_many_keys_are_numbered_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorted keys have the places of marked ones."""
+    keys = [np.array([7, 3, 3]), np.array([9, 0, 7])]
+    few = by_lanes._numbered(keys, 10)
+    monkeypatch.setattr(by_lanes, "_MOST_MARKED", 5)
+    many = by_lanes._numbered(keys, 10)
+    assert few[0].tolist() == many[0].tolist() == [0, 3, 7, 9]
+    assert [one.tolist() for one in few[1]] == [one.tolist() for one in many[1]]
+
+
+RINGS: list[tuple[str, dict[str, Any]]] = [
+    ("sci-ring", {"terminals": 7}),
+    ("sci-bridge", {"terminals": 5, "buses": 2}),
+    ("sci-switch", {"ports": 5, "terminals_per_ring": 3}),
+    ("sci-torus", {"shape": [3, 4], "terminals_per_switch": 3}),
+    ("sci-module", {"terminals_per_ring": 2, "terminals_per_expansion_ring": 3}),
+    ("sci-switch-16", {"terminals_per_ring": 5}),
+    (
+        "sci-rings",
+        {
+            "rings": [["a", "s", "b", "c", "u", "d"], ["s", "e", "u", "f", "w"], ["w", "g"], ["i", "u", "w"]],
+            "switches": ["s", "u", "w"],
+        },
+    ),
+]
+LINKS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("grid", {"shape": [3, 4], "terminals_per_switch": 3}, {}),
+    ("clos", {"terminals": 64}, {"universal": True}),
+    ("torus", {"shape": [4, 4], "terminals_per_switch": 2}, {"universal": True}),
+    ("banyan", {"terminals": 16}, {}),
+]
+
+
+def rates(terminals: int) -> list[np.ndarray]:
+    """All the same, all different, some silent, one louder than the rest."""
+    different = np.random.default_rng(1).random(terminals)
+    return [
+        np.full(terminals, 0.7),
+        different,
+        np.where(np.arange(terminals) % 3, different, 0.0),
+        np.where(np.arange(terminals) == 1, 1.0, 0.25),
+    ]
+
+
+def matrix(even: np.ndarray) -> np.ndarray:
+    """The same traffic, terminal by terminal."""
+    found = np.repeat(even[:, None] / (len(even) - 1), len(even), axis=1)
+    np.fill_diagonal(found, 0.0)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "given"), RINGS, ids=[kind for kind, _ in RINGS])
+def test_rings(kind: str, given: dict[str, Any]) -> None:
+    graph = topology.build(kind, **given)
+    route = routing.port_route(graph)
+    nobody = np.zeros(graph.terminals)
+    for even in rates(graph.terminals):
+        source, target = np.nonzero(matrix(even))
+        listed = ring_loads(graph, route, (source, target, matrix(even)[source, target]), nobody)
+        found = ring_loads(graph, route, (source[:0], target[:0], nobody[:0]), even)
+        for field in fields(found):
+            expected = getattr(listed, field.name)
+            assert getattr(found, field.name) == pytest.approx(expected, abs=1e-9), field.name
+
+
+@pytest.mark.parametrize(("kind", "given", "rule"), LINKS, ids=[kind for kind, _, _ in LINKS])
+def test_links(kind: str, given: dict[str, Any], rule: dict[str, Any]) -> None:
+    graph = topology.build(kind, **given)
+    table = routing.build(graph, **rule)
+    for even in rates(graph.terminals):
+        expected = routing.channel_loads(graph, table, matrix(even))
+        assert routing.channel_loads(graph, table, even=even) == pytest.approx(expected, abs=1e-9)
+        twice = routing.channel_loads(graph, table, matrix(even), even)
+        assert twice == pytest.approx(2 * expected, abs=1e-9)
+
+
+def assert_expresses(graph: Graph, table: RouteTable, labels: IntervalLabels) -> None:
+    """Check that looking up a label in the intervals gives the table's group."""
+    assert sorted(labels.label.tolist()) == list(range(graph.terminals))
+    for switch in range(graph.switches):
+        starts, groups = zip(*labels.of(switch), strict=True)
+        found = np.array(groups)[np.searchsorted(starts, labels.label, side="right") - 1]
+        entries = table.route[switch, : graph.terminals]
+        known = entries != NONE
+        assert np.array_equal(found[known], entries[known] >> 1)
+
+
+@pytest.mark.parametrize(
+    ("family", "parameters", "how", "most"),
+    [
+        ("grid", {"shape": [8, 8], "terminals_per_switch": 16, "links_per_edge": 4}, {}, 20),
+        ("grid", {"shape": [8, 8], "terminals_per_switch": 16, "links_per_edge": 4}, {"order": [1, 0]}, 36),
+        ("grid", {"shape": [3, 4, 5], "terminals_per_switch": 2}, {}, 8),
+        ("torus", {"shape": [8, 8], "terminals_per_switch": 16, "links_per_edge": 4}, {}, 24),
+        ("torus", {"shape": [8, 8], "terminals_per_switch": 16}, {"variant": "minimal"}, 24),
+        ("hypercube", {"dimensions": 6, "terminals_per_switch": 4}, {}, 11),
+        ("clos", {"terminals": 512}, {}, 32),
+        ("clos", {"terminals": 256}, {"adaptive": False, "spread": "runs"}, 36),
+        ("clos5", {"terminals": 64, "switch_ports": 8}, {}, 9),
+        ("fat_tree", {"arity": 4, "levels": 3}, {}, 6),
+        ("tree", {"arity": 3, "depth": 2, "terminals_per_switch": 2}, {}, 5),
+        ("star", {"arms": 5, "terminals_per_switch": 3}, {}, 5),
+        ("crossbar", {"terminals": 32}, {}, 32),
+    ],
+)
+def test_regular_networks_have_labels(
+    family: str, parameters: dict[str, Any], how: dict[str, Any], most: int
+) -> None:
+    graph = topology.build(family, **parameters)
+    table = routing.build(graph, interval_labelling=True, **how)
+    labels = routing.interval_labels(graph, table)
+    assert_expresses(graph, table, labels)
+    assert np.diff(labels.switch_start).max() <= most
+
+
+def test_dealing_destinations_out_in_turn_cannot_be_expressed() -> None:
+    graph = topology.clos(256)
+    with pytest.raises(RoutingError, match=r"needs 2\d\d intervals, and there are 36. The output") as caught:
+        routing.build(graph, "interval", of="up-down", adaptive=False)
+    assert caught.value.parameter == "interval_labelling"
+    assert "separate runs of terminals" in str(caught.value)
+
+
+def test_the_explanation_names_switch_output_and_terminals() -> None:
+    graph = graph_of(3, [(0, 1), (0, 2), (1, 2)], [0, 1, 1, 1, 2, 2, 2])
+    ways = {("a", t): "a>b#0" for t in "135"} | {("a", t): "a>c#1" for t in "246"}
+    ways |= {("b", "0"): "b>a#0", ("c", "0"): "c>a#1"}
+    ways |= {("b", t): "b>c#2" for t in "456"} | {("c", t): "c>b#2" for t in "123"}
+    table = by_hand(graph, ways)
+    routing.verify(graph, table)
+    with pytest.raises(RoutingError) as caught:
+        routing.interval_labels(graph, table, most_intervals=6)
+    assert str(caught.value) == (
+        "interval labels cannot express the table: a needs 7 intervals, and there are 6. The output a>b#0 "
+        "leads to 3 separate runs of terminals: 1, 3, 5; between the first two, 2 leaves by a>c#1"
+    )
+    labels = routing.interval_labels(graph, table, order=[0, 1, 3, 5, 2, 4, 6], most_intervals=6)
+    assert_expresses(graph, table, labels)
+    with pytest.raises(RoutingError, match="must name every terminal once"):
+        routing.interval_labels(graph, table, order=[0, 1])
+
+
+def test_a_link_belongs_to_one_group() -> None:
+    graph = graph_of(3, [(0, 1), (0, 2), (1, 2)], [0, 1, 2])
+    ways = {("a", "1"): "a>b#0", ("a", "2"): "a>b#0 a>c#1", ("b", "0"): "b>a#0", ("b", "2"): "b>c#2"}
+    table = by_hand(graph, ways | {("c", "0"): "c>a#1", ("c", "1"): "c>b#2"})
+    routing.verify(graph, table)
+    with pytest.raises(RoutingError, match=r"at a the outputs .* share a>b#0"):
+        routing.interval_labels(graph, table)
+
+
+def test_too_many_outputs_are_said_to_be_so() -> None:
+    with pytest.raises(
+        RoutingError, match="s needs 40 intervals, and there are 36; every output has a single"
+    ):
+        routing.build(topology.crossbar(40), interval_labelling=True)

@@ -1,17 +1,25 @@
-"""Tables of ports of ring networks: the ways they give, what they share, and what waits for what on them."""
+"""Tables of ports of ring networks: the ways they give, what they share, and what waits for what on them.
+
+Several tables of the ports, by which the transactions of a terminal go one after the other.
+
+Ways of the user's own through rings: what a table gives, and what is said of wrong ones.
+"""
 
 from __future__ import annotations
 
 from hashlib import sha256
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-from fabriloom import topology
+from fabriloom import Scenario, run, topology
 from fabriloom.routing import PASS, RoutingError, port_route
-from fabriloom.routing.rings import BLOCK, PortRoute, ring_dependency_cycle, rings_of
+from fabriloom.routing.even import ring_loads
+from fabriloom.routing.own_ports import own_ports
+from fabriloom.routing.rings import BLOCK, PortRoute, ring_dependency_cycle, ring_path, rings_of
 from fabriloom.topology import Graph
 from numpy.typing import NDArray
 
@@ -161,3 +169,180 @@ def test_a_table_that_does_not_fit_is_refused(wrong: str) -> None:
         exits[0, 0] = 3
     with pytest.raises(RoutingError, match="does not fit the network"):
         ring_dependency_cycle(graph, PortRoute(blocks, exits))
+
+
+SWITCH = topology.build("sci-switch-16")
+BY_TRANSACTION = {"kind": "fewest-buses", "by_transaction": True}
+
+
+def one_flow(routing: dict[str, Any]) -> Scenario:
+    """From the first to the last terminal of the switch of 16 ports, which two modules join."""
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": "sci-switch-16"},
+            "routing": routing,
+            "traffic": {
+                "pattern": {"kind": "flows", "flows": [{"source": "t0", "target": "t15", "rate": "20 MB/s"}]}
+            },
+            "run": {"duration": "1 ms", "warmup": "0.1 ms", "precision": 0.0},
+        }
+    )
+
+
+def test_every_table_takes_the_same_and_deals_it_out_otherwise() -> None:
+    first, second = port_route(SWITCH, by_transaction=True).tables()
+    entries = [table.exits[table.blocks] for table in (first, second)]
+    usual = port_route(SWITCH)
+    assert np.array_equal(entries[0] == PASS, entries[1] == PASS)
+    assert not np.array_equal(entries[0], entries[1])
+    assert np.array_equal(entries[0], usual.exits[usual.blocks])
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"), [("sci-ring", {"terminals": 4}), ("sci-module", {}), ("sci-torus", {"shape": [3, 3]})]
+)
+def test_where_there_is_one_way_there_is_one_table(kind: str, given: dict[str, Any]) -> None:
+    assert port_route(topology.build(kind, **given), by_transaction=True).turns == 1
+
+
+def test_loads_are_spread_over_the_ways() -> None:
+    pair = np.array([0]), np.array([15]), np.array([2.0])
+    nobody = np.zeros(16)
+    by_target = ring_loads(SWITCH, port_route(SWITCH), pair, nobody).bus_requests
+    spread = ring_loads(SWITCH, port_route(SWITCH, by_transaction=True), pair, nobody).bus_requests
+    assert sorted(by_target) == [0.0, 0.0, 0.0, 2.0, 2.0, 2.0]
+    assert sorted(spread) == [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
+
+
+def test_packets_of_a_pair_take_turns() -> None:
+    """Half of the requests and of the responses cross each module; else one has all the requests."""
+    busy = []
+    for routing in ({"kind": "fewest-buses"}, BY_TRANSACTION):
+        buses = run(one_flow(routing)).buses
+        assert buses is not None
+        busy.append(
+            sorted(buses.filter(buses["switch"].str.starts_with("expansion"))["utilisation"].to_list())
+        )
+    (least, most), shared = busy
+    assert most > 2 * least > 0
+    assert shared == pytest.approx([(least + most) / 2] * 2, rel=0.02)
+
+
+def test_senders_behind_one_port_share_it_alike() -> None:
+    """The answers of the receivers have a bus of their own, and do not decide whose request goes next."""
+    flows = [{"source": f"t{4 * port}", "target": f"t{port - 1}", "rate": "90 MB/s"} for port in (1, 2, 3)]
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "sci-module", "terminals_per_ring": 4},
+            "technology": {"preset": "sci-lc2", "port_requests_out": 2},
+            "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+            "run": {"duration": "1 ms", "warmup": "0.2 ms", "precision": 0.0},
+            "output": {"flows": True},
+        }
+    )
+    rates = run(scenario).flows["mbytes_per_s"].to_list()
+    assert len(rates) == 3
+    assert max(rates) < 60
+    assert min(rates) > 0.9 * max(rates)
+
+
+RINGS = {
+    "left": ["a", "b", "west"],
+    "right": ["c", "d", "east"],
+    "high": ["west", "east"],
+    "low": ["west", "east"],
+}
+GRAPH = topology.build("sci-rings", rings=RINGS, switches=["west", "east"])
+WAYS = """switch,ring,terminal,to
+west,left,right,high
+west,left,d,low
+east,high,right,right
+east,low,right,right
+east,right,left,low
+west,low,left,left
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "ways.csv"
+    path.write_text(text)
+    return path
+
+
+def rings_passed(source: int, target: int, folder: Path, text: str = WAYS) -> list[str]:
+    rings = GRAPH.rings
+    assert rings is not None
+    links = ring_path(GRAPH, own_ports(GRAPH, written(folder, text)), source, target)
+    return list(dict.fromkeys(rings.ring_names[rings.station_ring[link]] for link in links))
+
+
+def test_packets_go_as_the_table_says(tmp_path: Path) -> None:
+    assert rings_passed(0, 2, tmp_path) == ["left", "high", "right"]
+    # A row for the terminal itself goes before one for its ring.
+    assert rings_passed(0, 3, tmp_path) == ["left", "low", "right"]
+    assert rings_passed(2, 0, tmp_path) == ["right", "low", "left"]
+    assert rings_passed(0, 1, tmp_path) == ["left"]
+
+
+@pytest.mark.parametrize(
+    "family", [{"kind": "sci-switch", "terminals_per_ring": 3}, {"kind": "sci-torus", "shape": [3, 2]}]
+)
+def test_the_usual_ways_written_as_a_table_are_the_same(tmp_path: Path, family: dict) -> None:
+    graph = topology.build(**family)
+    usual, rings = port_route(graph), graph.rings
+    assert rings is not None
+    lines = ["switch,ring,terminal,to"]
+    for port, station in enumerate(rings.port_station.tolist()):
+        switch = int(rings.port_switch[port])
+        for terminal, name in enumerate(graph.terminal_names):
+            exit_port = usual.exit(port, terminal)
+            if exit_port != PASS:
+                to = int(rings.port_station[rings.port_start[switch] + exit_port])
+                cells = [graph.switch_names[switch], graph.link_names[station], name, graph.link_names[to]]
+                lines.append(",".join(f'"{cell}"' for cell in cells))
+    own = own_ports(graph, written(tmp_path, "\n".join(lines)))
+    for column in range(usual.blocks.shape[1]):
+        assert np.array_equal(own.exits[own.blocks[:, column]], usual.exits[usual.blocks[:, column]])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("west,left,d,low", "wast,left,d,low", 'line 3: there is no switch "wast"; did you mean "west"?'),
+        (
+            "west,left,d,low",
+            "west,right,d,low",
+            'line 3: west is not on a ring "right"; it is on left, high, low',
+        ),
+        ("west,left,d,low", "west,left,e,low", 'line 3: there is no terminal or ring "e"'),
+        (
+            "west,left,d,low",
+            "west,left,d,left",
+            'line 3: packets cannot leave west where they came, by "left"',
+        ),
+        ("west,left,d,low", "west,left,right,low", "line 3: this destination was given in line 2 already"),
+        ("east,high,right,right\n", "", "packets from a to c do not arrive: no row takes them off"),
+        ("east,high,right,right", "east,high,right,low", "do not arrive"),
+        ("switch,ring", "switch;ring", "unknown column"),
+        (
+            "switch,ring,terminal,to",
+            "switch|ring|terminal|to",
+            "line 1: the columns are separated by bars",
+        ),
+        ("ring,terminal", "ring,terminl", 'line 1: unknown column "terminl"; did you mean "terminal"?'),
+        (",to\n", "\n", 'line 1: the column "to" is missing'),
+    ],
+)
+def test_wrong_tables_are_refused_with_their_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(RoutingError) as caught:
+        own_ports(GRAPH, written(tmp_path, WAYS.replace(old, new, 1)))
+    assert message in str(caught.value)
+    assert caught.value.parameter == "path"
+
+
+def test_ports_on_one_ring_are_told_apart_by_their_links(tmp_path: Path) -> None:
+    graph = topology.build("sci-rings", rings=[["a", "s", "b", "s"], ["c", "s"]], switches=["s"])
+    with pytest.raises(RoutingError, match=r's is on "ring\(0\)" 2 times; name the link .* "s>b" or "s>a"'):
+        own_ports(graph, written(tmp_path, "switch,ring,terminal,to\ns,ring(0),c,ring(1)\n"))
+    ways = "switch,ring,terminal,to\ns,s>b,c,ring(1)\ns,s>a,c,ring(1)\ns,ring(1),a,s>a\ns,ring(1),b,s>b\n"
+    own_ports(graph, written(tmp_path, ways))

@@ -1,13 +1,29 @@
-"""What is sustained: it does not depend on a packet under way, and never exceeds what check proves."""
+"""What is sustained: it does not depend on a packet under way, and never exceeds what check proves.
+
+What ``check`` says that a link carries is what a run carries, and it names what limits it.
+
+Flows that share links, against counts by hand and against the load of links.
+"""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import fabriloom
+import numpy as np
 import pytest
-from fabriloom import Scenario, ScenarioError, run, saturate, simulate
+from fabriloom import Scenario, ScenarioError, routing, run, saturate, simulate, topology
+from fabriloom.compile import compile
 from fabriloom.studies import inspection
+from fabriloom.studies.inspection import inspect
+from fabriloom.studies.links import bisection as effective_bisection
 from fabriloom.studies.verdict import Judge
+from fabriloom.technology import presets, technology
+from fabriloom.technology.presets import is_ring
+from fabriloom.traffic import exchanging
 
 RING = {"kind": "sci-rings", "rings": [["a", "b"]]}
 ONE = {"pattern": {"kind": "shift", "by": 1}, "senders": ["a"], "length": "64 B"}
@@ -118,3 +134,196 @@ def test_runs_end_when_throughput_is_known() -> None:
         assert ("total latency" in summary["end"]["message"]) == (what == "all")
         assert summary["keeps_up"]
     assert 2 * events["throughput"] < events["all"]
+
+
+LINKS = [name for name in presets() if not is_ring(name)]
+
+
+def of(topology: dict[str, Any], tech: dict[str, Any], traffic: dict[str, Any]) -> Scenario:
+    backlog = {"arrivals": "backlog", "pattern": {"kind": "shift", "by": 1}}
+    run = {"duration": "100 ms", "precision": 0.003}
+    return Scenario.from_dict(
+        {"topology": topology, "technology": tech, "traffic": backlog | traffic, "run": run}
+    )
+
+
+def told(scenario: Scenario) -> tuple[float, float, str]:
+    """The rates of one link and of the throughput that ``check`` prints, and what limits."""
+    found = inspect(scenario)
+    bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
+    return found["link"]["payload_mbytes_per_s"], bound, found["link"]["limited_by"]
+
+
+@pytest.mark.parametrize("preset", LINKS)
+@pytest.mark.parametrize("length", ["1 B", "63 B", "65 B", "100 B", "128 B", "1001 B", "2048 B"])
+def test_a_cable_carries_what_is_said_to_be_its_payload(preset: str, length: str) -> None:
+    longest = technology(preset).mtu_bytes
+    if 0 < longest < int(length.split()[0]):
+        length = f"{longest} B"
+    scenario = of({"kind": "cable"}, {"preset": preset}, {"length": length})
+    one, bound, _ = told(scenario)
+    accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+    assert accepted == pytest.approx(bound, rel=0.01)
+    assert 2 * one == pytest.approx(bound, rel=0.01)
+
+
+CASES = [
+    ({}, "8 B", 4000, "hand-over"),
+    ({}, "64 B", 7111, "hand-over"),
+    ({"lanes": 3}, "8 B", 8000, "wire"),
+    ({"link_cycles": 400, "input_buffer_flits": 64}, "64 B", 640, "buffer"),
+    ({"cable_length": "80 m", "input_buffer_flits": 64}, "64 B", 640, "buffer"),
+    ({"forward_cycles": 30, "router_cycles": 1}, "64 B", 7111, "hand-over"),
+]
+
+
+@pytest.mark.parametrize(("changed", "length", "rate", "limit"), CASES)
+def test_what_limits_a_link_is_named(changed: dict[str, Any], length: str, rate: float, limit: str) -> None:
+    tech = {"preset": "generic", "output_buffer_flits": 64, "input_buffer_flits": 64, **changed}
+    scenario = of({"kind": "crossbar", "terminals": 2}, tech, {"length": length, "senders": [0]})
+    one, bound, limited_by = told(scenario)
+    accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+    assert (one, bound, accepted) == pytest.approx((rate, rate, rate), rel=0.01)
+    assert limited_by == limit
+
+
+def test_padding_is_no_payload() -> None:
+    """65 B take two flits of 64 B; the rate asked for is of the 65."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "technology": {"preset": "infiniband-4x-edr"},
+            "traffic": {"length": "65 B", "rate": "100 MB/s"},
+            "run": {"duration": "1 ms", "warmup": "0 s", "precision": 0.0},
+        }
+    )
+    found = fabriloom.run(scenario).summary
+    assert found["packets"]["offered"] == pytest.approx(2 * 1e8 / 65 / 1000, rel=0.05)
+    assert found["offered_mbytes_per_s"] == pytest.approx(200, rel=0.05)
+    assert "50.8 %" in inspect(scenario)["link"]["flits"]
+
+
+def test_a_small_packet_is_sent_in_every_cycle_of_the_infiniband_preset() -> None:
+    """A latency is no occupancy: 64 B back to back through a switch are 100 Gbit/s, with one lane as well."""
+    for lanes in (1, 4):
+        tech = {"preset": "infiniband-4x-edr", "lanes": lanes}
+        scenario = of({"kind": "crossbar", "terminals": 2}, tech, {"length": "64 B", "senders": [0]})
+        accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+        assert accepted == pytest.approx(12_500, rel=0.01)
+    assert technology("infiniband-4x-edr").mtu_bytes == 2048
+
+
+@pytest.mark.parametrize(
+    ("preset", "gbit_per_s", "switch_ns"), [("fdr", 600 / 11, 188), ("hdr", 200, 131), ("ndr", 400, 131)]
+)
+def test_infiniband_of_other_rates(preset: str, gbit_per_s: float, switch_ns: float) -> None:
+    """From 1 B to the MTU a link carries whole flits back to back, as check says; a switch adds its delay."""
+    tech = {"preset": f"infiniband-4x-{preset}"}
+    pair = {"kind": "crossbar", "terminals": 2}
+    for size in (1, 64, 65, 1000, 2048):
+        scenario = of(pair, tech, {"length": f"{size} B", "senders": [0]})
+        accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+        assert accepted == pytest.approx(gbit_per_s * 125 * size / (64 * math.ceil(size / 64)), rel=0.01)
+        assert accepted == pytest.approx(told(scenario)[0], rel=0.01)
+    near = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1}
+    times = [
+        inspect(of(network, {**tech, "cable_length": "0 m"}, {"length": "64 B", "senders": [0]}))[
+            "zero_load_latency_ns"
+        ]["min"]
+        for network in (pair, near)
+    ]
+    assert times[1] - times[0] == pytest.approx(switch_ns, rel=0.01)
+
+
+def test_links_of_other_rates_have_their_share(tmp_path: Path) -> None:
+    """The usual rate of this preset is a fraction; half of the rate is half of the throughput."""
+    bounds = []
+    for rate in ("100 Gbit/s", "50 Gbit/s"):
+        lines = [f"terminal,t{at},s,{rate}" for at in (0, 1)]
+        text = "\n".join(["kind,source,target,rate", *lines, ""])
+        (tmp_path / "net.csv").write_text(text, encoding="utf-8")
+        topology = {"kind": "file", "path": str(tmp_path / "net.csv")}
+        bounds.append(told(of(topology, {"preset": "infiniband-4x-edr"}, {"length": "2048 B"}))[1])
+    assert bounds[0] == pytest.approx(25_000, rel=0.01)
+    assert bounds[1] == pytest.approx(bounds[0] / 2, rel=0.01)
+
+
+def test_a_star_shares_its_arms() -> None:
+    """Two terminals on each of three arms of one cable: what leaves an arm shares its cable."""
+    graph = topology.build("star", arms=3, terminals_per_switch=2)
+    table = routing.build(graph, adaptive=False)
+    # 0 and 1 on arm 0, and so on; both of arm 0 talk to arm 1, the two of arm 2 to each other.
+    found = effective_bisection.shares(graph, table, np.array([2, 3, 0, 1, 5, 4]))
+    assert found.tolist() == [0.5, 0.5, 0.5, 0.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("spread", ["turns", "runs", "random"])
+def test_flows_are_as_many_as_the_load_of_links_says(spread: str) -> None:
+    graph = topology.build("clos", terminals=32, switch_ports=16)
+    table = routing.build(graph, adaptive=False, spread=spread)
+    target = exchanging(32, 4)
+    loads = routing.channel_loads(graph, table, (np.arange(32), target, np.ones(32)))
+    found = effective_bisection.shares(graph, table, target)
+    for source in range(32):
+        way = routing.path(graph, table, source, int(target[source]))
+        assert found[source] == pytest.approx(1 / loads[way].max())
+
+
+def test_a_group_is_as_wide_as_its_links() -> None:
+    """Adaptive: with as many cables up as terminals, and as many down, even counts give everyone a link."""
+    graph = topology.build("clos", terminals=64, switch_ports=32)
+    found = effective_bisection.shares(graph, routing.build(graph), exchanging(64, 1))
+    assert np.allclose(found, 1.0)
+
+
+def test_random_tables_arrive_and_are_other_ones_for_another_seed() -> None:
+    graph = topology.build("clos", terminals=64, switch_ports=16)
+    one, two, again = (
+        routing.build(graph, adaptive=False, spread="random", spread_seed=seed) for seed in (1, 2, 1)
+    )
+    routing.verify(graph, one)
+    assert routing.dependency_cycle(graph, one) is None
+    assert np.array_equal(one.route, again.route)
+    assert not np.array_equal(one.route, two.route)
+    # Each destination takes any of the 8 cables up of a switch with equal chances: chi-square of 7 degrees of
+    # freedom, by chance above 24.3 once in 1,000; the seeds are fixed.
+    links = one.group_links[one.route[0, 8:] >> 1]
+    counts = np.unique(links, return_counts=True)[1]
+    expected = Fraction(int(counts.sum()), 8)
+    assert sum((int(count) - expected) ** 2 / expected for count in counts) < Fraction(243, 10)
+
+
+def test_pairs_exchange() -> None:
+    for terminals, seed in ((8, 1), (9, 2), (64, 3)):
+        target = exchanging(terminals, seed)
+        some = np.flatnonzero(target >= 0)
+        assert len(some) == terminals // 2 * 2
+        assert np.array_equal(target[target[some]], some)
+        assert np.all(target[some] != some)
+
+
+def test_every_pair_is_equally_likely() -> None:
+    """Six terminals: each of 15 pairs is in a fifth of the pairings. Of 3,000 pairings a count is off by more
+    than 4.5 of its standard deviations once in ten thousand; the seeds are fixed."""
+    counts = np.zeros((6, 6))
+    for seed in range(3000):
+        counts[np.arange(6), exchanging(6, seed)] += 1
+    off = counts[~np.eye(6, dtype=bool)] - 600
+    assert np.abs(off).max() < 4.5 * np.sqrt(3000 * 0.2 * 0.8)
+
+
+def test_check_counts_it_and_says_where_it_does_not() -> None:
+    data = {"topology": {"kind": "clos", "terminals": 64}, "routing": {"adaptive": False}}
+    found = inspection.inspect(Scenario.from_dict(data), 20)
+    told = found["effective_bisection"]
+    assert told["pairings"] == 20
+    assert told["least_flow"] <= told["least_pairing"] <= told["mean_share"] <= told["greatest_pairing"] <= 1
+    assert dict(inspection.lines(found))["effective bisection"].endswith("%")
+    ring = inspection.inspect(Scenario.from_dict({"topology": {"kind": "sci-ring", "terminals": 4}}), 5)
+    assert ring["effective_bisection"] is None
+
+
+def test_a_seed_of_tables_needs_random_ones() -> None:
+    data = {"topology": {"kind": "clos", "terminals": 64}, "routing": {"spread_seed": 3}}
+    with pytest.raises(ScenarioError, match="spread_seed is for spread"):
+        compile(Scenario.from_dict(data))

@@ -1,12 +1,18 @@
-"""Whole scenarios at random deliver the same in the engine and in its twin, or are refused by a message."""
+"""Whole scenarios at random deliver the same in the engine and in its twin, or are refused by a message.
+
+Engine and twin deliver the same for every pair of settings that may stand beside each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 import pytest
+from fabriloom.scenario.sections.routing import AnyRouting
+from fabriloom.scenario.sections.technology import CharacterLinks, Generic
+from fabriloom.scenario.sections.traffic import ARRIVALS, PATTERNS, Traffic
 
-from . import drawing
+from . import cover, drawing
 
 Seeds = Callable[[int], Iterator[int]]
 
@@ -27,3 +33,47 @@ def test_engine_and_twin_deliver_the_same(draw: Callable[[int], drawing.Table], 
     print(f"{count} scenarios of {draw.__name__}, {refused} of them refused; {packets:,} packets")
     assert refused < 0.4 * count + 1
     assert packets > count
+
+
+PARTS = 4
+"""Parts of the scenarios of a family, for several processors."""
+READ = {"matrix", "flows", "descriptors"}
+"""Patterns that are files or lists."""
+
+
+@pytest.mark.seeds
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("family", cover.FAMILIES)
+def test_every_pair_of_settings(
+    family: str, part: int, seeds: Callable[[int], Iterator[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing, "CHARACTERS", (8_000,))
+    settings = cover.FAMILIES[family]
+    legal = cover.pairs(settings)
+    for seed in seeds(1):
+        covered, packets, rows = set(), 0, list(cover.rows(settings, seed))
+        for number, (written, new) in enumerate(rows):
+            covered |= new
+            if number % PARTS == part:
+                compared = drawing.compare(written)
+                assert compared is not None, f"refused, but by no rule:\n{written}"
+                assert compared.identical, f"seed {seed}: {compared}\n{written}"
+                packets += compared.packets
+        print(f"{len(rows)} scenarios cover {len(covered)} of {len(legal)} pairs of settings of {family}")
+        assert len(covered) > 0.99 * len(legal)
+        assert packets > 10 * len(rows) / PARTS
+
+
+def test_every_setting_is_drawn_or_left_out_with_a_reason() -> None:
+    for family, technology in (("flits", Generic), ("characters", CharacterLinks)):
+        drawn = {name.partition(".")[2] for name in cover.FAMILIES[family]} | set(cover.LEFT_OUT)
+        for section in (technology, AnyRouting, Traffic):
+            names = {field.alias or name for name, field in section.model_fields.items()}
+            lanes = {"lane_choice", "traffic_class"} if family == "characters" else set()
+            assert not names - drawn - lanes, family
+
+
+def test_every_pattern_and_arrival_is_drawn() -> None:
+    for name, kinds in (("traffic.pattern", PATTERNS), ("traffic.arrivals", ARRIVALS)):
+        drawn = {value["kind"] if isinstance(value, dict) else value for value in cover.TRAFFIC[name]}
+        assert drawn == set(kinds) - READ
