@@ -84,7 +84,7 @@ BARREL = {
 def test_ten_events_tell_nothing_and_two_hundred_do() -> None:
     few, many = (run(Scenario.from_dict(BARREL).with_settings({"program.events": n})) for n in (10, 200))
     assert "too short to tell whether their latency grows" in few.summary["verdict"]
-    assert many.summary["verdict"].startswith("Keeps up: builds 100000")
+    assert many.summary["verdict"].startswith("Keeps up: builds 100,000")
     for found in (few, many):
         assert found.summary["events"]["achieved_per_s"] == pytest.approx(1e5)
 
@@ -242,3 +242,14 @@ def test_a_sentence_tells_what_was_watched() -> None:
     full = {**base["traffic"], "load": 1.0}
     saturated = fabriloom.run(Scenario.from_dict({**base, "traffic": full, "run": {"duration": "5 ms"}}))
     assert "precision is of throughput alone: throughput ± " in saturated.summary["end"]["message"]
+
+
+def test_the_host_of_a_supervisor_is_named_although_its_messages_are_short() -> None:
+    """Assignments of 8 B cost it a host's time each; a builder has as few messages as events."""
+    program = {"kind": "credit", "events": 60, "fragment": "4 kB", "sources": 12, "targets": [12, 13, 14, 15]}
+    given = {"topology": {"kind": "crossbar", "terminals": 17}, "technology": {"preset": "infiniband-4x-edr"}}
+    times = {"send_time": "500 ns", "receive_time": "100 ns"}
+    protocol = {"preset": "verbs-infiniband", **times}
+    scenario = Scenario.from_dict({**given, "program": program, "protocol": protocol})
+    limit = run(scenario).summary["limit"]
+    assert (limit["what"], limit["name"]) == ("host", "t.16")

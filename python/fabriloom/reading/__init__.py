@@ -17,6 +17,7 @@ from fabriloom.reading.csvs import (
     without_separator_line,
 )
 from fabriloom.reading.errors import DescriptionError, Place, ReadError, UserError
+from fabriloom.reading.headings import Heading, headings
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import UTF_16, content, line_of, place_at, text_of
 from fabriloom.reading.tomls import toml_text, toml_value
@@ -26,12 +27,14 @@ __all__ = [
     "UTF_16",
     "Decimals",
     "DescriptionError",
+    "Heading",
     "Place",
     "ReadError",
     "UserError",
     "cell_place",
     "check_header",
     "content",
+    "headings",
     "json_data",
     "line_of",
     "named_place",

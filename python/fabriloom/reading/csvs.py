@@ -9,11 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabriloom import units
 from fabriloom.reading.errors import Place, ReadError
+from fabriloom.reading.headings import headings
 from fabriloom.reading.texts import line_of
 
 MOST_COLUMNS = 1 << 16
@@ -162,17 +163,22 @@ def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
 
 
 def named_rows(
-    text: str, file: str, columns: Sequence[str], optional: Sequence[str] = ()
+    text: str,
+    file: str,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+    words: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the line number (from 1) and the cells by column of every record below the header.
 
     Blank records are skipped. ``columns``: the columns that are allowed; those not in ``optional`` are
-    required. Raises :class:`ReadError`.
+    required. ``words``: other words for some. Raises :class:`ReadError`.
     """
     found = records(text, file, comments=False)
     first, header = next(found, (1, []))
     check_header(first, header, text, file)
-    names = [name.strip().lower() for name in header]
+    meant = headings(header, {**dict.fromkeys(columns, ()), **(words or {})})
+    names = [one.name if one.name in columns else one.name.lower() for one in meant]
     known = f"columns are {', '.join(columns)}"
     for place, name in enumerate(names):
         if name not in columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -198,17 +199,22 @@ def _incomplete(summary: Mapping[str, Any]) -> str:
     return f"Faults left gaps: {lost} and are not sent again; {whole}"
 
 
+def _grouped(number: str) -> str:
+    """Return a text with commas between the thousands of its numbers of five digits and more."""
+    return re.sub(r"(?<![.\d])\d{5,}", lambda found: f"{int(found[0]):,}", number)
+
+
 def _events(events: Mapping[str, Any], messages: Mapping[str, Any], keeps_up: bool | None) -> str:
     achieved, attempted = events["achieved_per_s"], events["attempted_per_s"]
     if achieved is None:
         return f"Carries {figures(messages['mbytes_per_s'])} MB/s of messages"
     half = events["achieved_per_s_ci95"]
-    rate = measured(achieved, half or None)
+    rate = _grouped(measured(achieved, half or None))
     if attempted is None:
         unsure = half is None or half > LOOSE * achieved
         note = "; the run is too short to tell the rate" if unsure else ""
         return f"Builds {rate} events a second, as fast as it can{note}"
-    offer = f"uilds {rate} of {figures(attempted)} events a second"
+    offer = f"uilds {rate} of {_grouped(figures(attempted))} events a second"
     if keeps_up is None:
         return f"B{offer}; the run is too short to tell whether their latency grows"
     if keeps_up:

@@ -125,25 +125,42 @@ def _held(run: ProgramRun, resolved: Mapping[str, Any]) -> str:
 
 def host_shares(run: ProgramRun, protocol: Mapping[str, Any]) -> Floats:
     """Return, per terminal, the share of the window in which its processor or bus works for messages."""
-    native, ps = run.native, _times(protocol)
-    sent, received = (
-        tables.column(native, f"terminal_bytes_{way}").astype(np.float64) for way in ("sent", "received")
-    )
-    if not len(sent) or not run.window_ns:
-        return np.zeros(run.graph.terminals)
+    count, ps = run.graph.terminals, _times(protocol)
+    if not count or not run.window_ns:
+        return np.zeros(count)
+    busy, bus = np.zeros(count), np.zeros(count)
+    for way, (terminal, number, size) in _handled(run).items():
+        packet_bytes = np.where(size < ps["small_below"], ps["small_packet"], ps["packet"])
+        each = np.ceil(size / np.maximum(packet_bytes, 1))
+        sending = np.maximum(each * ps["packet_time"] + size * ps["byte_time"], each * ps["send_gap_time"])
+        more = sending if way == "send" else each * ps["receive_gap_time"]
+        busy += np.bincount(terminal, number * (ps[f"{way}_time"] + more), count)
+        on_bus = each * ps["bus_packet_time"] + size * ps["bus_byte_time"]
+        bus += np.bincount(terminal, number * on_bus, count)
+    return np.minimum(np.maximum(busy, bus) / (run.window_ns * 1000), 1.0)
+
+
+def _handled(run: ProgramRun) -> dict[str, tuple[NDArray[np.int64], Floats, Floats]]:
+    """Return what was sent and received: terminals, and the number and the mean size of messages.
+
+    By pair where all pairs were kept: a supervisor's messages are short, its builders' long. Otherwise with
+    the mean size of what each terminal's program sends.
+    """
+    pairs = {name: tables.column(run.native, f"message_flow_{name}") for name in ("packets", "bytes")}
+    moved = {way: tables.column(run.native, f"terminal_bytes_{way}") for way in ("sent", "received")}
+    if int(pairs["bytes"].sum()) == int(moved["received"].sum()) == int(moved["sent"].sum()):
+        number = pairs["packets"].astype(np.float64)
+        size = pairs["bytes"] / np.maximum(number, 1)
+        ends = {"send": "source", "receive": "target"}
+        found = {
+            way: tables.column(run.native, f"message_flow_{end}").astype(np.int64)
+            for way, end in ends.items()
+        }
+        return {way: (terminal, number, size) for way, terminal in found.items()}
     size = run.message_bytes
-    packet_bytes = np.where(size < ps["small_below"], ps["small_packet"], ps["packet"])
-    each = np.ceil(size / np.maximum(packet_bytes, 1))
-    per_message = {
-        "send": ps["send_time"]
-        + np.maximum(each * ps["packet_time"] + size * ps["byte_time"], each * ps["send_gap_time"]),
-        "receive": ps["receive_time"] + each * ps["receive_gap_time"],
-        "bus": each * ps["bus_packet_time"] + size * ps["bus_byte_time"],
-    }
+    every = np.arange(run.graph.terminals)
     one = np.maximum(size, 1)
-    out, into = (sent / one) * per_message["send"], (received / one) * per_message["receive"]
-    bus = (sent + received) / one * per_message["bus"]
-    return np.minimum(np.maximum(out + into, bus) / (run.window_ns * 1000), 1.0)
+    return {"send": (every, moved["sent"] / one, size), "receive": (every, moved["received"] / one, size)}
 
 
 _TIMES = (

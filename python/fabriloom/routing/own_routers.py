@@ -13,6 +13,12 @@ from .table import RoutingError
 COLUMNS = ["router", "logical_address", "ports"]
 MORE = ["terminal", "priority", "take"]
 """Columns that an exported table can have besides."""
+WORDS = {
+    "router": ("switch", "routing switch"),
+    "logical_address": ("address", "destination address"),
+    "ports": ("port", "output port", "output ports", "out port"),
+}
+"""Columns, each with other words for it."""
 Row = tuple[int, int, tuple[tuple[int, int], ...]]
 """Switch, target vertex, and links, each with any lane."""
 

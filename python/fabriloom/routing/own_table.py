@@ -9,7 +9,7 @@ with a column ``router`` has ports by logical address, see :mod:`.own_routers`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from .. import reading
 from ..reading import ReadError
 from ..topology.graph import Graph
 from .check import verify
-from .own_routers import COLUMNS, MORE, RouterRows
+from .own_routers import COLUMNS, MORE, WORDS, RouterRows
 from .table import NONE, RouteTable, RoutingError, check_size
 
 MOST_BYTES = 1 << 30
@@ -96,24 +96,32 @@ def rows_of(path: str | Path, columns: list[str]) -> Iterator[tuple[int, list[st
 
 
 def rows_in(
-    text: str, path: str | Path, columns: list[str], more: Sequence[str] = ()
+    text: str,
+    path: str | Path,
+    columns: list[str],
+    more: Sequence[str] = (),
+    words: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the same of a text; ``more``: columns that may be missing, whose cells are empty then."""
+    """Yield the same of a text; ``more``: columns that may be missing, whose cells are empty then.
+
+    ``words``: other words for columns.
+    """
     every = [*columns, *more]
     try:
-        for line, row in reading.named_rows(text, str(path), every, more):
+        for line, row in reading.named_rows(text, str(path), every, more, words):
             yield line, [row[column] for column in every]
     except ReadError as error:
         raise _unreadable(Path(path), error) from None
 
 
 def has_routers(text: str, path: str | Path) -> bool:
-    """Whether the first line of a table names routers."""
+    """Whether the first line of a table names routers, or logical addresses."""
     try:
         _, header = next(reading.records(text, str(path), comments=False), (1, []))
     except ReadError:
         return False
-    return "router" in (name.strip().lower() for name in header)
+    plain = [name.strip().lower() for name in header]
+    return "router" in plain or any(one.name == "logical_address" for one in reading.headings(plain, WORDS))
 
 
 def _by_name(maker: _Maker, text: str, path: str | Path) -> Iterator[tuple[int, int, int, Ways]]:
@@ -126,7 +134,7 @@ def _by_address(
 ) -> Iterator[tuple[int, int, int, Ways]]:
     """Yield the same of rows with ports by logical address."""
     meaning = RouterRows(graph)
-    for line, cells in rows_in(text, path, COLUMNS, MORE):
+    for line, cells in rows_in(text, path, COLUMNS, MORE, WORDS):
         try:
             switch, target, links = meaning.row(cells)
         except RoutingError as error:

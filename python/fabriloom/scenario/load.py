@@ -221,6 +221,12 @@ def _check_tried(
             raise scenario.error(of + found.message, (*place, key, *within), found.hint) from None
         if here[: len(path)] == path:
             raise scenario.error(of + found.message, (*place, key), found.hint, key=True) from None
+    *above, last = map(str, path or ("",))
+    table, kind = ".".join(above), ".".join((*above, "kind"))
+    if found.unknown_key and kind in settings:
+        message = f'{kind} = "{settings[kind]}" has no "{last}", which [{table}] gives'
+        hint = f'write the whole table: {table} = {{ kind = "{settings[kind]}", … }}'
+        raise scenario.error(of + message, (*place, kind), hint, key=True) from None
     if of:  # the values of a sweep may be right in combination only, those of a variant stand together
         raise scenario.error(of + found.message, place, found.hint, key=True) from None
 

@@ -55,7 +55,11 @@ OF_LINKS = (
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
 """Attributes of networkx, Graphviz, Gephi and yEd for drawing, or for the two sides of a bipartite graph."""
-_ALIKE = {"host": "terminal", "server": "terminal", "router": "switch"}
+ALIKE = {
+    **dict.fromkeys(("host", "server", "node", "end node", "endpoint", "unit", "instrument"), "terminal"),
+    "router": "switch",
+}
+"""Words of files for the kinds of vertices."""
 _LONGEST_NUMBER = 400
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
 
@@ -99,7 +103,7 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str =
         DRAWN_VERTICES,
     )
     kind = _plain(values.get("kind"))
-    kind = _ALIKE.get(kind, kind) if isinstance(kind, str) else kind
+    kind = ALIKE.get(kind, kind) if isinstance(kind, str) else kind
     if kind not in (None, "", "switch", "terminal"):
         raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where, "kind")
     x, y = (_number(raw, values, key, where) for key in ("x", "y"))

@@ -19,6 +19,7 @@ others are optional:
 ``address``          in lines of kind terminal: its logical address; in lines of kind cable that of
                      the terminal's port at this cable
 
+Other words such as ``Port from`` or ``Speed (Mbps)`` are read too, and ``node`` and ``router`` as kinds.
 Other columns are ignored with a remark; those whose names begin with an underscore are the user's own. As
 spreadsheet programs write it, a file may have semicolons or tabs between columns, a first line such as
 ``sep=;``, decimal commas, a byte-order mark, and blank lines.
@@ -50,6 +51,20 @@ WRITTEN = (
 )
 KINDS = ("cable", "link", "switch", "terminal")
 _NUMBERS = ("rate", "length", "delay", "buffer", *ATTRIBUTES, "x", "y", *attributes.CLOCK)
+_WORDS = {
+    **dict.fromkeys(COLUMNS, ()),
+    "kind": ("type",),
+    "source": ("end a", "node a", "device a"),
+    "target": ("end b", "node b", "device b"),
+    "source_port": ("port from", "from port", "port a"),
+    "target_port": ("port to", "to port", "destination port", "port b"),
+    "address": ("logical address",),
+    "rate": ("speed", "link speed", "link rate", "line rate", "data rate"),
+    "length": ("cable", "cable length"),
+}
+"""Columns, each with the words that spreadsheets have for it."""
+_OF_UNIT = ("rate", "length", "delay")
+"""Without a unit in its name, a column of numbers under another word is not read."""
 FAMILY_MARK = "# fabriloom "
 
 
@@ -75,8 +90,9 @@ def read(raw: RawGraph, text: str) -> None:
                 continue
             if len(cells) != len(columns):
                 raw.fail(f"{len(cells)} values for {len(columns)} columns; is the line cut short?", where)
-            row = {key: cell.strip() for key, cell in zip(columns, cells, strict=True)}
-            rows.append((where, {key: _cell(raw, row, key, decimals, numbers, where) for key in row}))
+            row = {one.name: cell.strip() for one, cell in zip(columns, cells, strict=True)}
+            row = {one.name: _cell(raw, row, one, decimals, numbers, where) for one in columns}
+            rows.append((where, {**row, "kind": _kind(row.get("kind"))}))
     except ReadError as error:
         line = skipped + (error.place[1] if error.place else 1)
         raw.fail(f"{error.message}; {error.hint}", f"line {line}")
@@ -89,33 +105,48 @@ def read(raw: RawGraph, text: str) -> None:
 
 
 def _cell(
-    raw: RawGraph, row: dict[str, str], key: str, decimals: reading.Decimals, numbers: set[str], where: str
+    raw: RawGraph,
+    row: dict[str, str],
+    column: reading.Heading,
+    decimals: reading.Decimals,
+    numbers: set[str],
+    where: str,
 ) -> str:
-    """Return a cell, with a decimal point if it is a number."""
+    """Return a cell; if it is a number, with a decimal point, and the unit of its column."""
+    key = column.name
     if key not in numbers:
         return row[key]
     try:
-        return decimals.with_point(row[key])
+        return column.with_unit(decimals.with_point(row[key]))
     except ReadError as error:
         raw.fail(f"{key}: {error.message}; {error.hint}", where, key)
 
 
-def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
+def _kind(word: str | None) -> str:
+    """Return the kind of a line, as we call it."""
+    plain = (word or "").lower()
+    plain = attributes.ALIKE.get(plain, plain)
+    return plain if plain in KINDS else word or ""
+
+
+def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[reading.Heading]:
+    mapped = raw.foreign.names(foreign.MEANINGS)
     columns = [
-        name.strip() if name.strip().lower() not in COLUMNS else name.strip().lower() for name in header or []
+        reading.Heading(name.strip()) if name.strip() in mapped else one
+        for name, one in zip(header or [], reading.headings(header or [], _WORDS, _OF_UNIT), strict=True)
     ]
     for other, name in (("from", "source"), ("to", "target"), ("destination", "target")):
-        if name not in columns:
-            columns = [name if column.lower() == other else column for column in columns]
-    if len(columns) == 1 and "|" in columns[0]:
+        if name not in (one.name for one in columns):
+            columns = [reading.Heading(name) if one.name.lower() == other else one for one in columns]
+    names = [one.name for one in columns]
+    if len(names) == 1 and "|" in names[0]:
         raw.fail("the columns are separated by bars; save the file with commas or semicolons", where)
-    mapped = raw.foreign.names(foreign.MEANINGS)
-    others = {name: None for name in columns if name not in mapped}
+    others = {name: None for name in names if name not in mapped}
     for name in (*attributes.known_only(raw, others, COLUMNS, "column", where, attributes.DRAWN), *mapped):
-        if columns.count(name) > 1:
+        if names.count(name) > 1:
             raw.fail(f'two columns are named "{name}"', where, name)
     for name in ("source", "target"):
-        if name not in columns:
+        if name not in names:
             raw.fail(f'the column "{name}" is missing; the first line must name the columns', where)
     return columns
 

@@ -241,8 +241,9 @@ class RawGraph:
             self.fail("the file has no switches")
         if per_switch < 1:
             raise GraphError(
-                f"{self.origin}: the file has no terminals. Mark vertices as terminals in the file "
-                f"(kind = terminal), or set terminals_per_switch to attach that many to every switch",
+                f"{self.origin}: the file has no terminals. Say which they are (kind = terminal; in CSV a "
+                "line such as terminal,camera,router-a), or set terminals_per_switch to attach that many to "
+                "every switch",
                 "terminals_per_switch",
             )
         if per_switch * len(self.vertices) > MAX_TERMINALS:

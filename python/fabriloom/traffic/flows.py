@@ -27,6 +27,17 @@ PLAIN = {
     **{name: f"{name}_ns" for name in ("period", "phase", "jitter", "start", "stop", "requirement")},
 }
 """Columns of plain numbers, with the unit in their name, as in Parquet files."""
+_WORDS = {
+    **dict.fromkeys((*COLUMNS, *PLAIN.values()), ()),
+    "name": ("flow", "flow name", "id"),
+    "source": ("from", "producer"),
+    "target": ("to", "destination", "consumer"),
+    "length": ("size", "packet size", "packet length", "message size", "payload"),
+    "rate": ("data rate",),
+    "period": ("interval", "cycle time"),
+    "requirement": ("deadline", "max latency", "maximum latency", "max delay", "maximum delay", "latency"),
+}
+"""Columns, each with the words that spreadsheets have for it."""
 _ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
 _MOST_PACKETS = 2**24
 _MOST_OF_RANGES = 2**20
@@ -280,7 +291,7 @@ def _of_schema(flow: dict[str, Any], name: str) -> Any:
 
 
 def _of_file(maker: _Maker, path: str) -> list[Flow]:
-    table = tables.read(path)
+    table = tables.read(path).called(_WORDS)
     table.only((*COLUMNS, *PLAIN.values()))
     for name, plain in PLAIN.items():
         if table.column(name) and table.column(plain):

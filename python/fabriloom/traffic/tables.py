@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ class Table:
     rows: Ints
     is_csv: bool
     header: bool = True
+    written: tuple[str, ...] = ()
+    """The columns as the file has them, where capitals tell Mbit from MB."""
 
     def error(self, message: str, row: int, column: str | int | None = None, hint: str = "") -> TrafficError:
         """Return an error at a row (of ``frame``) and a column, with its place in the file."""
@@ -74,6 +77,21 @@ class Table:
                 near = units.nearest(name, list(known))
                 hint = f'did you mean "{near}"?' if near else "known columns: " + ", ".join(known)
                 raise self.column_error(f'unknown column "{name[:60]}"', name, hint)
+
+    def called(self, words: Mapping[str, Sequence[str]]) -> Table:
+        """Return the table with the columns of ``words`` under our names, units of headings in cells."""
+        names = self.frame.columns
+        written = [now if now in words else then for now, then in zip(names, self.written, strict=True)]
+        found = dict(zip(names, reading.headings(written, words), strict=True))
+        with_units = [
+            pl.col(name).map_elements(one.with_unit, return_dtype=pl.String)
+            for name, one in found.items()
+            if one.unit and self.frame.get_column(name).dtype == pl.String
+        ]
+        frame = self.frame.with_columns(with_units).rename(
+            {name: one.name if one.name in words else name for name, one in found.items()}
+        )
+        return replace(self, frame=frame)
 
     def column_error(self, message: str, name: str, hint: str) -> TrafficError:
         """Return an error at the name of a column."""
@@ -145,10 +163,14 @@ def read(path: str, header: bool = True) -> Table:
         frame = parquet(file, len(content)) if kind == ".parquet" else _csv(file, content, header)
     except ReadError as error:
         raise _refused(file, error) from None
+    written = tuple(frame.columns)
+    if kind == ".csv" and header:
+        frame.columns = [name.strip().lower() for name in written]
     frame = _usual_names(frame)
     blank = _blank(frame)
     rows = np.flatnonzero(~blank)
-    return Table(file, frame.filter(~blank) if blank.any() else frame, rows, kind == ".csv", header)
+    frame = frame.filter(~blank) if blank.any() else frame
+    return Table(file, frame, rows, kind == ".csv", header, written)
 
 
 def _usual_names(frame: DataFrame) -> DataFrame:
@@ -218,13 +240,13 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         raise ReadError(
             "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
         )
-    frame.columns = names
     return _with_points(frame, decimals, file, text)
 
 
 def _with_points(frame: DataFrame, decimals: reading.Decimals, file: Path, text: str) -> DataFrame:
     """Return the table with decimal points instead of commas, as :class:`reading.Decimals` writes numbers."""
-    names, sign = [name for name in frame.columns if name not in _WORDS], decimals.sign
+    names = [name for name in frame.columns if name.strip().lower() not in _WORDS]
+    sign = decimals.sign
     if decimals.marks:
         _refuse_unclear(frame, names, decimals, file, text)
     numbers = [pl.col(name) for name in names]
