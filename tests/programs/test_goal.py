@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fabriloom import Results, Scenario, run
@@ -114,7 +115,7 @@ LOGP = {
 LOGP["technology"] |= {"input_buffer_flits": 4096, "output_buffer_flits": 4096}
 
 
-def times(folder: Path, text: str) -> tuple[dict[str, float], dict[str, float]]:
+def times(folder: Path, text: str) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
     """When each message was made, by its ends, and when each rank ended."""
     (folder / "trace.goal").write_text(text, encoding="utf-8")
     found = run(Scenario.from_dict(LOGP, folder))
@@ -256,3 +257,45 @@ def test_two_receives_at_a_time(tmp_path: Path) -> None:
 def test_wrong_files(content: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=message):
         programs(tmp_path, content)
+
+
+TWO = """num_ranks 2
+rank 0 {
+l1: calc 9000 cpu 0
+l2: recv 8b from 1 tag 1 cpu 1
+l3: send 8b to 1 tag 2 cpu 1
+l4: send 8b to 1 tag 3 cpu 0
+l3 requires l2
+l4 requires l1
+}
+rank 1 {
+l1: send 8b to 0 tag 1
+l2: recv 8b from 0 tag 2
+l3: recv 8b from 0 tag 3
+l2 requires l1
+l3 requires l2
+}
+"""
+
+
+def test_each_processor_of_a_rank_does_one_operation_at_a_time(tmp_path: Path) -> None:
+    """By hand: the answer does not wait for the calculation, unless one processor does both."""
+    made, ended = times(tmp_path, TWO)
+    there = made["10"]["received_ns"]
+    assert ended["0"] == 9000 + 1500
+    assert ended["1"] > ended["0"]
+    (tmp_path / "trace.goal").write_text(TWO, encoding="utf-8")
+    rows = run(Scenario.from_dict(LOGP, tmp_path)).messages
+    made_ns = {row["tag"]: row["made_ns"] for row in rows.iter_rows(named=True)}
+    assert made_ns == {1: 0, 2: there + 1500, 3: 9000}
+    (tmp_path / "trace.goal").write_text(TWO.replace("cpu 1", "cpu 0"), encoding="utf-8")
+    rows = run(Scenario.from_dict(LOGP, tmp_path)).messages
+    made_ns = {row["tag"]: row["made_ns"] for row in rows.iter_rows(named=True)}
+    # The receive was ready first, then the send of the calculation, then the answer.
+    assert made_ns == {1: 0, 3: 9000 + 1500, 2: 9000 + 2 * 1500}
+
+
+def test_too_many_processors_of_a_rank_are_refused(tmp_path: Path) -> None:
+    lines = "\n".join(f"calc 1 cpu {cpu}" for cpu in range(300))
+    with pytest.raises(ScenarioError, match="more than 256 processors"):
+        compile(scenario(tmp_path, f"num_ranks 1\nrank 0 {{\n{lines}\n}}\n"))

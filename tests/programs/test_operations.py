@@ -23,6 +23,7 @@ from fabriloom.programs.kinds import (
     UNTIL,
 )
 from fabriloom.programs.parse import Operation, parse
+from fabriloom.scenario import ScenarioError
 from fabriloom.traffic.names import Terminals
 from hypothesis import given
 from hypothesis import strategies as st
@@ -315,3 +316,34 @@ def test_a_list_is_replayed(tmp_path: Any) -> None:
     assert sent == [("t.0", "t.1", 1000), ("t.0", "t.2", 64), ("t.2", "t.0", 200)]
     again = results({**program, "repeat": True}, protocol={"messages_at_once": 1}, run={"duration": "1 ms"})
     assert again.summary["messages"]["received"] > 30
+
+
+def test_streams_of_a_terminal_share_its_messages() -> None:
+    """By hand: while stream 0 waits, stream 1 answers; who posts first receives first."""
+    program = operations(t1=["send 0 64 B", "receive 0 tag 2", "mark 1", "receive 0 tag 1", "mark 2"])
+    program["terminals"] += [
+        {"terminal": 0, "do": ["wait 50 us", "send 1 64 B tag 1", "receive any", "mark 3"]},
+        {"terminal": 0, "stream": 1, "do": ["receive any", "send sender 64 B tag 2"]},
+        {"terminal": 2, "do": ["wait 99 us", "send 0 64 B"]},
+    ]
+    found = results(program)
+    assert found.summary["end"]["reason"] == "drained"
+    marks = dict(found.marks.select("mark", "at_ns").iter_rows())
+    assert marks[1] < 20_000 < 50_000 < marks[2] < 99_000 < marks[3]
+
+
+def test_a_stream_is_named_once() -> None:
+    program = operations(t0=["send 1 64 B"], t1=["receive 0"])
+    program["terminals"].append({"terminal": 0, "do": ["wait 1 us"]})
+    with pytest.raises(ScenarioError, match="has a program already"):
+        programs(program)
+    program["terminals"][-1] = {"terminal": 0, "stream": 1, "do": ["repeat", "send 1 8 B", "end"]}
+    with pytest.raises(ScenarioError, match="endless repeat that never waits"):
+        programs(program, protocol={"messages_at_once": 0})
+    program["terminals"][-1] = {"terminal": 0, "stream": 1, "do": ["send sender 8 B"]}
+    with pytest.raises(ScenarioError, match="nothing was received before"):
+        programs(program)
+    program["terminals"][-1] = {"terminal": 0, "stream": 1, "do": ["repeat 2", "wait 1 us", "end", "mark 1"]}
+    assert programs(program).stream is not None
+    with pytest.raises(ScenarioError, match="cannot go through the layer"):
+        programs(program, protocol={"layer": "control-word"})

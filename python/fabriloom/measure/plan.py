@@ -116,10 +116,10 @@ def servers(programs: Programs) -> Ints:
 
 def _possible(programs: Programs) -> None:
     """Refuse operations that two-sided sends and receives cannot do."""
-    if programs.needs is not None:
+    if programs.needs is not None or programs.stream is not None:
         raise MeasureError(
-            "in this trace operations wait for several others; what is measured is one after the other\n"
-            "  = take a trace in which each operation requires the one before"
+            "in these programs operations wait for several others, or go on beside others; what is measured "
+            "is one after the other\n  = let each operation of a terminal wait for the one before"
         )
     reads = np.flatnonzero(programs.kind == READ)
     if len(reads):

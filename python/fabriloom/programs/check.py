@@ -66,7 +66,8 @@ def _after_a_receive(programs: Programs) -> None:
     if not len(rows):
         return
     before = np.concatenate([[0], np.cumsum(programs.kind == RECEIVE)])
-    early = rows[before[rows] == before[programs.start[programs.terminal[rows]]]]
+    first = np.searchsorted(programs.process, programs.process[rows])
+    early = rows[before[rows] == before[first]]
     if len(early):
         row = int(early[0])
         fail(programs, row, f'"{programs.text(row)}", but nothing was received before', "receive first")
@@ -75,10 +76,10 @@ def _after_a_receive(programs: Programs) -> None:
 def _loops(programs: Programs, protocol: Settings) -> None:
     """Refuse repeats that do not match their ends, are nested too deep, or never wait."""
     inner = np.flatnonzero((programs.kind == REPEAT) | (programs.kind == END))
-    last = programs.start[1:]
+    process = programs.process
     stack: list[int] = []
     for row in inner.tolist():
-        if stack and programs.terminal[stack[-1]] != programs.terminal[row]:
+        if stack and process[stack[-1]] != process[row]:
             _open(programs, stack[-1])
         if programs.kind[row] == REPEAT:
             stack.append(row)
@@ -89,8 +90,8 @@ def _loops(programs: Programs, protocol: Settings) -> None:
             fail(programs, row, "an end without a repeat", "remove it, or add a repeat before")
         first = stack.pop()
         _one_loop(programs, first, row, protocol)
-        if programs.amount[first] == 0 and row + 1 < last[programs.terminal[row]]:
-            behind = row + 1
+        behind = row + 1
+        if programs.amount[first] == 0 and behind in range(programs.rows) and process[behind] == process[row]:
             message = f'"{programs.text(behind)}" is never reached: the repeat before it has no end'
             fail(programs, behind, message, "give the repeat a number, or remove what follows")
     if stack:

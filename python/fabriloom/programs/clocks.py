@@ -36,9 +36,8 @@ def _started(programs: Programs, start: np.ndarray) -> Programs:
     """Return programs that begin by waiting for the start of their clock."""
     if not start.any():
         return programs
-    first = programs.start[:-1]
-    used = np.flatnonzero(np.diff(programs.start))
-    at = first[used]
+    at = np.flatnonzero(np.diff(programs.process, prepend=-1))
+    used = programs.terminal[at]
 
     def joined(column: np.ndarray, value: object) -> np.ndarray:
         return np.insert(column, at, np.broadcast_to(np.asarray(value, np.int64), len(at)))
@@ -55,4 +54,5 @@ def _started(programs: Programs, start: np.ndarray) -> Programs:
         tag=joined(programs.tag, ANY),
         amount=joined(programs.amount, start[used]),
         places=places,
+        stream=None if programs.stream is None else joined(programs.stream, programs.stream[at]),
     )

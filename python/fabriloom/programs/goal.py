@@ -18,7 +18,17 @@ import numpy as np
 from fabriloom import reading
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal_binary import MAGIC, lines
-from fabriloom.programs.kinds import ANY, MOST_BYTES, MOST_OPERATIONS, MOST_TAG, RECEIVE, SEND, WAIT, Settings
+from fabriloom.programs.kinds import (
+    ANY,
+    MOST_BYTES,
+    MOST_OPERATIONS,
+    MOST_STREAMS,
+    MOST_TAG,
+    RECEIVE,
+    SEND,
+    WAIT,
+    Settings,
+)
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
 from fabriloom.reading import ReadError
@@ -52,6 +62,7 @@ class _Operation:
     """The operations that this one waits for."""
     begun: set[int] = field(default_factory=set)
     """Those that it waits for only to begin."""
+    stream: int = 0
 
 
 @dataclass
@@ -60,7 +71,8 @@ class _Rank:
 
     operations: list[_Operation] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
-    cpu: str | None = None
+    streams: dict[str, int] = field(default_factory=dict)
+    """The stream of each processor, in order of appearance."""
 
 
 class _Reader:
@@ -142,11 +154,11 @@ class _Reader:
         if match is None or more is None:
             hint = "write calc 100, send 8b to 1 tag 3, recv 8b from 0 tag 3, or l2 requires l1"
             self.fail(number, f'"{text[:60]}" is no operation of GOAL', hint)
-        if rank.cpu not in (None, more["cpu"] or "0"):
-            self.fail(number, "this rank uses several processors at a time", "a program is one process")
-        rank.cpu = more["cpu"] or "0"
+        stream = rank.streams.setdefault(str(int(more["cpu"] or 0)), len(rank.streams))
+        if stream >= MOST_STREAMS:
+            self.fail(number, f"this rank has more than {MOST_STREAMS} processors", "use fewer cpu numbers")
         if calc:
-            return _Operation(number, WAIT, amount=int(calc[1]) * _PS_PER_NS)
+            return _Operation(number, WAIT, amount=int(calc[1]) * _PS_PER_NS, stream=stream)
         size, wild = int(match[1]), receive is not None and more["tag"] in _WILD
         tag = ANY if wild else int(more["tag"] or 0) if more["tag"] not in _WILD else MOST_TAG + 1
         if size > MOST_BYTES or (tag > MOST_TAG and not wild):
@@ -155,7 +167,8 @@ class _Reader:
         peer = ANY if match[2] in _WILD and receive else int(match[2])
         if peer != ANY and (peer >= self.count or peer == self._rank):
             self.fail(number, f"rank {peer} is no other one of {self.count}", "ranks count from 0")
-        return _Operation(number, SEND if send else RECEIVE, peer, max(1, size) if send else 0, tag)
+        size = max(1, size) if send else 0
+        return _Operation(number, SEND if send else RECEIVE, peer, size, tag, stream=stream)
 
     def _needs(self, number: int, match: re.Match[str]) -> None:
         rank = self.ranks[self._rank]
@@ -202,6 +215,8 @@ def _begins_binary(path: Path) -> bool:
 
 def _is_list(rank: _Rank, order: list[int]) -> bool:
     """Whether no operation of a rank can overlap a receive or a calculation."""
+    if len(rank.streams) > 1:
+        return False
     last, sent = -1, set[int]()
     for number in order:
         one = rank.operations[number]
@@ -227,15 +242,19 @@ def goal(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     ranks = {number: reader.ranks[number] for number in sorted(reader.ranks)}
     orders = {number: reader.ordered(rank) for number, rank in ranks.items()}
     listed = all(_is_list(rank, orders[number]) for number, rank in ranks.items())
-    rows, needs = Rows(), list[list[int]]()
+    rows, needs, streams = Rows(), list[list[int]](), list[int]()
     for number, rank in ranks.items():
         chosen = [rank.operations[at] for at in orders[number]] if listed else rank.operations
         values = [(one.kind, one.peer, one.size_bytes, one.tag, one.amount) for one in chosen]
         kind, peer, size, tag, amount = np.array(values, np.int64).reshape(-1, 5).T
         rows.add(number, np.arange(len(values)), kind, peer=peer, size_bytes=size, tag=tag, amount=amount)
+        streams += [one.stream for one in chosen]
         needs += [
             sorted([*(2 * at for at in one.before), *(2 * at + 1 for at in one.begun - one.before)])
             for one in chosen
         ]
     found = rows.programs(roles.terminals.names)
-    return found if listed else replace(found, needs=tuple(np.array(one, np.int64) for one in needs))
+    if listed:
+        return found
+    stream = np.array(streams, np.int64) if any(streams) else None
+    return replace(found, needs=tuple(np.array(one, np.int64) for one in needs), stream=stream)

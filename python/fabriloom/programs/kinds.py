@@ -58,6 +58,7 @@ NEVER: Final = 0xFFFF_FFFF
 MOST_BYTES: Final = 2**31 - 1
 MOST_DEEP: Final = 4
 MOST_TAG: Final = 2**31
+MOST_STREAMS: Final = 256
 MOST_OPERATIONS: Final = 2**25
 """Limit of the table of operations, about one gigabyte."""
 

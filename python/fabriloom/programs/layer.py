@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabriloom.programs.check import fail
+from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import (
     ANY,
     FIRST_SPECIAL,
@@ -75,7 +76,12 @@ def control_words(programs: Programs, protocol: Settings) -> Programs:
 
 
 def _only_named(programs: Programs) -> None:
-    """Refuse operations that depend on the message received last, which would be another one."""
+    """Refuse operations that depend on the message received last, which would be another one, and graphs."""
+    if programs.needs is not None or programs.stream is not None:
+        message = (
+            "programs that are graphs, or have several streams, cannot go through the layer control-word"
+        )
+        raise ProgramError(message, None, "leave the layer out")
     special = ((programs.peer == SENDER) | (programs.peer == TAGGED)) & (programs.kind != MARK)
     odd = np.flatnonzero(special | (programs.tag == SAME) | (programs.tag == SENDER_NUMBER))
     if len(odd):

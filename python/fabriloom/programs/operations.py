@@ -16,10 +16,13 @@ from fabriloom.programs.parse import Operation, parse
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Events, Programs
 
+_Lists = dict[tuple[int, int], list[tuple[Operation, str]]]
+"""By terminal and stream: the operations, each with its setting."""
+
 
 def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     """Return the programs of ``[[program.terminals]]``; terminals without one do nothing."""
-    lists: dict[int, list[tuple[Operation, str]]] = {}
+    lists: _Lists = {}
     total = 0
     for number, table in enumerate(settings["terminals"]):
         base = f"terminals.{number}"
@@ -28,14 +31,16 @@ def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
             _parsed(roles, text, f"{base}.do.{place}", named[0][0]) for place, text in enumerate(table["do"])
         ]
         for terminal, parameter in named:
-            if terminal in lists:
+            key = terminal, table["stream"]
+            if key in lists:
                 name = roles.terminals.names[terminal]
-                raise ProgramError(f'"{name}" has a program already', parameter, "put both into one")
+                hint = "put both into one, or give one of them a stream of its own"
+                raise ProgramError(f'"{name}" has a program already', parameter, hint)
             total += len(done)
             if total > MOST_OPERATIONS:
                 message = f"these programs have more than {MOST_OPERATIONS:,} operations"
                 raise ProgramError(message, base, "use repeat")
-            lists[terminal] = done
+            lists[key] = done
     programs = _table(roles, settings, lists)
     reads = np.flatnonzero(programs.kind == READ)
     if len(reads) and not roles.network.network_kind.transactions:
@@ -58,13 +63,15 @@ def _named(roles: Roles, given: Any, base: str) -> list[tuple[int, str]]:
     return list(zip(numbers.tolist(), places, strict=True))
 
 
-def _table(roles: Roles, settings: Settings, lists: dict[int, list[tuple[Operation, str]]]) -> Programs:
+def _table(roles: Roles, settings: Settings, lists: _Lists) -> Programs:
     order = sorted(lists)
-    values = np.array([astuple(done) for terminal in order for done, _ in lists[terminal]], np.int64)
+    values = np.array([astuple(done) for one in order for done, _ in lists[one]], np.int64)
     columns = dict(zip(("kind", "peer", "size_bytes", "tag", "amount"), values.T, strict=True))
-    terminal = np.repeat(order, [len(lists[one]) for one in order])
+    terminal, stream = np.repeat(np.array(order, np.int64), [len(lists[one]) for one in order], axis=0).T
     places = [place for one in order for _, place in lists[one]]
-    programs = Programs(roles.terminals.names, np.asarray(terminal, np.int64), **columns, places=places)
+    programs = Programs(
+        roles.terminals.names, terminal, **columns, places=places, stream=stream if stream.any() else None
+    )
     if not settings.get("events"):
         return programs
     rate = settings.get("rate_millihz")

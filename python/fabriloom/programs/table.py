@@ -18,6 +18,7 @@ from fabriloom.programs.kinds import (
     FLUSH,
     MARK,
     MOST_OPERATIONS,
+    MOST_STREAMS,
     NEVER,
     READ,
     RECEIVE,
@@ -68,7 +69,9 @@ class Programs:
     """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
     needs: Sequence[Ints] | None = None
     """Per row what it waits for: operations, counted from the first of the program, times 2; plus 1 if only
-    for the beginning. None: each operation waits for the one before."""
+    for the beginning. None: each operation waits for the one before of its stream."""
+    stream: Ints | None = None
+    """Per row the stream of its terminal that does it; in lists they ascend. None: all are 0."""
 
     @property
     def rows(self) -> int:
@@ -80,6 +83,11 @@ class Programs:
         """Return the first row of each terminal, and last the number of rows."""
         count = np.bincount(self.terminal, minlength=len(self.terminal_names))
         return np.concatenate([[0], np.cumsum(count)])
+
+    @property
+    def process(self) -> Ints:
+        """Return, per row, a number of its terminal and stream."""
+        return self.terminal * MOST_STREAMS + (0 if self.stream is None else self.stream)
 
     def times(self) -> np.ndarray:
         """Return how often each row is executed, as floats; endless repeats give infinity."""
@@ -105,10 +113,10 @@ class Programs:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, in_units(self.amount, tick_ps), self.amount)
         dummies = np.zeros(self.events.first, np.int64)
-        graph = {}
+        graph = {} if self.stream is None else {"op_stream": self.stream.astype(np.uint8)}
         if self.needs is not None:
             counts = np.array([0, *(len(one) for one in self.needs)])
-            graph = {
+            graph |= {
                 "op_needs_start": np.cumsum(counts).astype(np.uint32),
                 "op_needs": np.concatenate([np.zeros(0, np.int64), *self.needs]).astype(np.uint32),
             }

@@ -6,6 +6,8 @@ import itertools
 from collections import deque
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from fabriloom.programs.kinds import (
     ANY,
     BARRIER,
@@ -29,7 +31,7 @@ _Message = tuple[int, int]
 
 @dataclass
 class _Process:
-    """A terminal at an operation."""
+    """A stream of a terminal at an operation."""
 
     terminal: int
     row: int
@@ -38,6 +40,7 @@ class _Process:
     loops: list[tuple[int, int]] = field(default_factory=list)
     """Per repeat: its row, and how often it still runs; 0: for ever."""
     inbox: deque[_Message] = field(default_factory=deque)
+    """That of the terminal: its streams share it."""
     last: _Message | None = None
 
     @property
@@ -50,8 +53,10 @@ def waits_for_ever(programs: Programs) -> list[str]:
     """Return what each terminal waits for if all come to rest before their ends; empty if none does.
 
     Messages arrive at once, in the order in which they are sent. Programs that receive from any terminal may
-    continue otherwise when messages overtake each other.
+    continue otherwise when messages overtake each other. Graphs are not followed.
     """
+    if programs.needs is not None:
+        return []
     processes = _processes(programs)
     ready, budget = deque(processes), MOST_OPERATIONS
     while budget > 0:
@@ -69,11 +74,13 @@ def waits_for_ever(programs: Programs) -> list[str]:
 
 
 def _processes(programs: Programs) -> list[_Process]:
-    start, kind = programs.start.tolist(), programs.kind
-    return [
-        _Process(number, first, last, int((kind[first:last] == BARRIER).sum()))
-        for number, (first, last) in enumerate(itertools.pairwise(start))
-    ]
+    first = np.flatnonzero(np.diff(programs.process, prepend=-1)).tolist()
+    inboxes = [deque[_Message]() for _ in programs.terminal_names]
+    found = []
+    for row, end in itertools.pairwise([*first, programs.rows]):
+        terminal, barriers = int(programs.terminal[row]), int((programs.kind[row:end] == BARRIER).sum())
+        found.append(_Process(terminal, row, end, barriers, inbox=inboxes[terminal]))
+    return found
 
 
 def _step(programs: Programs, process: _Process, processes: list[_Process], ready: deque[_Process]) -> bool:
@@ -87,9 +94,11 @@ def _step(programs: Programs, process: _Process, processes: list[_Process], read
     process.row += 1
     if kind == SEND:
         peer = _peer(int(programs.peer[row]), process)
-        if peer < len(processes):  # otherwise the run ends with an error
-            processes[peer].inbox.append((process.terminal, _tag(int(programs.tag[row]), process)))
-            ready.append(processes[peer])
+        message = process.terminal, _tag(int(programs.tag[row]), process)
+        for number, one in enumerate(one for one in processes if one.terminal == peer):
+            if number == 0:
+                one.inbox.append(message)
+            ready.append(one)
     elif kind == REPEAT:
         process.loops.append((row, int(programs.amount[row])))
     elif kind == END:

@@ -23,15 +23,13 @@ pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, MOST_PORTS, NO_PORT, ROUTE_BLOCK};
 pub use words::{
-    ANY, CODES, CROSS, LAST, MOST_LANES, PASS, TURN, acknowledge, arbiter, arrival, choice, fault_kind,
+    ANY, CODES, CROSS, LAST, MOST_LANES, OWN, PASS, TURN, acknowledge, arbiter, arrival, choice, fault_kind,
     in_turn, is_open, length, operation, port_choice, rank, retry, sharing, target, transaction,
 };
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
 
-/// The entry of a column at the switch that its classes lead to: each class has its own, `class_exit`.
-pub const OWN: u32 = NONE - 3;
 columns! {
     scalars {
         /// Picoseconds in one tick; for the reader of the arrays.
@@ -478,6 +476,8 @@ columns! {
         op_tag: u32,
         /// Per operation: a duration, a time or a count; for a receive its time-out, 0: none.
         op_ticks: u64,
+        /// Per operation (or empty: all 0): its stream. In lists, those of a terminal ascend.
+        op_stream: u8,
         /// Per operation and one more (or empty: each waits for the one before): start of its rows in `op_needs`.
         op_needs_start: u32,
         /// What it waits for: an operation, counted from the first of its program, times 2; plus 1: for its beginning.

@@ -230,6 +230,8 @@ pub fn in_turn(able: u32, last: u32, fixed: bool) -> u32 {
     if later != 0 { later.trailing_zeros() } else { able.trailing_zeros() }
 }
 
+/// The entry of a column at the switch that its classes lead to: each class has its own, `class_exit`.
+pub const OWN: u32 = crate::kernel::NONE - 3;
 /// In `op_peer` or `op_tag`: any, or none.
 pub const ANY: u32 = u32::MAX;
 /// The same field of the message received last: its sender in `op_peer`, its tag in `op_tag`.

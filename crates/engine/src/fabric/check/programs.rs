@@ -27,6 +27,7 @@ pub(super) fn shapes(f: &Fabric) -> Shapes {
         ("op_bytes", f.op_bytes.len(), operations),
         ("op_tag", f.op_tag.len(), operations),
         ("op_ticks", f.op_ticks.len(), operations),
+        ("op_stream", f.op_stream.len(), if f.op_stream.is_empty() { 0 } else { operations }),
         ("op_needs_start", f.op_needs_start.len(), if graphs { operations + 1 } else { 0 }),
         ("event_fragments", f.event_fragments.len(), f.event_due_ticks.len()),
         ("cost_send_ticks", f.cost_send_ticks.len(), f.cost_bytes.len()),
@@ -64,7 +65,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
         let program = at(terminal)..at(terminal + 1);
         program.clone().try_for_each(|row| operation(f, terminal, row))?;
         asks(f, &program)?;
-        rounds(f, program.clone())?;
+        lists(f, &program)?;
         graph(f, program)?;
     }
     answered(f)
@@ -226,6 +227,26 @@ fn graph(f: &Fabric, program: Range<usize>) -> Checked {
         }
     }
     Ok(())
+}
+
+/// Checks the lists of a terminal, one per stream.
+fn lists(f: &Fabric, program: &Range<usize>) -> Checked {
+    let Some(streams) = f.op_stream.get(program.clone()).filter(|_| f.op_needs_start.is_empty()) else {
+        return rounds(f, program.clone());
+    };
+    let odd = |&row: &usize| {
+        let behind = row > program.start && f.op_stream[row] < f.op_stream[row - 1];
+        behind || f.op_tag[row] == TURN && f.op_stream[row] > 0
+    };
+    if let Some(row) = program.clone().find(odd) {
+        let expected = "not below the one before in lists, and 0 for what is sent again";
+        return fail("op_stream", row, f.op_stream[row], expected);
+    }
+    let mut begin = program.start;
+    streams.chunk_by(|one, next| one == next).try_for_each(|list| {
+        begin += list.len();
+        rounds(f, begin - list.len()..begin)
+    })
 }
 
 /// Whether a peer is named by the message received last.

@@ -2,7 +2,6 @@
 //! again".
 
 use super::host::Host;
-use super::process::Doing;
 use super::{NONE, Programs};
 use crate::kernel::Time;
 
@@ -51,18 +50,19 @@ impl Programs {
             count += 1;
             let host = &mut self.hosts[terminal as usize];
             host.answer_by = None;
-            if !matches!(host.doing, Doing::Receive { .. }) {
+            let Some(posted) = host.posted.pop() else {
                 // It has arrived in this tick.
                 continue;
-            }
-            if host.again < self.operations[host.at as usize].bytes {
-                (host.again, host.at) = (host.again + 1, host.at - 1);
+            };
+            let process = &mut self.processes[posted.process as usize];
+            if host.again < self.operations[process.at as usize].bytes {
+                (host.again, process.at) = (host.again + 1, process.at - 1);
                 self.account.resent += 1;
             } else {
-                (host.again, host.open, host.at) = (0, false, host.at + 1);
+                (host.again, host.open, process.at) = (0, false, process.at + 1);
                 self.account.given_up += 1;
             }
-            self.wake(terminal);
+            self.wake(posted.process);
         }
         count
     }

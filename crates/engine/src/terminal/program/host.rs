@@ -1,16 +1,15 @@
-//! The host of a terminal: its process, and the state that its ports share.
+//! The host of a terminal: what its processes and its ports share.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::bus::Bus;
 use super::order::Order;
-use super::process::{Doing, Loop, barriers};
+use super::process::{Doing, Process, processes};
+use super::receive::Posted;
 use crate::fabric::{Fabric, operation};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
-
-/// Maximum nesting of repeats.
-pub(super) const DEPTH: usize = 4;
 
 /// A terminal that runs a program.
 #[derive(Clone, Debug)]
@@ -18,15 +17,10 @@ pub(super) struct Host {
     pub terminal: u32,
     /// First operation of the program.
     pub begin: u32,
-    /// Current operation.
-    pub at: u32,
-    /// The operation after the last one.
-    pub end: u32,
-    pub doing: Doing,
-    pub loops: [Loop; DEPTH],
-    pub depth: u8,
-    /// Sender and tag of the message received last.
-    pub last: Option<(u32, u32)>,
+    /// Its processes, one per stream.
+    pub processes: Range<u32>,
+    /// How many of them have not ended.
+    pub unended: u32,
     /// Whether it sends requests and waits for answers.
     pub asks: bool,
     /// The number of the latest request.
@@ -37,8 +31,6 @@ pub(super) struct Host {
     pub again: u32,
     /// When the wait for its answer ends.
     pub answer_by: Option<Time>,
-    /// Number of barriers that it still has to reach; `u64::MAX`: endless.
-    pub barriers: u64,
     /// What the operations wait for, if the program is a graph.
     pub order: Option<Box<Order>>,
     /// Whether its program ever receives.
@@ -47,6 +39,10 @@ pub(super) struct Host {
 
     /// Messages that hold a slot.
     pub unsent: u32,
+    /// Processes that wait for a slot, in order.
+    pub slots: VecDeque<u32>,
+    /// Receives that wait for their messages, in the order of posting.
+    pub posted: Vec<Posted>,
     /// Per traffic class: messages handed over whose port is not known yet.
     pub leaving: Vec<VecDeque<u32>>,
     /// Per traffic class: the index of the port chosen last.
@@ -72,29 +68,26 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn new(fabric: &Fabric, terminal: usize) -> Self {
+    fn new(fabric: &Fabric, terminal: usize, processes: Range<u32>) -> Self {
         let (begin, end) = (fabric.program_start[terminal], fabric.program_start[terminal + 1]);
         let kinds = &fabric.op_kind[begin as usize..end as usize];
         Self {
             terminal: terminal as u32,
             begin,
-            at: begin,
-            end,
-            doing: Doing::Running,
-            loops: [Loop::default(); DEPTH],
-            depth: 0,
-            last: None,
+            unended: processes.len() as u32,
+            processes,
             asks: (begin as usize..end as usize)
                 .any(|row| fabric.op_kind[row] == operation::RECEIVE && fabric.op_ticks[row] > 0),
             turn: 0,
             open: false,
             again: 0,
             answer_by: None,
-            barriers: barriers(fabric, begin as usize..end as usize),
             order: Order::new(fabric, begin as usize..end as usize),
             receives: kinds.contains(&operation::RECEIVE),
             touched: false,
             unsent: 0,
+            slots: VecDeque::new(),
+            posted: Vec::new(),
             leaving: vec![VecDeque::new(); fabric.traffic_classes()],
             chosen: vec![usize::MAX; fabric.traffic_classes()],
             placed: 0,
@@ -109,8 +102,22 @@ impl Host {
         }
     }
 
-    /// Returns the repeats that contain the current operation.
-    pub fn loops(&self) -> &[Loop] {
-        &self.loops[..usize::from(self.depth)]
+    /// Returns the terminal and the operations in which its processes wait, counted from the first of its program.
+    pub fn waiting(&self, processes: &[Process]) -> Vec<(u32, u32)> {
+        let of = &processes[self.processes.start as usize..self.processes.end as usize];
+        let place = |at: u32| (self.terminal, at - self.begin);
+        if of.iter().all(|one| one.doing == Doing::Join) {
+            return vec![place(self.posted.first().map_or(self.begin, |one| one.at))];
+        }
+        of.iter().filter(|one| one.waits()).map(|one| place(one.at)).collect()
     }
+}
+
+/// Returns all processes, and the hosts that they belong to.
+pub(super) fn hosts(fabric: &Fabric) -> (Vec<Process>, Vec<Host>) {
+    let all = processes(fabric);
+    let begin = |terminal: u32| all.partition_point(|one| one.terminal < terminal) as u32;
+    let host = |at: u32| Host::new(fabric, at as usize, begin(at)..begin(at + 1));
+    let hosts = (0..fabric.terminals).map(host).collect();
+    (all, hosts)
 }

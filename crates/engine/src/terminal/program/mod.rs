@@ -12,7 +12,7 @@
 //!
 //! | rule of the page | here |
 //! |---|---|
-//! | programs that are graphs | [`order`]: `run_in_order`, `make_ready`, `give_to_posted` |
+//! | streams, graphs | [`process`]: `processes`, `give`; [`order`]: `run_in_order`, `make_ready` |
 //! | programs: operations, barriers, repetitions | [`process`]: `run`, `begin`, `reach_barrier`, `repeat` |
 //! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
 //! | division into packets | [`message`]: `packets`, `bytes` |
@@ -33,11 +33,11 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel` |
-//! | [`process`] | the program of a terminal, operation by operation | `Host`: `at`, `doing`, `loops`, `barriers`; `barrier` |
-//! | [`order`] | operations that wait for others, not for the one before | `Host`: `at`, `doing`, `order`; `Done::ended` |
+//! | [`process`] | the streams of a terminal, operation by operation | `Process`; `Host`: `unended`, `slots`; `barrier`; `Done::ended` |
+//! | [`order`] | operations that wait for others, not for the one before | `Process`: `at`, `doing`, `last`; `Host::order` |
 //! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
-//! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`; `Interface`: `acks`, `resumes`; of a message what has arrived |
+//! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
 //! | [`bus`] | the host's bus: one transfer at a time | `Bus`; `off_bus` |
 //! | [`flight`] | packets that have their own numbers | `flights` |
 //! | [`resend`] | packets that are sent again | `Flights`: `clocks`, `waiting` |
@@ -89,7 +89,7 @@ use flight::Flights;
 use host::Host;
 use interface::Interface;
 use message::{Channel, Message, Part};
-use process::{Barrier, Doing, Operation};
+use process::{Barrier, Doing, Operation, Process};
 use receive::Note;
 use settings::Settings;
 
@@ -141,6 +141,8 @@ pub struct Programs {
     ways: Ways,
     operations: Vec<Operation>,
     hosts: Vec<Host>,
+    /// Terminal after terminal, and stream after stream.
+    processes: Vec<Process>,
     /// Per port.
     interfaces: Vec<Interface>,
     messages: Slab<Message>,
@@ -185,7 +187,7 @@ impl Programs {
     /// passed [`crate::fabric::check`], and have programs.
     pub fn new(fabric: &Fabric, keep: usize) -> Self {
         let settings = Settings::new(fabric);
-        let hosts: Vec<Host> = (0..fabric.terminals as usize).map(|at| Host::new(fabric, at)).collect();
+        let (processes, hosts) = host::hosts(fabric);
         let draws = settings.draws_errors() || !fabric.via_switch.is_empty();
         let ways = Ways::new(fabric);
         let interfaces = (0..fabric.ports()).map(|port| Interface::new(ways.terminal(port)));
@@ -201,7 +203,7 @@ impl Programs {
             notes: Slab::default(),
             flights: Flights::new(fabric),
             deadlines: BTreeSet::new(),
-            barrier: Barrier::new(&hosts),
+            barrier: Barrier::new(&processes),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
@@ -218,8 +220,12 @@ impl Programs {
             bytes: 0,
             account: Account::new(fabric, keep),
             hosts,
+            processes,
         };
-        (0..fabric.terminals).for_each(|terminal| all.touch(terminal));
+        for terminal in 0..fabric.terminals {
+            all.begin_graph(terminal);
+            all.touch(terminal);
+        }
         all
     }
 
@@ -458,19 +464,13 @@ impl Programs {
 
     /// Whether a program was stopped before its end.
     pub fn stopped(&self) -> bool {
-        self.hosts.iter().any(|host| host.doing == Doing::Running)
+        self.processes.iter().any(|one| one.doing == Doing::Running)
     }
 
     /// Returns terminals that wait in their programs, with the index of the operation and its row in `op_kind`. A
     /// terminal in an endless receive does not count.
     pub fn waiting(&self) -> Vec<(u32, u32)> {
-        let waits = |host: &&Host| {
-            let serves =
-                matches!(host.doing, Doing::Receive { .. }) && host.loops().iter().any(|one| one.left == 0);
-            host.doing != Doing::Ended && !serves
-        };
-        let place = |host: &Host| (host.terminal, host.at - host.begin);
-        self.hosts.iter().filter(waits).map(place).collect()
+        self.hosts.iter().flat_map(|host| host.waiting(&self.processes)).collect()
     }
 }
 

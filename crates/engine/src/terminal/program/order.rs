@@ -1,8 +1,7 @@
 //! Programs that are graphs: operations wait for others of their terminal, not for the one before.
 //!
-//! The process does one operation after the other, in the order in which they became ready. A receive is posted when
-//! all that it waits for is done, and is ready when its message is there; messages go to receives in the order of
-//! posting.
+//! Each process does one operation after the other, in the order in which they became ready. A receive is posted when
+//! all that it waits for is done, and is ready when its message is there.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,9 +10,6 @@ use super::Programs;
 use super::process::Doing;
 use super::receive::Wanted;
 use crate::fabric::{Fabric, operation};
-
-/// The sender, tag and bytes of a message received.
-type Taken = (u32, u32, u32);
 
 /// What the operations of a program wait for. Operations are counted from the first of the program.
 #[derive(Clone, Debug)]
@@ -24,13 +20,7 @@ pub(super) struct Order {
     start: Vec<u32>,
     /// Followers, times 2; plus 1 if they wait for the beginning only.
     follower: Vec<u32>,
-    /// Operations that can begin, and the messages of receives.
-    ready: VecDeque<(u32, Option<Taken>)>,
-    /// Receives without their messages, in the order of posting.
-    posted: Vec<u32>,
-    current: Option<u32>,
     unfinished: usize,
-    begun: bool,
 }
 
 impl Order {
@@ -53,109 +43,91 @@ impl Order {
             left: program.clone().map(|at| needs(at).len() as u32).collect(),
             start: (0..=program.len()).map(count).collect(),
             follower: follower.iter().map(|&(_, one)| one).collect(),
-            ready: VecDeque::new(),
-            posted: Vec::new(),
-            current: None,
             unfinished: program.len(),
-            begun: false,
         }))
     }
 }
 
 impl Programs {
-    /// Runs a program that is a graph as far as possible.
-    pub(super) fn run_in_order(&mut self, terminal: u32, order: &mut Order) {
-        let first = self.hosts[terminal as usize].begin;
-        if !order.begun {
-            order.begun = true;
+    /// Makes the operations of a graph ready that wait for nothing.
+    pub(super) fn begin_graph(&mut self, terminal: u32) {
+        if let Some(order) = &self.hosts[terminal as usize].order {
             let free = (0..order.left.len() as u32).filter(|&at| order.left[at as usize] == 0).collect();
-            self.make_ready(terminal, order, free);
+            self.make_ready(terminal, free);
         }
-        while self.hosts[terminal as usize].doing == Doing::Running && self.now <= self.last {
-            if let Some(at) = order.current
-                && self.hosts[terminal as usize].at != first + at
-            {
-                (order.current, order.unfinished) = (None, order.unfinished - 1);
-                let free = order.release(at, 0);
-                self.make_ready(terminal, order, free);
-            }
-            if order.current.is_none() && !self.next_ready(terminal, order) {
-                return;
-            }
-            let at = self.hosts[terminal as usize].at;
-            // A receive took its message when it became ready.
-            if order.current.is_some_and(|current| at == first + current) {
-                let row = self.operations[at as usize];
-                self.hosts[terminal as usize].at += u32::from(self.begin(terminal, &row));
+    }
+
+    /// Runs a process of a program that is a graph as far as possible.
+    pub(super) fn run_in_order(&mut self, process: u32) {
+        while self.processes[process as usize].doing == Doing::Running && self.now <= self.last {
+            let one = &self.processes[process as usize];
+            let (terminal, at) = (one.terminal, one.at);
+            match one.current {
+                Some(current) if current != at => {
+                    self.processes[process as usize].current = None;
+                    let order = self.hosts[terminal as usize].order.as_mut();
+                    order.into_iter().for_each(|order| order.unfinished -= 1);
+                    self.release(terminal, current, 0);
+                }
+                Some(_) => {
+                    let row = self.operations[at as usize];
+                    self.processes[process as usize].at += u32::from(self.begin(process, &row));
+                }
+                None => self.next_ready(process),
             }
         }
     }
 
-    /// Takes the next operation that is ready; returns whether there is one.
-    fn next_ready(&mut self, terminal: u32, order: &mut Order) -> bool {
-        if order.unfinished == 0 {
-            self.end_program(terminal);
-            return false;
-        }
-        let next = order.ready.pop_front();
-        let host = &mut self.hosts[terminal as usize];
-        let Some((at, taken)) = next else {
-            host.at = host.begin + order.posted.first().copied().unwrap_or(0);
-            host.doing = Doing::Join;
-            return false;
+    /// Takes the next operation that is ready, if there is one.
+    fn next_ready(&mut self, process: u32) {
+        let one = &mut self.processes[process as usize];
+        let terminal = one.terminal;
+        let Some((at, taken)) = one.ready.pop_front() else {
+            one.doing = Doing::Join;
+            if self.hosts[terminal as usize].order.as_ref().is_some_and(|order| order.unfinished == 0) {
+                self.processes_of(terminal).for_each(|one| self.end_process(one));
+            }
+            return;
         };
-        order.current = Some(at);
-        host.at = host.begin + at;
+        (one.current, one.at) = (Some(at), at);
         if let Some((source, tag, bytes)) = taken {
-            host.last = Some((source, tag));
-            host.at += 1;
-            self.wait(terminal, self.settings.receive(bytes));
+            // A receive took its message when it became ready.
+            (one.last, one.at) = (Some((source, tag)), at + 1);
+            self.wait(process, self.settings.receive(bytes));
         } else {
-            let free = order.release(at, 1);
-            self.make_ready(terminal, order, free);
+            self.release(terminal, at, 1);
         }
-        true
+    }
+
+    /// Makes the operations ready that wait for nothing more once one has begun (`part` 1) or ended (0).
+    fn release(&mut self, terminal: u32, at: u32, part: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        let begin = host.begin;
+        let free = host.order.as_mut().map_or_else(Vec::new, |order| order.release(at - begin, part));
+        self.make_ready(terminal, free);
     }
 
     /// Makes operations ready, or posts them, and those that wait for the posting.
-    fn make_ready(&mut self, terminal: u32, order: &mut Order, free: Vec<u32>) {
+    fn make_ready(&mut self, terminal: u32, free: Vec<u32>) {
+        let (begin, first) = {
+            let host = &self.hosts[terminal as usize];
+            (host.begin, host.processes.start)
+        };
         let mut free = VecDeque::from(free);
-        while let Some(at) = free.pop_front() {
-            let row = self.operations[(self.hosts[terminal as usize].begin + at) as usize];
+        while let Some(place) = free.pop_front() {
+            let at = begin + place;
+            let row = self.operations[at as usize];
+            let process = first + u32::from(row.stream);
             if row.kind != operation::RECEIVE {
-                order.ready.push_back((at, None));
+                self.give(process, at, None);
                 continue;
             }
-            free.extend(order.release(at, 1));
-            match self.take_note(terminal, Wanted { source: row.peer, tag: row.tag }) {
-                Some(taken) => order.ready.push_back((at, Some(taken))),
-                None => order.posted.push(at),
+            let order = self.hosts[terminal as usize].order.as_mut();
+            free.extend(order.map_or_else(Vec::new, |order| order.release(place, 1)));
+            if let Some(taken) = self.take_or_post(process, at, Wanted { source: row.peer, tag: row.tag }) {
+                self.give(process, at, Some(taken));
             }
         }
-    }
-
-    /// Gives a message to the receive posted first that it fits; returns whether there is one.
-    pub(super) fn give_to_posted(&mut self, terminal: u32, message: Taken) -> bool {
-        let host = &mut self.hosts[terminal as usize];
-        let Some(order) = &mut host.order else { return false };
-        let fits = |&at: &u32| {
-            let row = &self.operations[(host.begin + at) as usize];
-            Wanted { source: row.peer, tag: row.tag }.fits(message.0, message.1)
-        };
-        let Some(place) = order.posted.iter().position(fits) else { return false };
-        let at = order.posted.remove(place);
-        order.ready.push_back((at, Some(message)));
-        if host.doing == Doing::Join {
-            self.wake(terminal);
-        }
-        true
-    }
-
-    /// Ends the program of a terminal.
-    pub(super) fn end_program(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].doing = Doing::Ended;
-        self.account.terminals[terminal as usize].ended = Some(self.now);
-        self.drop_notes(terminal);
     }
 }
 

@@ -1,14 +1,18 @@
-//! The process of a terminal, operation by operation.
+//! The processes of terminals, operation by operation.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::host::{DEPTH, Host};
-use super::receive::Wanted;
+use super::host::Host;
+use super::receive::{Taken, Wanted};
 use super::{Mark, NO, Programs, timer};
 use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, operation};
 use crate::kernel::Time;
 
-/// The state of a program.
+/// Maximum nesting of repeats.
+const DEPTH: usize = 4;
+
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     /// The current operation has not begun, or can begin now.
@@ -20,7 +24,7 @@ pub(super) enum Doing {
     /// Fills the packets of a message itself.
     Storing { message: u32 },
     /// Waits for a message.
-    Receive { wanted: Wanted },
+    Receive,
     /// Waits for a time; then the next operation is due.
     Timer,
     /// Waits until all its messages are sent.
@@ -42,6 +46,7 @@ pub(super) struct Operation {
     pub peer: u32,
     pub bytes: u32,
     pub tag: u32,
+    pub stream: u8,
     ticks: u64,
 }
 
@@ -54,17 +59,82 @@ pub(super) struct Loop {
     pub left: u64,
 }
 
-/// The terminals that wait for each other.
+/// A stream of a terminal: it does one operation at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    pub terminal: u32,
+    /// Current operation.
+    pub at: u32,
+    /// In a list: the operation after the last one.
+    end: u32,
+    pub doing: Doing,
+    /// When its timer ends.
+    until: Time,
+    loops: [Loop; DEPTH],
+    depth: u8,
+    /// Sender and tag of the message received last.
+    pub last: Option<(u32, u32)>,
+    /// Number of barriers that it still has to reach; `u64::MAX`: endless.
+    barriers: u64,
+    /// Operations that can begin, with the messages of receives; in a list, the receive at which it waited.
+    pub ready: VecDeque<(u32, Option<Taken>)>,
+    /// In a graph: the operation that has begun.
+    pub current: Option<u32>,
+}
+
+impl Process {
+    fn new(f: &Fabric, terminal: usize, program: Range<usize>) -> Self {
+        Self {
+            terminal: terminal as u32,
+            at: program.start as u32,
+            end: program.end as u32,
+            doing: Doing::Running,
+            until: 0,
+            loops: [Loop::default(); DEPTH],
+            depth: 0,
+            last: None,
+            barriers: barriers(f, program),
+            ready: VecDeque::new(),
+            current: None,
+        }
+    }
+
+    /// Whether it waits in an operation; one in an endless receive does not count.
+    pub fn waits(&self) -> bool {
+        let endless = self.loops[..usize::from(self.depth)].iter().any(|one| one.left == 0);
+        let serves = self.doing == Doing::Receive && endless;
+        !(serves || matches!(self.doing, Doing::Ended | Doing::Join))
+    }
+}
+
+/// Returns the processes of all terminals: one for each stream, and at least one.
+pub(super) fn processes(f: &Fabric) -> Vec<Process> {
+    let mut found = Vec::new();
+    for terminal in 0..f.terminals as usize {
+        let program = f.program_start[terminal] as usize..f.program_start[terminal + 1] as usize;
+        let streams = f.op_stream.get(program.clone()).unwrap_or(&[]);
+        let last = streams.iter().max().copied().unwrap_or(0);
+        for stream in 0..=last {
+            let begin = |stream: u8| program.start + streams.partition_point(|&one| one < stream);
+            // Those of a list follow each other.
+            let end = if stream == last { program.end } else { begin(stream + 1) };
+            found.push(Process::new(f, terminal, begin(stream)..end));
+        }
+    }
+    found
+}
+
+/// The processes that wait for each other.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     waiting: Vec<u32>,
-    /// Number of terminals with remaining barriers.
+    /// Number of processes with remaining barriers.
     wanted: usize,
 }
 
 impl Barrier {
-    pub fn new(hosts: &[Host]) -> Self {
-        Self { waiting: Vec::new(), wanted: hosts.iter().filter(|host| host.barriers > 0).count() }
+    pub fn new(processes: &[Process]) -> Self {
+        Self { waiting: Vec::new(), wanted: processes.iter().filter(|one| one.barriers > 0).count() }
     }
 }
 
@@ -75,13 +145,14 @@ pub(super) fn operations(f: &Fabric) -> Vec<Operation> {
         peer: f.op_peer[at],
         bytes: f.op_bytes[at],
         tag: f.op_tag[at],
+        stream: f.op_stream.get(at).copied().unwrap_or(0),
         ticks: f.op_ticks[at],
     };
     (0..f.op_kind.len()).map(row).collect()
 }
 
 /// Returns how many barriers a program reaches; `u64::MAX`: endlessly many.
-pub(super) fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
+fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
     let (mut count, mut times) = (0_u64, vec![1_u64]);
     for at in program {
         let round = times[times.len() - 1];
@@ -97,41 +168,74 @@ pub(super) fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 }
 
 impl Programs {
-    /// Runs a program as far as possible.
+    /// Runs the processes of a terminal as far as possible.
     pub(super) fn run(&mut self, terminal: u32) {
-        if let Some(mut order) = self.hosts[terminal as usize].order.take() {
-            self.run_in_order(terminal, &mut order);
-            self.hosts[terminal as usize].order = Some(order);
-            return;
-        }
-        while self.hosts[terminal as usize].doing == Doing::Running && self.now <= self.last {
-            let host = &self.hosts[terminal as usize];
-            if host.at == host.end {
-                return self.end_program(terminal);
-            }
-            let row = self.operations[host.at as usize];
-            if self.begin(terminal, &row) {
-                self.hosts[terminal as usize].at += 1;
+        for process in self.processes_of(terminal) {
+            if self.hosts[terminal as usize].order.is_some() {
+                self.run_in_order(process);
+            } else {
+                self.run_list(process);
             }
         }
     }
 
+    /// Returns the processes of a terminal.
+    #[inline]
+    pub(super) fn processes_of(&self, terminal: u32) -> Range<u32> {
+        self.hosts[terminal as usize].processes.clone()
+    }
+
+    fn run_list(&mut self, process: u32) {
+        while self.processes[process as usize].doing == Doing::Running && self.now <= self.last {
+            let one = &self.processes[process as usize];
+            if one.at == one.end {
+                return self.end_process(process);
+            }
+            let row = self.operations[one.at as usize];
+            if self.begin(process, &row) {
+                self.processes[process as usize].at += 1;
+            }
+        }
+    }
+
+    /// Ends a process, and with the last one the program of its terminal.
+    pub(super) fn end_process(&mut self, process: u32) {
+        let one = &mut self.processes[process as usize];
+        one.doing = Doing::Ended;
+        let terminal = one.terminal;
+        let host = &mut self.hosts[terminal as usize];
+        host.unended -= 1;
+        if host.unended == 0 {
+            self.account.terminals[terminal as usize].ended = Some(self.now);
+            self.drop_notes(terminal);
+        }
+    }
+
+    /// Makes an operation ready for its process: in a list, the receive at which it waits.
+    pub(super) fn give(&mut self, process: u32, at: u32, taken: Option<Taken>) {
+        let one = &mut self.processes[process as usize];
+        one.ready.push_back((at, taken));
+        if matches!(one.doing, Doing::Join | Doing::Receive) {
+            self.wake(process);
+        }
+    }
+
     /// Begins the current operation; returns whether the next operation is now current.
-    pub(super) fn begin(&mut self, terminal: u32, row: &Operation) -> bool {
+    pub(super) fn begin(&mut self, process: u32, row: &Operation) -> bool {
         match row.kind {
-            operation::SEND | operation::READ => self.begin_message(terminal, row),
-            operation::RECEIVE => self.begin_receive(terminal, row),
-            operation::WAIT => self.wait(terminal, row.ticks as Time),
-            operation::UNTIL => self.wait(terminal, row.ticks as Time - self.now),
-            operation::REPEAT => self.repeat(terminal, row.ticks),
-            operation::END => self.end_of_round(terminal),
-            operation::BARRIER => self.reach_barrier(terminal),
+            operation::SEND | operation::READ => self.begin_message(process, row),
+            operation::RECEIVE => self.begin_receive(process, row),
+            operation::WAIT => self.wait(process, row.ticks as Time),
+            operation::UNTIL => self.wait(process, row.ticks as Time - self.now),
+            operation::REPEAT => self.repeat(process, row.ticks),
+            operation::END => self.end_of_round(process),
+            operation::BARRIER => self.reach_barrier(process),
             operation::FLUSH => {
-                let done = self.hosts[terminal as usize].unsent == 0;
-                self.wait_in(terminal, Doing::Flush, done)
+                let done = self.host_of(process).unsent == 0;
+                self.wait_in(process, Doing::Flush, done)
             }
             _ => {
-                let tag = self.tag(terminal, row.tag);
+                let (terminal, tag) = (self.processes[process as usize].terminal, self.tag(process, row.tag));
                 self.account.mark(Mark { terminal, tag, time: self.now });
                 true
             }
@@ -139,164 +243,219 @@ impl Programs {
     }
 
     /// Waits in an operation unless it is done.
-    fn wait_in(&mut self, terminal: u32, doing: Doing, done: bool) -> bool {
+    fn wait_in(&mut self, process: u32, doing: Doing, done: bool) -> bool {
         if !done {
-            self.hosts[terminal as usize].doing = doing;
+            self.processes[process as usize].doing = doing;
         }
         done
     }
 
     /// Waits, and then begins the next operation.
-    pub(super) fn wait(&mut self, terminal: u32, ticks: Time) -> bool {
+    pub(super) fn wait(&mut self, process: u32, ticks: Time) -> bool {
         if ticks > 0 {
-            self.hosts[terminal as usize].doing = Doing::Timer;
-            self.schedule(terminal, timer::PROGRAM, ticks);
+            self.set_timer(process, Doing::Timer, ticks);
         }
         true
     }
 
-    fn repeat(&mut self, terminal: u32, left: u64) -> bool {
-        let host = &mut self.hosts[terminal as usize];
-        debug_assert!(usize::from(host.depth) < DEPTH);
-        host.loops[usize::from(host.depth)] = Loop { start: host.at + 1, left };
-        host.depth += 1;
+    fn set_timer(&mut self, process: u32, doing: Doing, ticks: Time) {
+        let one = &mut self.processes[process as usize];
+        (one.doing, one.until) = (doing, self.now + ticks);
+        let terminal = one.terminal;
+        self.schedule(terminal, timer::PROGRAM, ticks);
+    }
+
+    #[inline]
+    fn host_of(&self, process: u32) -> &Host {
+        &self.hosts[self.processes[process as usize].terminal as usize]
+    }
+
+    fn repeat(&mut self, process: u32, left: u64) -> bool {
+        let at = &mut self.processes[process as usize];
+        debug_assert!(usize::from(at.depth) < DEPTH);
+        at.loops[usize::from(at.depth)] = Loop { start: at.at + 1, left };
+        at.depth += 1;
         true
     }
 
-    fn end_of_round(&mut self, terminal: u32) -> bool {
-        let host = &mut self.hosts[terminal as usize];
-        let one = &mut host.loops[usize::from(host.depth) - 1];
+    fn end_of_round(&mut self, process: u32) -> bool {
+        let at = &mut self.processes[process as usize];
+        let one = &mut at.loops[usize::from(at.depth) - 1];
         if one.left == 1 {
-            host.depth -= 1;
+            at.depth -= 1;
             return true;
         }
         one.left = one.left.saturating_sub(1);
-        host.at = one.start;
+        at.at = one.start;
         false
     }
 
-    fn reach_barrier(&mut self, terminal: u32) -> bool {
-        self.hosts[terminal as usize].doing = Doing::Barrier;
-        self.barrier.waiting.push(terminal);
+    fn reach_barrier(&mut self, process: u32) -> bool {
+        self.processes[process as usize].doing = Doing::Barrier;
+        self.barrier.waiting.push(process);
         if self.barrier.waiting.len() == self.barrier.wanted {
             let mut waiting = std::mem::take(&mut self.barrier.waiting);
-            for terminal in waiting.drain(..) {
-                let host = &mut self.hosts[terminal as usize];
-                host.at += 1;
-                if host.barriers != u64::MAX {
-                    host.barriers -= 1;
-                    self.barrier.wanted -= usize::from(host.barriers == 0);
+            for process in waiting.drain(..) {
+                let one = &mut self.processes[process as usize];
+                one.at += 1;
+                if one.barriers != u64::MAX {
+                    one.barriers -= 1;
+                    self.barrier.wanted -= usize::from(one.barriers == 0);
                 }
-                self.wake(terminal);
+                self.wake(process);
             }
             self.barrier.waiting = waiting;
         }
         false
     }
 
-    /// Begins to send or to read, if there is a free slot.
-    fn begin_message(&mut self, terminal: u32, row: &Operation) -> bool {
-        let host = &self.hosts[terminal as usize];
-        if !super::allows(self.settings.messages_at_once, host.unsent) {
+    /// Begins to send or to read, if there is a free slot, which those get first that have waited longest.
+    fn begin_message(&mut self, process: u32, row: &Operation) -> bool {
+        let terminal = self.processes[process as usize].terminal;
+        let host = &mut self.hosts[terminal as usize];
+        let first = host.slots.front().copied();
+        if !super::allows(self.settings.messages_at_once, host.unsent)
+            || first.is_some_and(|one| one != process)
+        {
+            host.slots.push_back(process);
             self.account.terminals[terminal as usize].blocked.set(true, self.now);
-            return self.wait_in(terminal, Doing::Slot, false);
+            return self.wait_in(process, Doing::Slot, false);
         }
-        let Some(target) = self.peer(terminal, row.peer) else { return false };
+        let Some(target) = self.peer(process, row.peer) else { return false };
         if row.tag == TURN {
             self.ask(terminal);
         }
-        let tag = self.tag(terminal, row.tag);
+        let tag = self.tag(process, row.tag);
         let read = row.kind == operation::READ;
         let message = self.make(terminal, target, row.bytes, tag, read);
+        if first.is_some() {
+            self.hosts[terminal as usize].slots.pop_front();
+            self.free_slot(terminal);
+        }
         let ticks = self.settings.send(row.bytes);
         if ticks > 0 {
-            self.hosts[terminal as usize].doing = Doing::Sending { message };
-            self.schedule(terminal, timer::PROGRAM, ticks);
+            self.set_timer(process, Doing::Sending { message }, ticks);
             return false;
         }
         self.hand_over(message);
-        self.wait_in(terminal, self.after_hand_over(message), !read && !self.settings.programmed)
+        self.wait_in(process, self.after_hand_over(message), !read && !self.settings.programmed)
     }
 
-    fn begin_receive(&mut self, terminal: u32, row: &Operation) -> bool {
-        let source = if row.peer == ANY { Some(ANY) } else { self.peer(terminal, row.peer) };
-        let Some(source) = source else { return false };
-        let wanted = Wanted { source, tag: self.tag(terminal, row.tag) };
-        match self.take_note(terminal, wanted) {
-            Some((source, tag, bytes)) => {
-                self.hosts[terminal as usize].last = Some((source, tag));
-                self.have_answer(terminal);
-                self.wait(terminal, self.settings.receive(bytes))
-            }
-            None => {
-                if row.ticks > 0 {
-                    self.wait_for_answer(terminal, row.ticks as Time);
-                }
-                self.wait_in(terminal, Doing::Receive { wanted }, false)
-            }
+    /// Wakes the process that has waited longest for a slot, if there is one now.
+    pub(super) fn free_slot(&mut self, terminal: u32) {
+        let host = &self.hosts[terminal as usize];
+        if let Some(&first) = host.slots.front()
+            && super::allows(self.settings.messages_at_once, host.unsent)
+        {
+            let more = host.slots.len() > 1;
+            self.account.terminals[terminal as usize].blocked.set(more, self.now);
+            self.wake(first);
         }
     }
 
+    fn begin_receive(&mut self, process: u32, row: &Operation) -> bool {
+        let one = &mut self.processes[process as usize];
+        let (terminal, at, given) = (one.terminal, one.at, one.ready.pop_front());
+        let taken = match given {
+            Some((_, taken)) => taken,
+            None => {
+                let source = if row.peer == ANY { Some(ANY) } else { self.peer(process, row.peer) };
+                let Some(source) = source else { return false };
+                let tag = self.tag(process, row.tag);
+                self.take_or_post(process, at, Wanted { source, tag })
+            }
+        };
+        let Some((source, tag, bytes)) = taken else {
+            if row.ticks > 0 {
+                self.wait_for_answer(terminal, row.ticks as Time);
+            }
+            return self.wait_in(process, Doing::Receive, false);
+        };
+        self.processes[process as usize].last = Some((source, tag));
+        self.have_answer(terminal);
+        self.wait(process, self.settings.receive(bytes))
+    }
+
     /// Returns the other terminal that an operation names; if there is none, the run ends.
-    fn peer(&mut self, terminal: u32, peer: u32) -> Option<u32> {
-        let found = self.named(terminal, peer);
+    fn peer(&mut self, process: u32, peer: u32) -> Option<u32> {
+        let found = self.named(process, peer);
         if found.is_none() {
-            let host = &mut self.hosts[terminal as usize];
-            host.doing = Doing::Ended;
-            self.astray.get_or_insert((terminal, host.at - host.begin));
+            let one = &mut self.processes[process as usize];
+            one.doing = Doing::Ended;
+            let (terminal, at) = (one.terminal, one.at);
+            self.astray.get_or_insert((terminal, at - self.hosts[terminal as usize].begin));
         }
         found
     }
 
-    fn named(&self, terminal: u32, peer: u32) -> Option<u32> {
-        let last = self.hosts[terminal as usize].last;
+    fn named(&self, process: u32, peer: u32) -> Option<u32> {
+        let one = &self.processes[process as usize];
         let named = match peer {
-            LAST => last.map(|(sender, _)| sender),
-            CROSS => last.map(|(_, tag)| tag),
+            LAST => one.last.map(|(sender, _)| sender),
+            CROSS => one.last.map(|(_, tag)| tag),
             peer => Some(peer),
         };
-        named.filter(|&named| named != terminal && (named as usize) < self.hosts.len())
+        named.filter(|&named| named != one.terminal && (named as usize) < self.hosts.len())
     }
 
-    fn tag(&self, terminal: u32, tag: u32) -> u32 {
-        let last = self.hosts[terminal as usize].last;
+    fn tag(&self, process: u32, tag: u32) -> u32 {
+        let last = self.processes[process as usize].last;
         match tag {
             LAST => last.map_or(NO, |(_, tag)| tag),
             CROSS => last.map_or(NO, |(sender, _)| sender),
-            TURN => self.hosts[terminal as usize].turn,
+            TURN => self.host_of(process).turn,
             tag => tag,
         }
     }
 
     /// Begins the current operation after a wait for a resource.
     #[inline]
-    pub(super) fn wake(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].doing = Doing::Running;
+    pub(super) fn wake(&mut self, process: u32) {
+        let one = &mut self.processes[process as usize];
+        one.doing = Doing::Running;
+        let terminal = one.terminal;
         self.touch(terminal);
     }
 
-    /// Begins the next operation after a wait.
+    /// Begins the next operation of the processes of a terminal that do this.
     #[inline]
-    pub(super) fn wake_next(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].at += 1;
-        self.wake(terminal);
-    }
-
-    /// Ends a wait of the program.
-    pub(super) fn program_over(&mut self, terminal: u32) {
-        let Doing::Sending { message } = self.hosts[terminal as usize].doing else {
-            return self.wake(terminal);
-        };
-        self.hand_over(message);
-        if self.messages[message].read || self.settings.programmed {
-            self.hosts[terminal as usize].doing = self.after_hand_over(message);
-            self.touch(terminal);
-        } else {
-            self.wake_next(terminal);
+    pub(super) fn wake_those(&mut self, terminal: u32, which: impl Fn(Doing) -> bool) {
+        for process in self.processes_of(terminal) {
+            if which(self.processes[process as usize].doing) {
+                self.wake_next(process);
+            }
         }
     }
 
-    /// Returns the state of a program that continues only some time after it has handed over a message.
+    fn wake_next(&mut self, process: u32) {
+        self.processes[process as usize].at += 1;
+        self.wake(process);
+    }
+
+    /// Ends the waits of the processes of a terminal that end now.
+    pub(super) fn program_over(&mut self, terminal: u32) {
+        for process in self.processes_of(terminal) {
+            let one = &self.processes[process as usize];
+            match one.doing {
+                Doing::Timer if one.until == self.now => self.wake(process),
+                Doing::Sending { message } if one.until == self.now => self.host_has_sent(process, message),
+                _ => {}
+            }
+        }
+    }
+
+    fn host_has_sent(&mut self, process: u32, message: u32) {
+        self.hand_over(message);
+        if self.messages[message].read || self.settings.programmed {
+            self.processes[process as usize].doing = self.after_hand_over(message);
+            let terminal = self.processes[process as usize].terminal;
+            self.touch(terminal);
+        } else {
+            self.wake_next(process);
+        }
+    }
+
+    /// Returns the state of a process that continues only some time after it has handed over a message.
     fn after_hand_over(&self, message: u32) -> Doing {
         if self.messages[message].read { Doing::Read { message } } else { Doing::Storing { message } }
     }

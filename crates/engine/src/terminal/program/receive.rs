@@ -38,6 +38,18 @@ impl Wanted {
     }
 }
 
+/// A receive that waits for its message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posted {
+    pub wanted: Wanted,
+    pub process: u32,
+    /// Its operation.
+    pub at: u32,
+}
+
+/// The sender, tag and bytes of a message received.
+pub(super) type Taken = (u32, u32, u32);
+
 impl Programs {
     /// Handles a packet that has arrived at a terminal.
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
@@ -266,7 +278,7 @@ impl Programs {
         }
         self.end_receiving(terminal, taken);
         if read {
-            self.wake_next(terminal);
+            self.wake_those(terminal, |doing| doing == Doing::Read { message });
         } else {
             self.note(terminal, source, tag, bytes);
         }
@@ -296,24 +308,28 @@ impl Programs {
             self.account.duplicates += 1;
             return;
         }
-        if host.doing == Doing::Ended || !host.receives {
+        if host.unended == 0 || !host.receives {
             return;
         }
-        if self.give_to_posted(terminal, (source, tag, bytes)) {
-            return;
+        if let Some(place) = host.posted.iter().position(|one| one.wanted.fits(source, tag)) {
+            let Posted { process, at, .. } = host.posted.remove(place);
+            return self.give(process, at, Some((source, tag, bytes)));
         }
-        let host = &mut self.hosts[terminal as usize];
         let note = self.notes.add(Note { source, tag, bytes, next: NO });
         host.inbox.push(&mut self.notes, note);
-        if let Doing::Receive { wanted } = host.doing
-            && wanted.fits(source, tag)
-        {
-            self.wake(terminal);
-        }
     }
 
-    /// Takes the first received message that matches: its sender, tag and bytes.
-    pub(super) fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<(u32, u32, u32)> {
+    /// Takes the first received message that matches, or posts the receive for later ones.
+    pub(super) fn take_or_post(&mut self, process: u32, at: u32, wanted: Wanted) -> Option<Taken> {
+        let terminal = self.processes[process as usize].terminal;
+        let taken = self.take_note(terminal, wanted);
+        if taken.is_none() {
+            self.hosts[terminal as usize].posted.push(Posted { wanted, process, at });
+        }
+        taken
+    }
+
+    fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<Taken> {
         let inbox = &mut self.hosts[terminal as usize].inbox;
         let (mut before, mut at) = (NO, inbox.head);
         while at != NO {

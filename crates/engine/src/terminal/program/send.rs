@@ -205,9 +205,8 @@ impl Programs {
         let message = self.message_of(number);
         let one = &mut self.messages[message];
         one.stored += 1;
-        let goes_on = one.stored == one.packets && self.settings.check == 0;
-        if goes_on && self.hosts[terminal as usize].doing == (Doing::Storing { message }) {
-            self.wake_next(terminal);
+        if one.stored == one.packets && self.settings.check == 0 {
+            self.wake_those(terminal, |doing| doing == Doing::Storing { message });
         }
         self.touch(terminal);
     }
@@ -395,15 +394,9 @@ impl Programs {
         }
         let host = &mut self.hosts[source as usize];
         host.unsent -= 1;
-        match host.doing {
-            Doing::Slot => {
-                self.account.terminals[source as usize].blocked.set(false, self.now);
-                self.wake(source);
-            }
-            Doing::Storing { message: stored } if stored == message => self.wake_next(source),
-            Doing::Flush if host.unsent == 0 => self.wake_next(source),
-            _ => {}
-        }
+        let all = host.unsent == 0;
+        self.free_slot(source);
+        self.wake_those(source, |doing| doing == Doing::Storing { message } || all && doing == Doing::Flush);
         self.leave(source);
     }
 

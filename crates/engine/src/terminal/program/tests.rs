@@ -1,6 +1,7 @@
 //! Each operation and each part of the protocol, on a network that delivers everything after a fixed time.
 
 mod ask;
+mod plain;
 mod resend;
 mod stripe;
 

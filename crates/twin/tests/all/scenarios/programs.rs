@@ -112,14 +112,26 @@ pub fn with_resends(fabric: &Fabric, seed: u64) -> Fabric {
 fn programs(f: &mut Fabric, draw: &mut Draw) {
     f.program_start = vec![0];
     let rounds = draw.pick(&[1, 2, 3, 5, 0]);
+    let (graph, more) = (draw.chance(15), draw.chance(30));
     for terminal in 0..f.terminals {
-        let mut rows = Vec::new();
-        body(f, draw, terminal, &mut rows, 0);
-        if draw.chance(60) {
-            rows.insert(0, (operation::REPEAT, ANY, 0, ANY, rounds));
-            rows.push((operation::END, ANY, 0, ANY, 0));
+        let mut all = Vec::new();
+        for stream in 0..if more { draw.between(1, 3) as u8 } else { 1 } {
+            let mut rows = Vec::new();
+            body(f, draw, terminal, &mut rows, 0);
+            if !graph && draw.chance(60) {
+                rows.insert(0, (operation::REPEAT, ANY, 0, ANY, rounds));
+                rows.push((operation::END, ANY, 0, ANY, 0));
+            }
+            all.extend(
+                rows.into_iter().filter(|row| !graph || may_be_in_graph(row)).map(|row| (stream, row)),
+            );
         }
-        for (kind, peer, bytes, tag, ticks) in rows {
+        if graph {
+            draw.shuffle(&mut all);
+            needs(f, draw, all.len() as u32);
+        }
+        for (stream, (kind, peer, bytes, tag, ticks)) in all {
+            f.op_stream.push(stream);
             f.op_kind.push(kind);
             f.op_peer.push(peer);
             f.op_bytes.push(bytes);
@@ -127,6 +139,24 @@ fn programs(f: &mut Fabric, draw: &mut Draw) {
             f.op_ticks.push(ticks);
         }
         f.program_start.push(f.op_kind.len() as u32);
+    }
+}
+
+fn may_be_in_graph(&(kind, peer, _, tag, _): &Row) -> bool {
+    let named = [peer, tag].iter().any(|one| matches!(*one, LAST | CROSS));
+    !named && matches!(kind, operation::SEND | operation::RECEIVE | operation::WAIT)
+}
+
+/// Makes operations of a program wait for some of those before them.
+fn needs(f: &mut Fabric, draw: &mut Draw, count: u32) {
+    if f.op_needs_start.is_empty() {
+        f.op_needs_start.push(0);
+    }
+    for at in 0..count {
+        for before in (0..at).filter(|_| draw.chance(30)).collect::<Vec<_>>() {
+            f.op_needs.push(before << 1 | draw.pick(&[0, 0, 1]));
+        }
+        f.op_needs_start.push(f.op_needs.len() as u32);
     }
 }
 
