@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import itertools
 import json
@@ -29,6 +30,8 @@ from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
 from imports.test_infiniband import LFTS, SUBNET
+from imports.test_netrace import PACKETS
+from imports.test_netrace import trace as packets_of_netrace
 from imports.test_simulators import ANYNET, CLUSTER, FAT, FLOWS, HPCC, MATRIX, PLATFORM, TORUS, TREE
 from imports.test_traces import CHAKRA, DUMPI, OTHER_RANK
 from programs.test_goal import binary
@@ -115,6 +118,12 @@ def _trace(kind: str) -> Callable[[Path], object]:
         return compile(load(path.with_name("scenario.toml")))
 
     return read
+
+
+def _netrace(path: Path) -> object:
+    for name, text in read_fabric("netrace", path).files("trace").items():
+        path.with_name(name).write_text(text)
+    return compile(load(path.with_name("scenario.toml")))
 
 
 def _preset(path: Path) -> object:
@@ -304,6 +313,10 @@ READERS: dict[str, Reader] = {
     "matrix.cm": Reader(".cm", [MATRIX.encode()], _fabric("htsim", TREE), (ReadError,)),
     "dumpi.txt": Reader(".dumpi", [DUMPI.encode()], _trace("dumpi"), (ReadError, ScenarioError)),
     "chakra.json": Reader(".chakra", [CHAKRA.encode()], _trace("chakra"), (ReadError, ScenarioError)),
+    "packed.tra": Reader(".tra", [packets_of_netrace(PACKETS)], _netrace, (ReadError, ScenarioError)),
+    "packed.tra.bz2": Reader(
+        ".bz2", [bz2.compress(packets_of_netrace(PACKETS))], _netrace, (ReadError, ScenarioError)
+    ),
     "platform.xml": Reader(".xml", [text.encode() for text in _PLATFORMS], _fabric("simgrid"), (ReadError,)),
     "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
 }

@@ -2,7 +2,7 @@
 
 >>> from fabriloom import imports
 >>> sorted(imports.KINDS)
-['anynet', 'booksim', 'chakra', 'dumpi', 'hpcc', 'htsim', 'ibnetdiscover', 'packets', 'simgrid']
+['anynet', 'booksim', 'chakra', 'dumpi', 'hpcc', 'htsim', 'ibnetdiscover', 'netrace', 'packets', 'simgrid']
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .dumpi import dumpi
 from .hpcc import hpcc
 from .htsim import htsim
 from .infiniband import ibnetdiscover
+from .netrace import netrace
 from .packets import Packets, packets
 from .simgrid import simgrid
 from .traces import Trace
@@ -34,6 +35,7 @@ KINDS: dict[str, Callable[[Sequence[Path]], Configuration | Imported | Packets |
     "packets": packets,
     "dumpi": dumpi,
     "chakra": chakra,
+    "netrace": netrace,
 }
 """The reader of each kind; what it returns has a ``summary``, ``remarks`` and the ``files`` of a scenario."""
 

@@ -21,7 +21,7 @@ def bring(
         str,
         typer.Argument(
             metavar="KIND",
-            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, packets, dumpi or chakra.",
+            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, packets, dumpi, chakra or netrace.",
             show_default=False,
         ),
     ],

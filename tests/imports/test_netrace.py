@@ -1,0 +1,125 @@
+"""Traces of netrace: packets that wait for packets. The examples are written here, byte by byte."""
+
+from __future__ import annotations
+
+import bz2
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+from fabriloom import Results, imports, run
+from fabriloom.imports import ReadError
+from fabriloom.scenario import load
+
+Packet = tuple[int, int, int, int, int, tuple[int, ...]]
+"""Cycle, id, type, source, destination, ids of those that wait for it."""
+
+REQUEST, ANSWER = 1, 2
+PACKETS: list[Packet] = [
+    (5000, 10, REQUEST, 0, 3, (11, 12)),
+    (5001, 13, REQUEST, 1, 1, (14,)),
+    (5002, 11, ANSWER, 3, 0, (15,)),
+    (5003, 14, REQUEST, 1, 2, ()),
+    (5004, 12, REQUEST, 3, 2, ()),
+    (6000, 15, REQUEST, 0, 1, ()),
+]
+
+
+def trace(
+    packets: list[Packet], *, nodes: int = 4, notes: bytes = b"made by hand\0", count: int = -1
+) -> bytes:
+    """The bytes of a trace with one region."""
+    count = len(packets) if count < 0 else count
+    head = struct.pack("<If30sBxQQII8x", 0x484A5455, 1.0, b"hand", nodes, 9000, count, len(notes), 1)
+    body = b"".join(
+        struct.pack("<QIIBBBBB", cycle, name, 0x1000, kind, source, target, 0, len(waiting))
+        + struct.pack(f"<{len(waiting)}I", *waiting)
+        for cycle, name, kind, source, target, waiting in packets
+    )
+    return head + notes + struct.pack("<QQQ", 0, 9000, count) + body
+
+
+def read(folder: Path, content: bytes) -> imports.Trace:
+    path = folder / "one.tra.bz2"
+    path.write_bytes(content)
+    found = imports.read("netrace", path)
+    assert isinstance(found, imports.Trace)
+    return found
+
+
+def ran(folder: Path, content: bytes) -> Results:
+    for name, text in read(folder, content).files("by-hand").items():
+        more = "\n[output]\nmessages = true\n" if name == "scenario.toml" else ""
+        (folder / name).write_text(text + more, encoding="utf-8")
+    return run(load(folder / "scenario.toml"))
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_packet_waits_for_its_cycle_and_for_those_before(tmp_path: Path, packed: bool) -> None:
+    content = trace(PACKETS)
+    found = ran(tmp_path, bz2.compress(content) if packed else content)
+    assert found.summary["end"]["reason"] == "drained"
+    rows = {row["tag"]: row for row in found.messages.iter_rows(named=True)}
+    made = {tag: row["made_ns"] for tag, row in rows.items()}
+    assert {tag: row["bytes"] for tag, row in rows.items()} == {0: 8, 2: 72, 3: 8, 4: 8, 5: 8}
+    # The first cycle is 0; what waits leaves when the one before has come, or in its own later cycle.
+    assert made[0] == 0
+    assert made[2] == made[4] == rows[0]["received_ns"] > 4
+    assert made[3] == 3
+    assert made[5] == 1000 > rows[2]["received_ns"]
+
+
+def test_the_clock_does_not_wait_for_the_packets(tmp_path: Path) -> None:
+    """Node 3 answers late; its own packet of a later cycle leaves in its cycle all the same."""
+    packets = [*PACKETS[:1], (5001, 11, ANSWER, 3, 0, ()), (5002, 12, REQUEST, 3, 2, ())]
+    packets[0] = (5000, 10, REQUEST, 0, 3, (11,))
+    found = ran(tmp_path, trace(packets))
+    made = {row["tag"]: row["made_ns"] for row in found.messages.iter_rows(named=True)}
+    assert made[2] == 2 < made[1]
+
+
+def test_what_is_too_much_is_cut_at_a_cycle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packets: list[Packet] = [(7 * (at // 3), at, REQUEST, at % 4, (at + 1) % 4, ()) for at in range(12)]
+    packets[0] = (0, 0, REQUEST, 0, 1, (11,))
+    monkeypatch.setattr(sys.modules["fabriloom.imports.netrace"], "_MOST_PACKETS", 8)
+    found = read(tmp_path, trace(packets))
+    assert found.left_out == {"packets from cycle 14 on": 6}
+    assert found.text.count("send") == 6
+    packets[7] = (*packets[7][:3], 0, 0, ())
+    assert "6 packets from cycle 14 on" in dict(found.summary())["left out"]
+
+
+WRONG = [
+    (b"", "ends within its header"),
+    (b"num_ranks 2\n" * 20, "a trace with 0x484a5455"),
+    (trace(PACKETS)[:4] + struct.pack("<f", 2.0) + trace(PACKETS)[8:], "version 2, 4 nodes"),
+    (trace(PACKETS, nodes=0), "0 nodes"),
+    (trace(PACKETS)[:80], "ends within its notes"),
+    (trace(PACKETS)[:100], "ends within its regions"),
+    (trace(PACKETS)[:-3], "ends within packet 6 of 6"),
+    (trace(PACKETS, count=9), "ends within packet 7 of 9"),
+    (trace([]), "it has no packets"),
+    (trace([(0, 1, 7, 0, 1, ())]), "packet 1 is of the unknown type 7"),
+    (trace([(0, 1, 1, 0, 4, ())]), "packet 1 goes from node 0 to node 4 of 4"),
+    (trace([(9, 1, 1, 0, 2, ()), (8, 2, 1, 0, 2, ())]), "packet 2 of cycle 8 follows one of cycle 9"),
+    (trace([(0, 1, 1, 0, 2, ()), (8, 1, 1, 0, 2, ())]), "packet 1 is there already"),
+    (trace([(0, 1, 1, 0, 2, (77,))]), "packet 77 waits for packet 1, and never comes"),
+    (trace([(0, 1, 1, 0, 2, (2,)), (8, 2, 1, 0, 2, ())]), "packet 2 leaves node 0 and waits for packet 1"),
+    (trace([(0, 1, 1, 0, 2, ()), (8, 2, 1, 2, 0, (1,))]), "packet 1 waits for packet 2, which comes behind"),
+    (bz2.compress(trace(PACKETS))[:60], "cannot be read"),
+    (b"BZh9" + b"x" * 100, "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_wrong_traces_are_reported(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(ReadError, match=message):
+        read(tmp_path, content)
+
+
+def test_a_trace_is_one_file(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="2 files"):
+        imports.read("netrace", "a", "b")
+    with pytest.raises(ReadError, match="this is no file"):
+        imports.read("netrace", tmp_path / "missing")
