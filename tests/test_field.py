@@ -82,7 +82,7 @@ def test_thousands_of_hosts_at_one_switch_are_small() -> None:
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 600_000, "kB"
+    assert int(done.stdout) < 700_000, "kB"
 
 
 @pytest.mark.parametrize("handover_cycles", [1, 2, 4])
