@@ -76,13 +76,14 @@ def test_thousands_of_hosts_at_one_switch_are_small() -> None:
         "run": {"duration": "2 us", "warmup": "0 ns"},
     }
     script = (
-        "import resource, fabriloom\n"
+        "import pathlib, fabriloom\n"
         f"done = fabriloom.run({scenario!r})\n"
         "assert done.summary['packets']['delivered'] > 100\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        # The most that getrusage tells is, behind a fork, that of the process that runs the tests.
+        "print(pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 700_000, "kB"
+    assert int(done.stdout) < 600_000, "kB"
 
 
 @pytest.mark.parametrize("handover_cycles", [1, 2, 4])
