@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
 
-from ..reading import ReadError, toml_value
+from ..reading import ReadError
 from .traces import Rank, Trace
 
 _MAGIC = 0x484A5455
@@ -191,8 +191,8 @@ class NetworkTrace(Trace):
             "the trace names no network: flits of 8 B at 1 GHz, and their grid, are to be replaced by yours",
         )
 
-    def files(self, name: str) -> dict[str, str]:
-        """Return the texts of the files of a scenario with this name, by file name."""
+    def network(self) -> str:
+        """Return the sections of a scenario that the trace does not give, as TOML."""
         side = math.isqrt(self.ranks)
         square = side * side == self.ranks and side > 1
         topology = (
@@ -200,9 +200,7 @@ class NetworkTrace(Trace):
             if square
             else f'kind = "crossbar"\nterminals = {max(2, self.ranks)}'
         )
-        text = f"""\
-name = {toml_value(name)}
-
+        return f"""\
 [topology]
 {topology}
 
@@ -213,12 +211,4 @@ flit = "8 B"
 
 [protocol]
 preset = "raw"
-
-[program]
-kind = "goal"
-path = "trace.goal"
-
-[run]
-duration = "100 s"
 """
-        return {"scenario.toml": text, "trace.goal": self.text}

@@ -95,11 +95,9 @@ class Trace:
         """What the scenario lacks."""
         return ("the trace names no network: replace the crossbar by yours",)
 
-    def files(self, name: str) -> dict[str, str]:
-        """Return the texts of the files of a scenario with this name, by file name."""
-        text = f"""\
-name = {toml_value(name)}
-
+    def network(self) -> str:
+        """Return the sections of a scenario that the trace does not give, as TOML."""
+        return f"""\
 [topology]
 kind = "crossbar"
 terminals = {max(2, self.ranks)}
@@ -109,7 +107,14 @@ preset = "infiniband-4x-edr"
 
 [protocol]
 preset = "verbs-infiniband"
+"""
 
+    def files(self, name: str) -> dict[str, str]:
+        """Return the texts of the files of a scenario with this name, by file name."""
+        text = f"""\
+name = {toml_value(name)}
+
+{self.network()}
 [program]
 kind = "goal"
 path = "trace.goal"
