@@ -7,26 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..programs import Programs
-from ..programs.kinds import (
-    ANY,
-    BARRIER,
-    END,
-    FIRST_SPECIAL,
-    FLUSH,
-    MARK,
-    READ,
-    RECEIVE,
-    REPEAT,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    TURN,
-    UNTIL,
-    WAIT,
-    Ints,
-)
+from ..programs import kinds as op
 from .errors import MeasureError
 
 HEAD = (
@@ -44,23 +25,23 @@ HEAD = (
 """Names of the first numbers of a plan, in order."""
 LEAD_NS = 20_000_000
 """Time between the agreement about the start and the start."""
-_KINDS = (SEND, RECEIVE, WAIT, UNTIL, REPEAT, END, BARRIER, MARK, READ, FLUSH)
+_KINDS = (op.SEND, op.RECEIVE, op.WAIT, op.UNTIL, op.REPEAT, op.END, op.BARRIER, op.MARK, op.READ, op.FLUSH)
 """Operations in the order of the runners' codes."""
-_PEERS = {ANY: -1, SENDER: -2, TAGGED: -3}
-_TAGS = {ANY: -1, SAME: -2, SENDER_NUMBER: -3}
+_PEERS = {op.ANY: -1, op.SENDER: -2, op.TAGGED: -3}
+_TAGS = {op.ANY: -1, op.SAME: -2, op.SENDER_NUMBER: -3}
 
 
 @dataclass(frozen=True)
 class Plan:
     """The operations of all processes; peers are process numbers, times are nanoseconds."""
 
-    terminals: Ints
+    terminals: op.Ints
     """Per process: the terminal that it represents."""
     head: dict[str, int]
-    start: Ints
-    rank_of: Ints
+    start: op.Ints
+    rank_of: op.Ints
     """Per terminal: its process, or -1 if it does not take part."""
-    columns: tuple[Ints, ...]
+    columns: tuple[op.Ints, ...]
     """``kind``, ``peer``, ``bytes``, ``tag``, ``amount`` and ``server`` of each operation."""
 
     def to_bytes(self) -> bytes:
@@ -70,10 +51,10 @@ class Plan:
         return b"".join(np.ascontiguousarray(part, np.int64).tobytes() for part in parts)
 
 
-def active(programs: Programs) -> Ints:
+def active(programs: Programs) -> op.Ints:
     """Return the terminals that take part: those with operations, and those that receive messages."""
-    sends = programs.kind == SEND
-    known = programs.peer[sends & (programs.peer < FIRST_SPECIAL)]
+    sends = programs.kind == op.SEND
+    known = programs.peer[sends & (programs.peer < op.FIRST_SPECIAL)]
     return np.unique(np.concatenate([programs.terminal, known]))
 
 
@@ -86,7 +67,7 @@ def plan(
     count = len(programs.terminal_names)
     rank_of = np.full(count, -1, np.int64)
     rank_of[terminals] = np.arange(len(terminals))
-    special = programs.peer >= FIRST_SPECIAL
+    special = programs.peer >= op.FIRST_SPECIAL
     peer = np.where(special, 0, rank_of[np.where(special, 0, programs.peer)])
     for value, number in _PEERS.items():
         peer[programs.peer == value] = number
@@ -94,10 +75,10 @@ def plan(
     for value, number in _TAGS.items():
         tag[programs.tag == value] = number
     amount = np.where(programs.timed, programs.amount // 1000, programs.amount)
-    sends = programs.kind == SEND
+    sends = programs.kind == op.SEND
     longest = max(1, int(programs.size_bytes[sends].max(initial=1)))
-    waits_s = int(programs.amount[programs.kind == WAIT].max(initial=0)) // 10**12
-    until_s = int(programs.amount[programs.kind == UNTIL].max(initial=0)) // 10**12
+    waits_s = int(programs.amount[programs.kind == op.WAIT].max(initial=0)) // 10**12
+    until_s = int(programs.amount[programs.kind == op.UNTIL].max(initial=0)) // 10**12
     at_once = int(str(protocol["messages_at_once"]))
     values = (len(terminals), programs.rows, count, at_once, warm_ups, repeats)
     more = (patience_s + waits_s + until_s, int(bool(protocol["programmed"])), longest, LEAD_NS)
@@ -109,7 +90,7 @@ def plan(
     return Plan(terminals, dict(zip(HEAD, (*values, *more), strict=True)), start, rank_of, columns)
 
 
-def servers(programs: Programs) -> Ints:
+def servers(programs: Programs) -> op.Ints:
     """Return, per row, 1 if it lies within an endless repeat."""
     return np.isinf(programs.times()).astype(np.int64)
 
@@ -121,7 +102,7 @@ def _possible(programs: Programs) -> None:
             "in these programs operations wait for several others, or go on beside others; what is measured "
             "is one after the other\n  = let each operation of a terminal wait for the one before"
         )
-    reads = np.flatnonzero(programs.kind == READ)
+    reads = np.flatnonzero(programs.kind == op.READ)
     if len(reads):
         row = int(reads[0])
         name = programs.terminal_names[int(programs.terminal[row])]
@@ -129,14 +110,14 @@ def _possible(programs: Programs) -> None:
             f'terminal "{name}": "{programs.text(row)}" fetches from the memory of another terminal; what is '
             "measured sends and receives\n  = send a request, and answer it"
         )
-    timed = np.flatnonzero(programs.tag == TURN)
+    timed = np.flatnonzero(programs.tag == op.TURN)
     if len(timed):
         name = programs.terminal_names[int(programs.terminal[timed[0]])]
         raise MeasureError(
             f'terminal "{name}" asks again when no answer comes; over MPI none is lost\n'
             "  = remove retry_after"
         )
-    barriers = programs.kind == BARRIER
+    barriers = programs.kind == op.BARRIER
     if not barriers.any():
         return
     count = len(programs.terminal_names)

@@ -6,30 +6,15 @@ from typing import NoReturn
 
 import numpy as np
 
+from fabriloom.programs import kinds as op
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import (
-    END,
-    FIRST_SPECIAL,
-    MOST_DEEP,
-    READ,
-    RECEIVE,
-    REPEAT,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    UNTIL,
-    WAIT,
-    Settings,
-)
 from fabriloom.programs.table import Programs
 
 _MOST_AT_ONCE = 2**24
 """A program cannot make more messages than this without waiting."""
 
 
-def check(programs: Programs, protocol: Settings) -> None:
+def check(programs: Programs, protocol: op.Settings) -> None:
     """Raise :class:`ProgramError` for programs that cannot work.
 
     ``protocol``: ``messages_at_once``, ``send_time_ps`` and ``channels_limit``.
@@ -50,22 +35,26 @@ def fail(programs: Programs, row: int, message: str, hint: str) -> NoReturn:
 
 def _to_itself(programs: Programs) -> None:
     """Refuse operations of a terminal with itself: it cannot send to, read from or receive from itself."""
-    active = np.isin(programs.kind, (SEND, READ, RECEIVE))
+    active = np.isin(programs.kind, (op.SEND, op.READ, op.RECEIVE))
     wrong = np.flatnonzero(active & (programs.peer == programs.terminal))
     if len(wrong):
         row = int(wrong[0])
-        way = "to" if programs.kind[row] == SEND else "from"
+        way = "to" if programs.kind[row] == op.SEND else "from"
         fail(programs, row, f'"{programs.text(row)}" is {way} itself', "name another terminal")
 
 
 def _after_a_receive(programs: Programs) -> None:
     """Refuse operations on the message received last in programs that have received none before."""
-    special = np.isin(programs.peer, (SENDER, TAGGED)) & np.isin(programs.kind, (SEND, READ, RECEIVE))
-    special |= np.isin(programs.tag, (SAME, SENDER_NUMBER)) & np.isin(programs.kind, (SEND, RECEIVE))
+    special = np.isin(programs.peer, (op.SENDER, op.TAGGED)) & np.isin(
+        programs.kind, (op.SEND, op.READ, op.RECEIVE)
+    )
+    special |= np.isin(programs.tag, (op.SAME, op.SENDER_NUMBER)) & np.isin(
+        programs.kind, (op.SEND, op.RECEIVE)
+    )
     rows = np.flatnonzero(special)
     if not len(rows):
         return
-    before = np.concatenate([[0], np.cumsum(programs.kind == RECEIVE)])
+    before = np.concatenate([[0], np.cumsum(programs.kind == op.RECEIVE)])
     first = np.searchsorted(programs.process, programs.process[rows])
     early = rows[before[rows] == before[first]]
     if len(early):
@@ -73,18 +62,18 @@ def _after_a_receive(programs: Programs) -> None:
         fail(programs, row, f'"{programs.text(row)}", but nothing was received before', "receive first")
 
 
-def _loops(programs: Programs, protocol: Settings) -> None:
+def _loops(programs: Programs, protocol: op.Settings) -> None:
     """Refuse repeats that do not match their ends, are nested too deep, or never wait."""
-    inner = np.flatnonzero((programs.kind == REPEAT) | (programs.kind == END))
+    inner = np.flatnonzero((programs.kind == op.REPEAT) | (programs.kind == op.END))
     process = programs.process
     stack: list[int] = []
     for row in inner.tolist():
         if stack and process[stack[-1]] != process[row]:
             _open(programs, stack[-1])
-        if programs.kind[row] == REPEAT:
+        if programs.kind[row] == op.REPEAT:
             stack.append(row)
-            if len(stack) > MOST_DEEP:
-                fail(programs, row, f"more than {MOST_DEEP} repeats within each other", "use fewer")
+            if len(stack) > op.MOST_DEEP:
+                fail(programs, row, f"more than {op.MOST_DEEP} repeats within each other", "use fewer")
             continue
         if not stack:
             fail(programs, row, "an end without a repeat", "remove it, or add a repeat before")
@@ -102,17 +91,17 @@ def _open(programs: Programs, row: int) -> NoReturn:
     fail(programs, row, "this repeat has no end", 'add "end" behind what is to be repeated')
 
 
-def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> None:
+def _one_loop(programs: Programs, first: int, last: int, protocol: op.Settings) -> None:
     """Refuse an endless loop, or a long one, that never waits."""
     kind, amount = programs.kind[first + 1 : last], programs.amount[first + 1 : last]
-    waits = np.isin(kind, (RECEIVE, READ)) | ((kind == WAIT) & (amount > 0))
+    waits = np.isin(kind, (op.RECEIVE, op.READ)) | ((kind == op.WAIT) & (amount > 0))
     by_size = protocol.get("by_size") or ()
     sized = bool(by_size) and all(row["send_time_ps"] for row in by_size)
     if protocol["messages_at_once"] or protocol["send_time_ps"] or sized:
-        waits |= kind == SEND
+        waits |= kind == op.SEND
     if np.any(waits):
         return
-    turns, sends = int(programs.amount[first]), int(np.count_nonzero(kind == SEND))
+    turns, sends = int(programs.amount[first]), int(np.count_nonzero(kind == op.SEND))
     hint = "add a wait"
     if sends:
         hint = "set protocol.messages_at_once, so that a send waits for a free place, or add a wait"
@@ -124,16 +113,16 @@ def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> 
 
 def _receives(programs: Programs) -> None:
     """Refuse receives that no terminal sends a matching message for."""
-    receives = np.flatnonzero(programs.kind == RECEIVE)
+    receives = np.flatnonzero(programs.kind == op.RECEIVE)
     if not len(receives):
         return
-    sends = np.flatnonzero(programs.kind == SEND)
-    loose = sends[np.isin(programs.peer[sends], (SENDER, TAGGED))]
-    known = sends[programs.peer[sends] < FIRST_SPECIAL]
+    sends = np.flatnonzero(programs.kind == op.SEND)
+    loose = sends[np.isin(programs.peer[sends], (op.SENDER, op.TAGGED))]
+    known = sends[programs.peer[sends] < op.FIRST_SPECIAL]
     count = len(programs.terminal_names)
     to = np.zeros(count, bool)
     to[programs.peer[known]] = True
-    if np.any(programs.peer[loose] == TAGGED):
+    if np.any(programs.peer[loose] == op.TAGGED):
         to[:] = True
     # A terminal that answers the sender of a message can answer every terminal that sends to it.
     answers = np.isin(programs.peer[known], programs.terminal[loose])
@@ -149,22 +138,22 @@ def _receives(programs: Programs) -> None:
 
 def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
     """Check that a matching send exists. A send to the sender of a message may go to any terminal."""
-    odd = receives[(programs.peer[receives] < FIRST_SPECIAL) | (programs.tag[receives] < FIRST_SPECIAL)]
+    odd = receives[(programs.peer[receives] < op.FIRST_SPECIAL) | (programs.tag[receives] < op.FIRST_SPECIAL)]
     if not len(odd):
         return
     # A message without a tag matches a receive without one; a tag that is known later may match any receive.
-    free = np.isin(programs.tag[sends], (SAME, SENDER_NUMBER))
+    free = np.isin(programs.tag[sends], (op.SAME, op.SENDER_NUMBER))
     everybody, anybody, anything = -1, -1, -1
     offered: set[tuple[int, int, int]] = set()
-    target = np.where(programs.peer[sends] < FIRST_SPECIAL, programs.peer[sends], anybody)
+    target = np.where(programs.peer[sends] < op.FIRST_SPECIAL, programs.peer[sends], anybody)
     source, tag = programs.terminal[sends], programs.tag[sends]
     for s, t, g, f in zip(source.tolist(), target.tolist(), tag.tolist(), free.tolist(), strict=True):
         wild = anything if f else g
         offered |= {(s, t, wild), (everybody, t, wild), (s, t, -2), (everybody, t, -2)}
     for row in odd.tolist():
         peer, wanted, here = (int(column[row]) for column in (programs.peer, programs.tag, programs.terminal))
-        who = peer if peer < FIRST_SPECIAL else everybody
-        fits = (-2,) if wanted >= FIRST_SPECIAL else (wanted, anything)
+        who = peer if peer < op.FIRST_SPECIAL else everybody
+        fits = (-2,) if wanted >= op.FIRST_SPECIAL else (wanted, anything)
         if not any((who, to, one) in offered for to in (here, anybody) for one in fits):
             message = f'"{programs.text(row)}", but nobody sends that to it'
             fail(programs, row, message, "add a send that fits, or receive any")
@@ -192,7 +181,7 @@ def _channels(programs: Programs, limit: int) -> None:
     """Compare the number of targets of each terminal with the limit of the protocol."""
     if not limit:
         return
-    active = np.flatnonzero((programs.kind == SEND) & (programs.peer < FIRST_SPECIAL))
+    active = np.flatnonzero((programs.kind == op.SEND) & (programs.peer < op.FIRST_SPECIAL))
     pairs = np.unique(np.stack([programs.terminal[active], programs.peer[active]]), axis=1)
     used = np.bincount(pairs[0], minlength=len(programs.terminal_names))
     over = np.flatnonzero(used > limit)
@@ -208,7 +197,7 @@ def longer_than(programs: Programs, duration_ps: int) -> None:
     """Refuse a written wait that is longer than the run, because nothing after it would ever happen."""
     if not programs.places:
         return
-    waits = np.isin(programs.kind, (WAIT, UNTIL)) & (programs.amount >= duration_ps)
+    waits = np.isin(programs.kind, (op.WAIT, op.UNTIL)) & (programs.amount >= duration_ps)
     if np.any(waits):
         row = int(np.flatnonzero(waits)[0])
         message = f'"{programs.text(row)}" is longer than the whole run'

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabriloom.programs import kinds as op
 from fabriloom.programs.choices import due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import (
-    RECEIVE,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    UNTIL,
-    Ints,
-    Settings,
-)
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
 
 _LAST = 2**40
 
 
-def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+def pull_level_3(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     """Return programs in which a target asks the sources of an event, takes their answers, then asks for the
     next.
 
@@ -46,22 +36,24 @@ def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     rows, size = Rows(), settings["request_bytes"]
     step = 2 * each + 2
     if events.rate_per_s is not None:
-        rows.add(target, number * step, UNTIL, amount=events.due_ps)
+        rows.add(target, number * step, op.UNTIL, amount=events.due_ps)
     turn = np.arange(each)[None, :]
     order = number[:, None] * step + 1
     asked = np.where(turn < ahead, turn, 2 * turn - ahead + 1)
-    rows.add(target[:, None], order + asked, SEND, peer=sources[who], size_bytes=size, tag=number[:, None])
-    rows.add(target[:, None], order + np.where(turn < each - ahead, ahead + 2 * turn, each + turn), RECEIVE)
+    rows.add(target[:, None], order + asked, op.SEND, peer=sources[who], size_bytes=size, tag=number[:, None])
+    rows.add(
+        target[:, None], order + np.where(turn < each - ahead, ahead + 2 * turn, each + turn), op.RECEIVE
+    )
     answers = np.bincount(who.ravel(), minlength=len(sources))
     used = np.flatnonzero(answers)
     rows.loop(sources[used], 0, answers[used])
-    rows.add(sources[used], 1, RECEIVE)
-    rows.add(sources[used], 2, SEND, peer=SENDER, size_bytes=settings["fragment_bytes"], tag=SAME)
+    rows.add(sources[used], 1, op.RECEIVE)
+    rows.add(sources[used], 2, op.SEND, peer=op.SENDER, size_bytes=settings["fragment_bytes"], tag=op.SAME)
     rows.end(sources[used], 3)
     return rows.programs(roles.terminals.names, events)
 
 
-def credit(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+def credit(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     """Return programs in which a supervisor gives each event to a target with credit."""
     sources, targets = roles.both(settings)
     who = np.broadcast_to(sources, (settings["events"], 1, len(sources)))
@@ -72,12 +64,12 @@ def credit(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 def by_supervisor(
     roles: Roles,
-    settings: Settings,
-    sources: Ints,
-    targets: Ints,
-    who: Ints,
-    shares: Ints,
-    due: Ints,
+    settings: op.Settings,
+    sources: op.Ints,
+    targets: op.Ints,
+    who: op.Ints,
+    shares: op.Ints,
+    due: op.Ints,
 ) -> Programs:
     """Return programs in which targets give credit and a supervisor assigns a target to the sources of each
     block.
@@ -93,33 +85,35 @@ def by_supervisor(
     timed = settings.get("rate_millihz") is not None
     block = number[:, None] * blocks + np.arange(blocks)
     if timed:
-        rows.add(supervisor, 3 * blocks * number, UNTIL, amount=due)
-    rows.add(supervisor, 3 * block + 1, RECEIVE, tag=given)
+        rows.add(supervisor, 3 * blocks * number, op.UNTIL, amount=due)
+    rows.add(supervisor, 3 * block + 1, op.RECEIVE, tag=given)
     order = (3 * block + 2)[:, :, None]
     size = settings["assignment_bytes"]
-    rows.add(supervisor, order, SEND, peer=who, size_bytes=size, tag=SENDER_NUMBER)
-    rows.add(who, 2 * block[:, :, None], RECEIVE, peer=supervisor)
+    rows.add(supervisor, order, op.SEND, peer=who, size_bytes=size, tag=op.SENDER_NUMBER)
+    rows.add(who, 2 * block[:, :, None], op.RECEIVE, peer=supervisor)
     tag = first + number[:, None, None]
-    rows.add(who, 2 * block[:, :, None] + 1, SEND, peer=TAGGED, size_bytes=shares, tag=tag)
+    rows.add(who, 2 * block[:, :, None] + 1, op.SEND, peer=op.TAGGED, size_bytes=shares, tag=tag)
     _give_credit(rows, settings, targets, supervisor, each, given)
     return rows.programs(roles.terminals.names, events_of(settings, due, blocks * each, first))
 
 
-def _give_credit(rows: Rows, settings: Settings, targets: Ints, supervisor: int, each: int, tag: int) -> None:
+def _give_credit(
+    rows: Rows, settings: op.Settings, targets: op.Ints, supervisor: int, each: int, tag: int
+) -> None:
     """Add a target's program: the initial credits, then, endlessly, receive a block and give a credit."""
     size = settings["credit_bytes"]
     rows.loop(targets, 0, settings["credits"])
-    rows.add(targets, 1, SEND, peer=supervisor, size_bytes=size, tag=tag)
+    rows.add(targets, 1, op.SEND, peer=supervisor, size_bytes=size, tag=tag)
     rows.end(targets, 2)
     rows.loop(targets, 3, 0)
-    rows.add(targets, 4, RECEIVE)
+    rows.add(targets, 4, op.RECEIVE)
     if each > 1:
-        rows.receives(targets, 5, each - 1, tag=SAME)
-    rows.add(targets, 8, SEND, peer=supervisor, size_bytes=size, tag=tag)
+        rows.receives(targets, 5, each - 1, tag=op.SAME)
+    rows.add(targets, 8, op.SEND, peer=supervisor, size_bytes=size, tag=tag)
     rows.end(targets, 9)
 
 
-def _supervisor(roles: Roles, settings: Settings, sources: Ints, targets: Ints) -> int:
+def _supervisor(roles: Roles, settings: op.Settings, sources: op.Ints, targets: op.Ints) -> int:
     taken = np.union1d(sources, targets)
     given = settings.get("supervisor")
     if given is not None:

@@ -16,19 +16,9 @@ from typing import NoReturn
 import numpy as np
 
 from fabriloom import reading
+from fabriloom.programs import kinds as op
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal_binary import MAGIC, lines
-from fabriloom.programs.kinds import (
-    ANY,
-    MOST_BYTES,
-    MOST_OPERATIONS,
-    MOST_STREAMS,
-    MOST_TAG,
-    RECEIVE,
-    SEND,
-    WAIT,
-    Settings,
-)
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
 from fabriloom.reading import ReadError
@@ -54,9 +44,9 @@ class _Operation:
 
     line: int
     kind: int
-    peer: int = ANY
+    peer: int = op.ANY
     size_bytes: int = 0
-    tag: int = ANY
+    tag: int = op.ANY
     amount: int = 0
     before: set[int] = field(default_factory=set)
     """The operations that this one waits for."""
@@ -136,8 +126,8 @@ class _Reader:
     def _operation(self, number: int, line: str) -> None:
         rank = self.ranks[self._rank]
         self._operations += 1
-        if self._operations > MOST_OPERATIONS:
-            self.fail(number, f"more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
+        if self._operations > op.MOST_OPERATIONS:
+            self.fail(number, f"more than {op.MOST_OPERATIONS:,} operations", "take a part of the trace")
         labelled = _LABELLED.fullmatch(line)
         label, text = (labelled[1], labelled[2]) if labelled else (None, line)
         found = self._parsed(number, text, rank)
@@ -155,20 +145,22 @@ class _Reader:
             hint = "write calc 100, send 8b to 1 tag 3, recv 8b from 0 tag 3, or l2 requires l1"
             self.fail(number, f'"{text[:60]}" is no operation of GOAL', hint)
         stream = rank.streams.setdefault(str(int(more["cpu"] or 0)), len(rank.streams))
-        if stream >= MOST_STREAMS:
-            self.fail(number, f"this rank has more than {MOST_STREAMS} processors", "use fewer cpu numbers")
+        if stream >= op.MOST_STREAMS:
+            self.fail(
+                number, f"this rank has more than {op.MOST_STREAMS} processors", "use fewer cpu numbers"
+            )
         if calc:
-            return _Operation(number, WAIT, amount=int(calc[1]) * _PS_PER_NS, stream=stream)
+            return _Operation(number, op.WAIT, amount=int(calc[1]) * _PS_PER_NS, stream=stream)
         size, wild = int(match[1]), receive is not None and more["tag"] in _WILD
-        tag = ANY if wild else int(more["tag"] or 0) if more["tag"] not in _WILD else MOST_TAG + 1
-        if size > MOST_BYTES or (tag > MOST_TAG and not wild):
-            what = f"{size} bytes" if size > MOST_BYTES else f"the tag {more['tag']}"
+        tag = op.ANY if wild else int(more["tag"] or 0) if more["tag"] not in _WILD else op.MOST_TAG + 1
+        if size > op.MOST_BYTES or (tag > op.MOST_TAG and not wild):
+            what = f"{size} bytes" if size > op.MOST_BYTES else f"the tag {more['tag']}"
             self.fail(number, f"{what} is more than a message can have", "the most is 2^31")
-        peer = ANY if match[2] in _WILD and receive else int(match[2])
-        if peer != ANY and (peer >= self.count or peer == self._rank):
+        peer = op.ANY if match[2] in _WILD and receive else int(match[2])
+        if peer != op.ANY and (peer >= self.count or peer == self._rank):
             self.fail(number, f"rank {peer} is no other one of {self.count}", "ranks count from 0")
         size = max(1, size) if send else 0
-        return _Operation(number, SEND if send else RECEIVE, peer, size, tag, stream=stream)
+        return _Operation(number, op.SEND if send else op.RECEIVE, peer, size, tag, stream=stream)
 
     def _needs(self, number: int, match: re.Match[str]) -> None:
         rank = self.ranks[self._rank]
@@ -220,19 +212,19 @@ def _is_list(rank: _Rank, order: list[int]) -> bool:
     last, sent = -1, set[int]()
     for number in order:
         one = rank.operations[number]
-        if any(rank.operations[before].kind != SEND for before in one.begun):
+        if any(rank.operations[before].kind != op.SEND for before in one.begun):
             return False
         before = one.before | one.begun
         if not (last < 0 or last in before or before & sent):
             return False
-        if one.kind == SEND:
+        if one.kind == op.SEND:
             sent.add(number)
         else:
             last, sent = number, set()
     return True
 
 
-def goal(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     """Return the programs of a trace; rank 0 is the first terminal."""
     reader = _Reader(settings["path"])
     reader.read()

@@ -11,20 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabriloom.programs import kinds as op
 from fabriloom.programs.check import fail
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import (
-    ANY,
-    FIRST_SPECIAL,
-    MARK,
-    RECEIVE,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    Settings,
-)
 from fabriloom.programs.table import Programs
 
 CONTROL_TAG = 2**31 + 1
@@ -35,7 +24,7 @@ DATA_TAG = 2**31 + 3
 """Tag of data that have no tag of their own, so that no other message matches their receive."""
 
 
-def control_words(programs: Programs, protocol: Settings) -> Programs:
+def control_words(programs: Programs, protocol: op.Settings) -> Programs:
     """Return the same programs with three messages for every message.
 
     A send becomes: receive the address, send the data, send the control word. A receive becomes: receive the
@@ -43,7 +32,7 @@ def control_words(programs: Programs, protocol: Settings) -> Programs:
     """
     _only_named(programs)
     programs = _tagged(programs)
-    sends, receives = programs.kind == SEND, programs.kind == RECEIVE
+    sends, receives = programs.kind == op.SEND, programs.kind == op.RECEIVE
     copies = np.where(sends | receives, 3, 1)
     row = np.repeat(np.arange(programs.rows), copies)
     part = np.arange(len(row)) - np.repeat(np.cumsum(copies) - copies, copies)
@@ -52,15 +41,15 @@ def control_words(programs: Programs, protocol: Settings) -> Programs:
     size = programs.size_bytes[row]
     address, control = sends & (part == 0), (sends & (part == 2)) | (receives & (part == 1))
     answer = receives & (part == 2)
-    kind = np.select([address, answer], [RECEIVE, SEND], kind)
+    kind = np.select([address, answer], [op.RECEIVE, op.SEND], kind)
     size = np.select(
         [address, sends & control, answer],
         [0, protocol["control_word_bytes"], protocol["next_address_bytes"]],
         size,
     )
     tag = np.select([address | answer, control], [ADDRESS_TAG, CONTROL_TAG], tag)
-    anybody = peer >= FIRST_SPECIAL
-    peer = np.where(receives & (part > 0) & anybody, SENDER, peer)
+    anybody = peer >= op.FIRST_SPECIAL
+    peer = np.where(receives & (part > 0) & anybody, op.SENDER, peer)
     places = [programs.places[int(one)] for one in row] if programs.places else ()
     body = replace(
         programs,
@@ -82,8 +71,8 @@ def _only_named(programs: Programs) -> None:
             "programs that are graphs, or have several streams, cannot go through the layer control-word"
         )
         raise ProgramError(message, None, "leave the layer out")
-    special = ((programs.peer == SENDER) | (programs.peer == TAGGED)) & (programs.kind != MARK)
-    odd = np.flatnonzero(special | (programs.tag == SAME) | (programs.tag == SENDER_NUMBER))
+    special = ((programs.peer == op.SENDER) | (programs.peer == op.TAGGED)) & (programs.kind != op.MARK)
+    odd = np.flatnonzero(special | (programs.tag == op.SAME) | (programs.tag == op.SENDER_NUMBER))
     if len(odd):
         row = int(odd[0])
         message = f'"{programs.text(row)}" cannot go through the layer control-word'
@@ -92,8 +81,8 @@ def _only_named(programs: Programs) -> None:
 
 def _tagged(programs: Programs) -> Programs:
     """Give a tag to data without one, and to the receives of terminals that get only such data."""
-    sends, receives = programs.kind == SEND, programs.kind == RECEIVE
-    bare = programs.tag == ANY
+    sends, receives = programs.kind == op.SEND, programs.kind == op.RECEIVE
+    bare = programs.tag == op.ANY
     named = np.zeros(len(programs.terminal_names), bool)
     named[programs.peer[sends & ~bare]] = True
     sending = np.zeros(len(programs.terminal_names), bool)
@@ -110,7 +99,7 @@ def _tagged(programs: Programs) -> Programs:
 
 def _with_first_addresses(body: Programs, programs: Programs, size_bytes: int) -> Programs:
     """Put in front of each program an address for every terminal that sends to it."""
-    active = programs.kind == SEND
+    active = programs.kind == op.SEND
     pairs = np.unique(np.stack([programs.peer[active], programs.terminal[active]]), axis=1)
     receiver, sender = pairs
     new = len(receiver)
@@ -124,7 +113,7 @@ def _with_first_addresses(body: Programs, programs: Programs, size_bytes: int) -
     return replace(
         body,
         terminal=terminal[order],
-        kind=joined(SEND, body.kind),
+        kind=joined(op.SEND, body.kind),
         peer=joined(sender, body.peer),
         size_bytes=joined(size_bytes, body.size_bytes),
         tag=joined(ADDRESS_TAG, body.tag),

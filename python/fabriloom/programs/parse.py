@@ -7,45 +7,26 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from fabriloom import units
+from fabriloom.programs import kinds as op
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import (
-    ANY,
-    BARRIER,
-    END,
-    FLUSH,
-    MARK,
-    MOST_BYTES,
-    MOST_TAG,
-    READ,
-    RECEIVE,
-    REPEAT,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    UNTIL,
-    WAIT,
-    WORDS,
-)
 from fabriloom.traffic.names import Terminals
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 _MOST_REPEATS = 2**40
 _SHAPES = {
-    SEND: "send {} 1 kB tag 3",
-    RECEIVE: "receive {} tag 3, or receive any",
-    READ: "read {} 1 kB",
-    WAIT: "wait 5 us",
-    UNTIL: "until 1 ms",
-    REPEAT: "repeat 10, or repeat for ever",
-    END: "end",
-    BARRIER: "barrier",
-    MARK: "mark 1",
-    FLUSH: "flush",
+    op.SEND: "send {} 1 kB tag 3",
+    op.RECEIVE: "receive {} tag 3, or receive any",
+    op.READ: "read {} 1 kB",
+    op.WAIT: "wait 5 us",
+    op.UNTIL: "until 1 ms",
+    op.REPEAT: "repeat 10, or repeat for ever",
+    op.END: "end",
+    op.BARRIER: "barrier",
+    op.MARK: "mark 1",
+    op.FLUSH: "flush",
 }
-_PEERS = {SEND: ("sender", "tagged"), RECEIVE: ("any", "sender"), READ: ("sender", "tagged")}
-_SPECIAL = {"any": ANY, "sender": SENDER, "tagged": TAGGED}
+_PEERS = {op.SEND: ("sender", "tagged"), op.RECEIVE: ("any", "sender"), op.READ: ("sender", "tagged")}
+_SPECIAL = {"any": op.ANY, "sender": op.SENDER, "tagged": op.TAGGED}
 
 
 @dataclass(frozen=True)
@@ -53,9 +34,9 @@ class Operation:
     """One operation: the values of its row."""
 
     kind: int
-    peer: int = ANY
+    peer: int = op.ANY
     size_bytes: int = 0
-    tag: int = ANY
+    tag: int = op.ANY
     amount: int = 0
 
 
@@ -111,16 +92,18 @@ class _Reader:
     def kind(self) -> int:
         """Take the first word, the kind of the operation."""
         word = self.take("the operation")
-        if word.text not in WORDS or word.quoted:
-            near = units.nearest(word.text, tuple(WORDS))
+        if word.text not in op.WORDS or word.quoted:
+            near = units.nearest(word.text, tuple(op.WORDS))
             hint = f'did you mean "{near}"? ' if near else ""
-            self.fail(f'unknown operation "{word.text[:40]}"', f"{hint}operations: {', '.join(WORDS)}", word)
-        return WORDS[word.text]
+            self.fail(
+                f'unknown operation "{word.text[:40]}"', f"{hint}operations: {', '.join(op.WORDS)}", word
+            )
+        return op.WORDS[word.text]
 
     def peer(self, kind: int) -> int:
         """Take a terminal or one of the special words."""
-        if kind == RECEIVE and (self.peek() is None or self._is_tag()):
-            return ANY
+        if kind == op.RECEIVE and (self.peek() is None or self._is_tag()):
+            return op.ANY
         word = self.take("the terminal", kind)
         if not word.quoted and word.text in _PEERS[kind] and word.text not in self._terminals.numbers:
             return _SPECIAL[word.text]
@@ -155,20 +138,20 @@ class _Reader:
     def tag(self, kind: int) -> int:
         """Take ``tag`` and its value, if they are there."""
         if self.peek() is None:
-            return ANY
+            return op.ANY
         if not self._is_tag():
-            return ANY
+            return op.ANY
         self._next += 1
         word = self.peek()
         if word is not None and word.text in ("same", "any", "sender"):
-            special = {"same": SAME, "any": ANY, "sender": SENDER_NUMBER}
-            if word.text == "sender" and kind != SEND:
+            special = {"same": op.SAME, "any": op.ANY, "sender": op.SENDER_NUMBER}
+            if word.text == "sender" and kind != op.SEND:
                 self.fail(
                     "only what is sent can have the number of the sender as its tag", "write a number", word
                 )
             self._next += 1
             return special[word.text]
-        return self.whole("the tag", kind, MOST_TAG)
+        return self.whole("the tag", kind, op.MOST_TAG)
 
     def finish(self, kind: int) -> None:
         """Refuse further words."""
@@ -187,25 +170,27 @@ def parse(text: str, parameter: str, terminals: Terminals) -> Operation:
     reader = _Reader(text, parameter, terminals)
     kind = reader.kind()
     values: dict[str, int] = {}
-    if kind in (SEND, RECEIVE, READ):
+    if kind in (op.SEND, op.RECEIVE, op.READ):
         values["peer"] = reader.peer(kind)
-        if kind != RECEIVE:
+        if kind != op.RECEIVE:
             values["size_bytes"] = reader.quantity("the size", kind, _size)
-        if kind != READ:
+        if kind != op.READ:
             values["tag"] = reader.tag(kind)
-    elif kind in (WAIT, UNTIL):
+    elif kind in (op.WAIT, op.UNTIL):
         values["amount"] = reader.quantity("the time", kind, units.parse_time_ps)
-    elif kind == REPEAT:
+    elif kind == op.REPEAT:
         values["amount"] = _repeats(reader)
-    elif kind == MARK:
-        values["tag"] = 0 if reader.peek() is None else reader.whole("the number of a mark", kind, MOST_TAG)
+    elif kind == op.MARK:
+        values["tag"] = (
+            0 if reader.peek() is None else reader.whole("the number of a mark", kind, op.MOST_TAG)
+        )
     reader.finish(kind)
     return Operation(kind, **values)
 
 
 def _size(text: str) -> int:
     size_bytes = units.parse_bytes(text, positive=True)
-    if size_bytes > MOST_BYTES:
+    if size_bytes > op.MOST_BYTES:
         raise units.UnitError(f"a message of {text} is too long", "the most is 2^31 - 1 bytes; send several")
     return size_bytes
 
@@ -224,4 +209,4 @@ def _repeats(reader: _Reader) -> int:
             )
         reader.take("ever")
         return 0
-    return reader.whole("how often", REPEAT, _MOST_REPEATS)
+    return reader.whole("how often", op.REPEAT, _MOST_REPEATS)

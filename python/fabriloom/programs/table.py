@@ -10,41 +10,19 @@ from typing import Any
 import numpy as np
 
 from fabriloom import units
+from fabriloom.programs import kinds as op
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import (
-    ANY,
-    BARRIER,
-    END,
-    FLUSH,
-    MARK,
-    MOST_OPERATIONS,
-    MOST_STREAMS,
-    NEVER,
-    READ,
-    RECEIVE,
-    REPEAT,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    TURN,
-    UNTIL,
-    WAIT,
-    Columns,
-    Ints,
-)
 from fabriloom.traffic.kinds import in_units
 
-_NAMES = {WAIT: "wait", UNTIL: "until", END: "end", BARRIER: "barrier", FLUSH: "flush"}
+_NAMES = {op.WAIT: "wait", op.UNTIL: "until", op.END: "end", op.BARRIER: "barrier", op.FLUSH: "flush"}
 
 
 @dataclass(frozen=True)
 class Events:
     """When events are due, and how many messages each has. Tags from ``first`` on are event numbers."""
 
-    due_ps: Ints
-    fragments: Ints
+    due_ps: op.Ints
+    fragments: op.Ints
     first: int = 0
     rate_per_s: float | None = None
     """The attempted rate; None: events are sent as fast as possible."""
@@ -58,19 +36,19 @@ class Programs:
     """The programs of all terminals. ``amount`` is in ps, or the number of repeats."""
 
     terminal_names: Sequence[str]
-    terminal: Ints
-    kind: Ints
-    peer: Ints
-    size_bytes: Ints
-    tag: Ints
-    amount: Ints
+    terminal: op.Ints
+    kind: op.Ints
+    peer: op.Ints
+    size_bytes: op.Ints
+    tag: op.Ints
+    amount: op.Ints
     events: Events = NO_EVENTS
     places: Sequence[str] = field(default=())
     """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
-    needs: Sequence[Ints] | None = None
+    needs: Sequence[op.Ints] | None = None
     """Per row what it waits for: operations, counted from the first of the program, times 2; plus 1 if only
     for the beginning. None: each operation waits for the one before of its stream."""
-    stream: Ints | None = None
+    stream: op.Ints | None = None
     """Per row the stream of its terminal that does it; in lists they ascend. None: all are 0."""
 
     @property
@@ -79,23 +57,23 @@ class Programs:
         return len(self.kind)
 
     @property
-    def start(self) -> Ints:
+    def start(self) -> op.Ints:
         """Return the first row of each terminal, and last the number of rows."""
         count = np.bincount(self.terminal, minlength=len(self.terminal_names))
         return np.concatenate([[0], np.cumsum(count)])
 
     @property
-    def process(self) -> Ints:
+    def process(self) -> op.Ints:
         """Return, per row, a number of its terminal and stream."""
-        return self.terminal * MOST_STREAMS + (0 if self.stream is None else self.stream)
+        return self.terminal * op.MOST_STREAMS + (0 if self.stream is None else self.stream)
 
     def times(self) -> np.ndarray:
         """Return how often each row is executed, as floats; endless repeats give infinity."""
         found = np.ones(self.rows)
-        inner = np.flatnonzero((self.kind == REPEAT) | (self.kind == END))
+        inner = np.flatnonzero((self.kind == op.REPEAT) | (self.kind == op.END))
         stack: list[float] = []
         for place, row in enumerate(inner.tolist()):
-            if self.kind[row] == REPEAT:
+            if self.kind[row] == op.REPEAT:
                 stack.append((stack[-1] if stack else 1.0) * (float(self.amount[row]) or np.inf))
             elif stack:
                 stack.pop()
@@ -107,9 +85,11 @@ class Programs:
     @property
     def timed(self) -> np.ndarray:
         """Return the rows that have a duration or a point in time."""
-        return (self.kind == WAIT) | (self.kind == UNTIL) | ((self.kind == RECEIVE) & (self.amount > 0))
+        return (
+            (self.kind == op.WAIT) | (self.kind == op.UNTIL) | ((self.kind == op.RECEIVE) & (self.amount > 0))
+        )
 
-    def columns(self, tick_ps: int | Fraction) -> Columns:
+    def columns(self, tick_ps: int | Fraction) -> op.Columns:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, in_units(self.amount, tick_ps), self.amount)
         dummies = np.zeros(self.events.first, np.int64)
@@ -131,14 +111,14 @@ class Programs:
             "event_due_ticks": np.concatenate([dummies, in_units(self.events.due_ps, tick_ps)]).astype(
                 np.uint64
             ),
-            "event_fragments": np.concatenate([dummies + NEVER, self.events.fragments]).astype(np.uint32),
+            "event_fragments": np.concatenate([dummies + op.NEVER, self.events.fragments]).astype(np.uint32),
         }
 
-    def demand(self) -> tuple[Ints, Ints, Ints, np.ndarray]:
+    def demand(self) -> tuple[op.Ints, op.Ints, op.Ints, np.ndarray]:
         """Return source, target, bytes and number of the messages whose targets are known before the run."""
-        known = ((self.kind == SEND) | (self.kind == READ)) & (self.peer < len(self.terminal_names))
+        known = ((self.kind == op.SEND) | (self.kind == op.READ)) & (self.peer < len(self.terminal_names))
         count = np.minimum(self.times()[known], 1e9)
-        away = self.kind[known] == READ
+        away = self.kind[known] == op.READ
         source, target = self.terminal[known], self.peer[known]
         return np.where(away, target, source), np.where(away, source, target), self.size_bytes[known], count
 
@@ -148,7 +128,7 @@ class Programs:
         The first two are None if a program is endless. ``channels_most`` is the largest number of known
         targets of a terminal.
         """
-        sends = (self.kind == SEND) | (self.kind == READ)
+        sends = (self.kind == op.SEND) | (self.kind == op.READ)
         times = self.times()[sends]
         endless = bool(np.isinf(times).any())
         known = sends & (self.peer < len(self.terminal_names))
@@ -162,28 +142,28 @@ class Programs:
     def text(self, row: int) -> str:
         """Return an operation as text."""
         kind, tag = int(self.kind[row]), int(self.tag[row])
-        if kind == RECEIVE and self.amount[row]:
+        if kind == op.RECEIVE and self.amount[row]:
             time = units.format_time_ps(int(self.amount[row]))
             return f"receive {self._peer(int(self.peer[row]))} within {time}"
-        if kind in (WAIT, UNTIL):
+        if kind in (op.WAIT, op.UNTIL):
             return f"{_NAMES[kind]} {units.format_time_ps(int(self.amount[row]))}"
-        if kind == REPEAT:
+        if kind == op.REPEAT:
             return f"repeat {int(self.amount[row])}" if self.amount[row] else "repeat"
-        if kind == MARK:
+        if kind == op.MARK:
             return f"mark {tag}"
         if kind in _NAMES:
             return _NAMES[kind]
-        word = {SEND: "send", READ: "read", RECEIVE: "receive"}[kind]
-        size = "" if kind == RECEIVE else f" {units.format_bytes(int(self.size_bytes[row]))}"
+        word = {op.SEND: "send", op.READ: "read", op.RECEIVE: "receive"}[kind]
+        size = "" if kind == op.RECEIVE else f" {units.format_bytes(int(self.size_bytes[row]))}"
         return f"{word} {self._peer(int(self.peer[row]))}{size}{_tag(tag)}"
 
     def _peer(self, peer: int) -> str:
-        special = {ANY: "any", SENDER: "sender", TAGGED: "tagged"}
+        special = {op.ANY: "any", op.SENDER: "sender", op.TAGGED: "tagged"}
         return special[peer] if peer in special else self.terminal_names[peer]
 
 
 def _tag(tag: int) -> str:
-    special = {ANY: "", SAME: " tag same", SENDER_NUMBER: " tag sender", TURN: ""}
+    special = {op.ANY: "", op.SAME: " tag same", op.SENDER_NUMBER: " tag sender", op.TURN: ""}
     return special.get(tag, f" tag {tag}")
 
 
@@ -191,7 +171,7 @@ class Rows:
     """Rows that are added in any order; each gives its place in its terminal's program."""
 
     def __init__(self) -> None:
-        self._parts: list[list[Ints]] = []
+        self._parts: list[list[op.Ints]] = []
         self._rows = 0
 
     def add(
@@ -200,9 +180,9 @@ class Rows:
         order: object,
         kind: object,
         *,
-        peer: object = ANY,
+        peer: object = op.ANY,
         size_bytes: object = 0,
-        tag: object = ANY,
+        tag: object = op.ANY,
         amount: object = 0,
     ) -> None:
         """Add one row per element of the broadcast arguments; rows of equal order keep their order."""
@@ -211,36 +191,36 @@ class Rows:
             np.ravel(column) for column in np.broadcast_arrays(*(np.asarray(v, np.int64) for v in values))
         ]
         self._rows += len(part[0])
-        if self._rows > MOST_OPERATIONS:
-            message = f"these programs have more than {MOST_OPERATIONS:,} operations"
+        if self._rows > op.MOST_OPERATIONS:
+            message = f"these programs have more than {op.MOST_OPERATIONS:,} operations"
             raise ProgramError(message, None, "reduce the number of events, messages or terminals")
         self._parts.append(part)
 
     def loop(self, terminal: object, order: int, count: object) -> None:
         """Begin a repeat at ``order``; :meth:`end` ends it."""
-        self.add(terminal, order, REPEAT, amount=count)
+        self.add(terminal, order, op.REPEAT, amount=count)
 
     def end(self, terminal: object, order: int) -> None:
         """End a repeat."""
-        self.add(terminal, order, END)
+        self.add(terminal, order, op.END)
 
     def begin_rounds(self, terminal: object, order: int, count: object) -> None:
         """Begin a repeat at ``order`` that marks the beginning of each round; :meth:`end_rounds` ends it."""
         self.loop(terminal, order, count)
-        self.add(terminal, order, MARK, tag=0)
+        self.add(terminal, order, op.MARK, tag=0)
 
     def end_rounds(self, terminal: object, order: int, last: object) -> None:
         """End such a repeat, and its last round unless the repeat is endless."""
         self.end(terminal, order)
         if last:
-            self.add(terminal, order, MARK, tag=0)
+            self.add(terminal, order, op.MARK, tag=0)
 
     def receives(
         self, terminal: object, order: int, count: object, marks: bool = False, **more: object
     ) -> None:
         """Add ``count`` receives (0: endless) at three orders from ``order`` on; ``marks``: as rounds."""
         (self.begin_rounds if marks else self.loop)(terminal, order, count)
-        self.add(terminal, order + 1, RECEIVE, **more)
+        self.add(terminal, order + 1, op.RECEIVE, **more)
         if marks:
             self.end_rounds(terminal, order + 2, bool(np.all(np.asarray(count))))
         else:

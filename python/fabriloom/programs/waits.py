@@ -8,19 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fabriloom.programs.kinds import (
-    ANY,
-    BARRIER,
-    END,
-    FIRST_SPECIAL,
-    RECEIVE,
-    REPEAT,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-)
+from fabriloom.programs import kinds as op
 from fabriloom.programs.table import Programs
 
 MOST_OPERATIONS = 300_000
@@ -78,7 +66,7 @@ def _processes(programs: Programs) -> list[_Process]:
     inboxes = [deque[_Message]() for _ in programs.terminal_names]
     found = []
     for row, end in itertools.pairwise([*first, programs.rows]):
-        terminal, barriers = int(programs.terminal[row]), int((programs.kind[row:end] == BARRIER).sum())
+        terminal, barriers = int(programs.terminal[row]), int((programs.kind[row:end] == op.BARRIER).sum())
         found.append(_Process(terminal, row, end, barriers, inbox=inboxes[terminal]))
     return found
 
@@ -89,19 +77,19 @@ def _step(programs: Programs, process: _Process, processes: list[_Process], read
     if row >= process.end:
         return False
     kind = int(programs.kind[row])
-    if kind == BARRIER or (kind == RECEIVE and not _receive(programs, process)):
+    if kind == op.BARRIER or (kind == op.RECEIVE and not _receive(programs, process)):
         return False
     process.row += 1
-    if kind == SEND:
+    if kind == op.SEND:
         peer = _peer(int(programs.peer[row]), process)
         message = process.terminal, _tag(int(programs.tag[row]), process)
         for number, one in enumerate(one for one in processes if one.terminal == peer):
             if number == 0:
                 one.inbox.append(message)
             ready.append(one)
-    elif kind == REPEAT:
+    elif kind == op.REPEAT:
         process.loops.append((row, int(programs.amount[row])))
-    elif kind == END:
+    elif kind == op.END:
         first, left = process.loops.pop()
         if left != 1:
             process.loops.append((first, max(0, left - 1)))
@@ -114,7 +102,7 @@ def _receive(programs: Programs, process: _Process) -> bool:
     row = process.row
     peer, tag = _peer(int(programs.peer[row]), process), _tag(int(programs.tag[row]), process)
     for place, (sender, mark) in enumerate(process.inbox):
-        if peer in (ANY, sender) and tag in (ANY, mark):
+        if peer in (op.ANY, sender) and tag in (op.ANY, mark):
             process.last = (sender, mark)
             del process.inbox[place]
             return True
@@ -122,21 +110,21 @@ def _receive(programs: Programs, process: _Process) -> bool:
 
 
 def _peer(peer: int, process: _Process) -> int:
-    if peer < FIRST_SPECIAL or process.last is None or peer not in (SENDER, TAGGED):
+    if peer < op.FIRST_SPECIAL or process.last is None or peer not in (op.SENDER, op.TAGGED):
         return peer
-    return process.last[0 if peer == SENDER else 1]
+    return process.last[0 if peer == op.SENDER else 1]
 
 
 def _tag(tag: int, process: _Process) -> int:
-    if tag < FIRST_SPECIAL or process.last is None or tag not in (SAME, SENDER_NUMBER):
+    if tag < op.FIRST_SPECIAL or process.last is None or tag not in (op.SAME, op.SENDER_NUMBER):
         return tag
-    return process.last[1 if tag == SAME else 0]
+    return process.last[1 if tag == op.SAME else 0]
 
 
 def _pass_barrier(programs: Programs, processes: list[_Process], ready: deque[_Process]) -> bool:
     """Let all terminals pass a barrier if each that has one left stands at it."""
     left = [one for one in processes if one.row < one.end and one.barriers]
-    at_it = [one for one in left if int(programs.kind[one.row]) == BARRIER]
+    at_it = [one for one in left if int(programs.kind[one.row]) == op.BARRIER]
     if not at_it or len(at_it) < len([one for one in left if _ahead(programs, one)]):
         return False
     for one in at_it:
@@ -148,4 +136,4 @@ def _pass_barrier(programs: Programs, processes: list[_Process], ready: deque[_P
 def _ahead(programs: Programs, process: _Process) -> bool:
     """Whether a barrier is left in a program: behind its operation, or in a repeat around it."""
     first = min([process.row, *(row for row, left in process.loops if left != 1)])
-    return bool((programs.kind[first : process.end] == BARRIER).any())
+    return bool((programs.kind[first : process.end] == op.BARRIER).any())

@@ -12,25 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fabriloom.traffic import kinds
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import (
-    BACKLOG,
-    BERNOULLI,
-    BURSTS,
-    CONSTANT,
-    NO_QUEUE,
-    ON_OFF,
-    POISSON,
-    RANDOM_WAIT,
-    SILENT,
-    TOGETHER,
-    WAIT,
-    Columns,
-    Links,
-    Network,
-    Settings,
-    per_rate,
-)
 from fabriloom.traffic.rates import packets_per_grain
 
 _OPEN = ("poisson", "constant", "together", "on-off", "bernoulli")
@@ -38,15 +21,15 @@ MOST_GRAINS = 1e15
 """The longest interval; see ``crates/engine/src/fabric/check``."""
 
 KINDS = {
-    "backlog": BACKLOG,
-    "constant": CONSTANT,
-    "together": TOGETHER,
-    "poisson": POISSON,
-    "wait": WAIT,
-    "random-wait": RANDOM_WAIT,
-    "on-off": ON_OFF,
-    "bernoulli": BERNOULLI,
-    "burst": BURSTS,
+    "backlog": kinds.BACKLOG,
+    "constant": kinds.CONSTANT,
+    "together": kinds.TOGETHER,
+    "poisson": kinds.POISSON,
+    "wait": kinds.WAIT,
+    "random-wait": kinds.RANDOM_WAIT,
+    "on-off": kinds.ON_OFF,
+    "bernoulli": kinds.BERNOULLI,
+    "burst": kinds.BURSTS,
 }
 CLOSED = ("wait", "random-wait", "backlog")
 Floats = NDArray[np.float64]
@@ -55,21 +38,23 @@ _NEVER_GRAINS = 1e12
 """The interval of a burst that is not repeated."""
 
 
-def packet_grains(network: Network, technology: Links, mean_chars: float, via: bool) -> Floats:
+def packet_grains(network: kinds.Network, technology: kinds.Links, mean_chars: float, via: bool) -> Floats:
     """Return the mean time of a packet with header and end on each terminal's link, in grains."""
-    times_ps = per_rate(network, lambda rate: technology.mean_packet_ps(mean_chars, rate, via))
+    times_ps = kinds.per_rate(network, lambda rate: technology.mean_packet_ps(mean_chars, rate, via))
     return times_ps / float(technology.grain_ps)
 
 
-def character_grains(network: Network, technology: Links) -> Floats:
+def character_grains(network: kinds.Network, technology: kinds.Links) -> Floats:
     """Return the time of a character (a flit) on each terminal's link, in grains."""
-    return per_rate(network, lambda rate: float(technology.character_ps(rate))) / float(technology.grain_ps)
+    return kinds.per_rate(network, lambda rate: float(technology.character_ps(rate))) / float(
+        technology.grain_ps
+    )
 
 
-def places(settings: Settings) -> int:
+def places(settings: kinds.Settings) -> int:
     """Return the most packets that may wait at a source, as an engine column."""
     queue = settings.get("source_queue", 0)
-    return NO_QUEUE if queue == "none" else min(int(queue), NO_QUEUE - 1)
+    return kinds.NO_QUEUE if queue == "none" else min(int(queue), kinds.NO_QUEUE - 1)
 
 
 def arrivals(
@@ -77,10 +62,10 @@ def arrivals(
     load: Floats,
     sending: NDArray[np.bool_],
     grain_ps: float,
-    settings: Settings,
+    settings: kinds.Settings,
     character: Floats,
     ports: NDArray[np.int64] | None = None,
-) -> Columns:
+) -> kinds.Columns:
     """Return the columns of the arrivals.
 
     ``packet``, ``character``: times in grains, that of a packet divided by the number of the terminal's
@@ -134,7 +119,7 @@ def arrivals(
     for column in (interval, burst, gap):
         column[silent] = 0
     return {
-        "source_arrival": np.where(sending, KINDS[kind], SILENT).astype(np.uint8),
+        "source_arrival": np.where(sending, KINDS[kind], kinds.SILENT).astype(np.uint8),
         "source_interval_grains": interval,
         "source_burst": burst,
         "source_gap_grains": np.maximum(gap, 0.0),
@@ -143,7 +128,7 @@ def arrivals(
     }
 
 
-def burst_of(given: Settings, mean_bytes: float, grain_ps: float) -> Settings:
+def burst_of(given: kinds.Settings, mean_bytes: float, grain_ps: float) -> kinds.Settings:
     """Return a burst with the number of its packets and their distance, which may be given by a rate and a
     length of time; other arrivals unchanged. Raises TrafficError.
     """
@@ -179,7 +164,7 @@ def _check_slots(slot: Floats, interval: Floats) -> None:
         raise TrafficError("a slot is shorter than a nanosecond", "arrivals.slot", "lengthen the slot")
 
 
-def _check_intervals(interval: Floats, gap: Floats, settings: Settings) -> None:
+def _check_intervals(interval: Floats, gap: Floats, settings: kinds.Settings) -> None:
     """Refuse intervals longer than any run, or shorter than the resolution of time."""
     by_load = settings["arrivals"].get("wait_ps") is None
     name = "load" if by_load else "arrivals.wait"

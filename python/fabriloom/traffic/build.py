@@ -7,36 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from fabriloom.traffic import mirrors, pairs, rates, receivers
+from fabriloom.traffic import kinds, mirrors, pairs, rates, receivers
 from fabriloom.traffic.arrivals import CLOSED, arrivals, burst_of, character_grains, packet_grains
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import (
-    ANY,
-    FIXED,
-    HOT_SPOT,
-    UNIFORM,
-    WEIGHTED,
-    Columns,
-    Ints,
-    Links,
-    Network,
-    Settings,
-)
 from fabriloom.traffic.lengths import lengths
 from fabriloom.traffic.names import Spread, Terminals, repeated
 from fabriloom.traffic.neighbours import nearest_neighbour
 
 
 def build(
-    network: Network,
-    technology: Links,
-    settings: Settings,
+    network: kinds.Network,
+    technology: kinds.Links,
+    settings: kinds.Settings,
     *,
     seed: int = 1,
     via: bool = False,
-    ports: Ints | None = None,
+    ports: kinds.Ints | None = None,
     distributions: Sequence[Spread] = (),
-) -> Columns:
+) -> kinds.Columns:
     """Return all ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
 
     Waits of lists are in ps. ``flow_name`` and ``flow_requirement_ps`` are not for the engine.
@@ -93,14 +81,14 @@ def _nothing(kind: str, named: bool) -> TrafficError:
     return TrafficError(message, "pattern", "choose another pattern, or other senders")
 
 
-def silent(network: Network, technology: Links, packet_bytes: int) -> Columns:
+def silent(network: kinds.Network, technology: kinds.Links, packet_bytes: int) -> kinds.Columns:
     """Return the same columns for terminals without sources; ``packet_bytes``: the longest packet."""
     columns, *_ = lengths(network.terminals, technology, {"kind": "fixed", "value_bytes": packet_bytes})
     return _empty(network.terminals) | columns
 
 
 def _offered(
-    settings: Settings, share: np.ndarray, packet: np.ndarray, grain_ps: float, mean_bytes: float
+    settings: kinds.Settings, share: np.ndarray, packet: np.ndarray, grain_ps: float, mean_bytes: float
 ) -> np.ndarray:
     """Return, per terminal, the load of its own link, 0 for silent ones.
 
@@ -129,7 +117,7 @@ def _offered(
     return share * scale * packet
 
 
-def _load(settings: Settings) -> float:
+def _load(settings: kinds.Settings) -> float:
     load = settings.get("load")
     if load is None:
         closed = settings["arrivals"].get("wait_ps") is not None
@@ -141,7 +129,7 @@ def _load(settings: Settings) -> float:
     return float(load)
 
 
-def _senders(network: Network, terminals: Terminals, senders: Any) -> np.ndarray:
+def _senders(network: kinds.Network, terminals: Terminals, senders: Any) -> np.ndarray:
     able = np.zeros(len(terminals.names), bool)
     able[receivers.senders_of(network)] = True
     if isinstance(senders, str) and senders == "all":
@@ -160,7 +148,7 @@ def _senders(network: Network, terminals: Terminals, senders: Any) -> np.ndarray
     return sending
 
 
-def _empty(count: int) -> Columns:
+def _empty(count: int) -> kinds.Columns:
     """Return the columns of silent terminals."""
     return {
         "source_arrival": np.zeros(count, np.uint8),
@@ -168,7 +156,7 @@ def _empty(count: int) -> Columns:
         "source_burst": np.zeros(count),
         "source_gap_grains": np.zeros(count),
         "source_queue": np.zeros(count, np.uint32),
-        "source_target": np.full(count, UNIFORM, np.uint8),
+        "source_target": np.full(count, kinds.UNIFORM, np.uint8),
         "target_fixed": np.zeros(count, np.uint32),
         "target_share": np.zeros(count),
         "weight_start": np.zeros(0, np.uint32),
@@ -199,8 +187,8 @@ def _empty(count: int) -> Columns:
 
 
 def _aim(
-    network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray, seed: int
-) -> tuple[Columns, np.ndarray]:
+    network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, sending: np.ndarray, seed: int
+) -> tuple[kinds.Columns, np.ndarray]:
     """Return the ``source_target``, ``target_*`` and ``weight_*`` columns, and how much each terminal
     sends.
     """
@@ -209,7 +197,7 @@ def _aim(
     if kind in ("uniform", "hot-spot", "local") and count < 2:
         raise TrafficError(f"{kind} traffic needs at least two terminals", "pattern", "add terminals")
     if kind == "uniform" and pattern.get("include_self"):
-        return {"source_target": np.full(count, ANY, np.uint8)}, everyone
+        return {"source_target": np.full(count, kinds.ANY, np.uint8)}, everyone
     if kind == "uniform":
         roles = receivers.has_roles(network)
         return receivers.weighted(network, sending, None, 0.0) if roles else {}, everyone
@@ -219,7 +207,7 @@ def _aim(
         from fabriloom.traffic.matrix import matrix
 
         columns, share = matrix(terminals, pattern)
-        return {"source_target": np.full(count, WEIGHTED, np.uint8), **columns}, share
+        return {"source_target": np.full(count, kinds.WEIGHTED, np.uint8), **columns}, share
     if kind == "local":
         target = receivers.local_partners(network, terminals, pattern, seed)
         if pattern["share"] < 1:
@@ -227,26 +215,28 @@ def _aim(
     else:
         target = _partners(network, terminals, pattern, seed)
     columns = {
-        "source_target": np.full(count, FIXED, np.uint8),
+        "source_target": np.full(count, kinds.FIXED, np.uint8),
         "target_fixed": np.where(target < 0, np.arange(count), target).astype(np.uint32),
     }
     return columns, (target >= 0).astype(np.float64)
 
 
-def _hot_spot(network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray) -> Columns:
+def _hot_spot(
+    network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, sending: np.ndarray
+) -> kinds.Columns:
     count, share = network.terminals, float(pattern["share"])
     hot = terminals.one(pattern["target"], "pattern.target")
     if hot not in receivers.receivers_of(network):
         raise receivers.only_sends(terminals.names[hot], "pattern.target")
     if receivers.has_roles(network):
         return receivers.weighted(network, sending, np.full(count, hot), share)
-    target = np.full(count, HOT_SPOT, np.uint8)
-    target[hot] = UNIFORM
+    target = np.full(count, kinds.HOT_SPOT, np.uint8)
+    target[hot] = kinds.UNIFORM
     columns = {"target_fixed": np.full(count, hot, np.uint32), "target_share": np.full(count, share)}
     return {"source_target": target, **columns}
 
 
-def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
+def _partners(network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int) -> kinds.Ints:
     """Return the fixed target of each terminal, or -1."""
     count, kind = network.terminals, pattern["kind"]
     if kind == "permutation":
@@ -275,7 +265,9 @@ def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: i
     raise TrafficError(f'unknown pattern "{kind}"', "pattern", "see the reference of scenarios")
 
 
-def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
+def _permutation(
+    network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int
+) -> kinds.Ints:
     if pattern.get("path"):
         return _pairs_of_file(terminals, pattern["path"], different=True)
     if pattern.get("random"):
@@ -292,13 +284,13 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
     return target
 
 
-def _pairs_of_file(terminals: Terminals, path: str, different: bool) -> Ints:
+def _pairs_of_file(terminals: Terminals, path: str, different: bool) -> kinds.Ints:
     from fabriloom.traffic.matrix import pairs
 
     return pairs(terminals, path, different)
 
 
-def _map(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
+def _map(network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int) -> kinds.Ints:
     """Return fixed targets, several of which may be equal."""
     if pattern.get("path"):
         return pairs.without_self(_pairs_of_file(terminals, pattern["path"], different=False))

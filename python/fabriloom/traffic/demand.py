@@ -9,21 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabriloom.traffic.kinds import (
-    ANY,
-    FIXED,
-    FLOWS,
-    HOT_SPOT,
-    LENGTH_TABLE,
-    LIST,
-    ON_OFF,
-    OPEN,
-    SILENT,
-    TIMED,
-    UNIFORM,
-    WEIGHTED,
-    Columns,
-)
+from fabriloom.traffic import kinds
 from fabriloom.traffic.lengths import Filling, mean_chars
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -98,20 +84,20 @@ class Demand:
         return others + np.bincount(self.target, weights=self.packets, minlength=len(self.even))
 
 
-def demand(columns: Columns) -> Demand:
+def demand(columns: kinds.Columns) -> Demand:
     """Return what each terminal sends to each other. Descriptors are counted without their waits."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
     rate = _rates(columns)
     parts: list[Pairs] = []
-    active = (rate > 0) & ~_among(arrival, LIST, TIMED, FLOWS)
+    active = (rate > 0) & ~_among(arrival, kinds.LIST, kinds.TIMED, kinds.FLOWS)
     count = len(arrival)
-    anyone = np.flatnonzero(active & (kind == ANY))
+    anyone = np.flatnonzero(active & (kind == kinds.ANY))
     parts.append((anyone, anyone, rate[anyone] / count))
-    fixed = np.flatnonzero(active & (kind == FIXED))
+    fixed = np.flatnonzero(active & (kind == kinds.FIXED))
     parts.append((fixed, columns["target_fixed"][fixed], rate[fixed]))
-    hot = np.flatnonzero(active & (kind == HOT_SPOT))
+    hot = np.flatnonzero(active & (kind == kinds.HOT_SPOT))
     parts.append((hot, columns["target_fixed"][hot], rate[hot] * columns["target_share"][hot]))
-    if np.any(kind == WEIGHTED):
+    if np.any(kind == kinds.WEIGHTED):
         parts.append(_weighted(columns, rate))
     if len(columns["list_start"]):
         parts.append(_listed(columns))
@@ -129,7 +115,9 @@ def demand(columns: Columns) -> Demand:
         target.astype(np.int64),
         packets.astype(np.float64),
     )
-    cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], np.where(kind == ANY, 1 / count, 0.0))
+    cold = 1 - np.where(
+        kind == kinds.HOT_SPOT, columns["target_share"], np.where(kind == kinds.ANY, 1 / count, 0.0)
+    )
     even = np.where(to_all(columns), rate * cold, 0.0)
 
     def rows(some: NDArray[np.bool_], first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Payload]:
@@ -142,18 +130,20 @@ def demand(columns: Columns) -> Demand:
     return Demand(sender, receiver, sent, even, carried, even_payload, spread, _per_grain(columns))
 
 
-def to_all(columns: Columns) -> NDArray[np.bool_]:
+def to_all(columns: kinds.Columns) -> NDArray[np.bool_]:
     """Return, per terminal, whether it sends to all others."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    return ~_among(arrival, SILENT, LIST, TIMED, FLOWS) & _among(kind, UNIFORM, HOT_SPOT, ANY)
+    return ~_among(arrival, kinds.SILENT, kinds.LIST, kinds.TIMED, kinds.FLOWS) & _among(
+        kind, kinds.UNIFORM, kinds.HOT_SPOT, kinds.ANY
+    )
 
 
-def sends_evenly(columns: Columns) -> bool:
+def sends_evenly(columns: kinds.Columns) -> bool:
     """Return whether some terminal sends evenly to all others, as in :attr:`Demand.even`.
 
     A hot spot that gets everything leaves nothing for others.
     """
-    return bool(np.any(to_all(columns) & (columns["source_target"] == UNIFORM)))
+    return bool(np.any(to_all(columns) & (columns["source_target"] == kinds.UNIFORM)))
 
 
 def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
@@ -161,57 +151,57 @@ def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
     return np.logical_or.reduce([values == code for code in codes])
 
 
-def _periods(columns: Columns) -> np.ndarray:
+def _periods(columns: kinds.Columns) -> np.ndarray:
     """Return the mean grains between packets of each source."""
     interval, burst = columns["source_interval_grains"], columns["source_burst"]
-    on_off = (columns["source_arrival"] == ON_OFF) & (burst > 0)
+    on_off = (columns["source_arrival"] == kinds.ON_OFF) & (burst > 0)
     gap = np.divide(columns["source_gap_grains"], burst, out=np.zeros_like(interval), where=on_off)
     return interval + gap
 
 
-def _all_open(columns: Columns) -> bool:
+def _all_open(columns: kinds.Columns) -> bool:
     arrival = columns["source_arrival"]
-    return bool(np.all(_among(arrival, SILENT, *OPEN)))
+    return bool(np.all(_among(arrival, kinds.SILENT, *kinds.OPEN)))
 
 
-def _per_grain(columns: Columns) -> float | None:
+def _per_grain(columns: kinds.Columns) -> float | None:
     """Return the packets per grain of the busiest source."""
-    timed = (columns["source_arrival"] != SILENT) & (columns["source_interval_grains"] > 0)
+    timed = (columns["source_arrival"] != kinds.SILENT) & (columns["source_interval_grains"] > 0)
     if not np.any(timed) or not _all_open(columns):
         return None
     return float(1 / _periods(columns)[timed].min())
 
 
-def _chars(columns: Columns, size: NDArray[Any]) -> NDArray[np.float64]:
+def _chars(columns: kinds.Columns, size: NDArray[Any]) -> NDArray[np.float64]:
     """Return the payload characters of packets of these sizes in bytes."""
     of_one, at_end, overhead, least = Filling.of_columns(columns)
     filled = np.maximum(size.astype(np.int64) + overhead, least)
     return np.maximum(-(-filled // of_one) - at_end, 0).astype(np.float64)
 
 
-def _usual(columns: Columns) -> tuple[float, float]:
+def _usual(columns: kinds.Columns) -> tuple[float, float]:
     """Return the mean bytes and characters of packets that belong to no flow."""
     if not len(columns["source_length"]):
         return 0.0, 0.0
-    if columns["source_length"][0] == LENGTH_TABLE:
+    if columns["source_length"][0] == kinds.LENGTH_TABLE:
         share, sizes = np.diff(columns["length_cumulative"], prepend=0.0), columns["length_values"]
         return float(share @ sizes), float(share @ _chars(columns, sizes))
     low, high = (int(columns[name][0]) for name in ("length_min", "length_max"))
     return (low + high) / 2, mean_chars(low, high, Filling.of_columns(columns))
 
 
-def _rates(columns: Columns) -> np.ndarray:
+def _rates(columns: kinds.Columns) -> np.ndarray:
     """Return the packets of each source relative to the busiest; equal if nothing else is known."""
     interval, arrival = columns["source_interval_grains"], columns["source_arrival"]
-    rate = (arrival != SILENT).astype(np.float64)
-    timed = (rate > 0) & (interval > 0) & (arrival != LIST)
+    rate = (arrival != kinds.SILENT).astype(np.float64)
+    timed = (rate > 0) & (interval > 0) & (arrival != kinds.LIST)
     period = _periods(columns)
-    if np.any(timed) and (_all_open(columns) or np.all(columns["source_target"] == WEIGHTED)):
+    if np.any(timed) and (_all_open(columns) or np.all(columns["source_target"] == kinds.WEIGHTED)):
         rate[timed] = period[timed].min() / period[timed]
     return rate
 
 
-def _flows(columns: Columns, rate: np.ndarray) -> Pairs:
+def _flows(columns: kinds.Columns, rate: np.ndarray) -> Pairs:
     """Return each flow's fraction of what its source sends."""
     start = columns["flow_start"].astype(np.int64)
     source = np.repeat(np.arange(len(start) - 1), np.diff(start))
@@ -220,7 +210,7 @@ def _flows(columns: Columns, rate: np.ndarray) -> Pairs:
     return source, columns["flow_target"], rate[source] * packets / sums[source]
 
 
-def _weighted(columns: Columns, rate: np.ndarray) -> Pairs:
+def _weighted(columns: kinds.Columns, rate: np.ndarray) -> Pairs:
     start = columns["weight_start"].astype(np.int64)
     source = np.repeat(np.arange(len(start) - 1), np.diff(start))
     share = np.diff(columns["weight_cumulative"], prepend=0.0)
@@ -229,14 +219,14 @@ def _weighted(columns: Columns, rate: np.ndarray) -> Pairs:
     return source, columns["weight_target"], share * rate[source]
 
 
-def _listed(columns: Columns) -> Pairs:
+def _listed(columns: kinds.Columns) -> Pairs:
     start = columns["list_start"].astype(np.int64)
     rows = np.diff(start)
     source = np.repeat(np.arange(len(rows)), rows)
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
 
 
-def mean_length(arrays: Columns) -> tuple[float, float]:
+def mean_length(arrays: kinds.Columns) -> tuple[float, float]:
     """Return the mean payload of a packet in bytes and in characters, by flows, lists or tables."""
     if len(arrays["flow_length"]):
         sizes, share = arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]

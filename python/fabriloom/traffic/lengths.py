@@ -8,24 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabriloom import units
+from fabriloom.traffic import kinds
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import (
-    LENGTH_FIXED,
-    LENGTH_TABLE,
-    LENGTH_UNIFORM,
-    MOST_CHARACTERS,
-    Columns,
-    Links,
-    Settings,
-)
 
 
-def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Columns, float, float]:
+def lengths(
+    terminals: int, technology: kinds.Links, settings: kinds.Settings
+) -> tuple[kinds.Columns, float, float]:
     """Return the columns, and the mean payload of a packet in bytes and in characters."""
     kind, values, weights = settings["kind"], [], None
     if kind == "fixed":
         low = high = _checked(technology, settings["value_bytes"], "length.value")
-        code, mean = LENGTH_FIXED, float(low)
+        code, mean = kinds.LENGTH_FIXED, float(low)
         chars = float(technology.payload_chars(low))
     elif kind == "uniform":
         low = _checked(technology, settings["min_bytes"], "length.min")
@@ -34,7 +28,7 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
             message = "lengths between these two are none that a packet can have"
             hint = 'give them one by one, such as length = { kind = "table", lengths = ["16 B", "64 B"] }'
             raise TrafficError(message, "length", hint)
-        code, mean = LENGTH_UNIFORM, (low + high) / 2
+        code, mean = kinds.LENGTH_UNIFORM, (low + high) / 2
         chars = mean_chars(low, high, Filling.of(technology))
     else:
         sizes: Sequence[int] = settings["lengths_bytes"]
@@ -42,7 +36,7 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
         weights = np.asarray(settings.get("weights") or np.ones(len(values)), np.float64)
         values = [value for value, weight in zip(values, weights, strict=True) if weight > 0]
         weights = weights[weights > 0]
-        code, low, high = LENGTH_TABLE, min(values), max(values)
+        code, low, high = kinds.LENGTH_TABLE, min(values), max(values)
         mean = float(np.average(values, weights=weights))
         chars = float(np.average([technology.payload_chars(value) for value in values], weights=weights))
     columns: dict[str, Any] = {
@@ -64,7 +58,7 @@ class Filling(NamedTuple):
     least_bytes: int
 
     @classmethod
-    def of(cls, technology: Links) -> Filling:
+    def of(cls, technology: kinds.Links) -> Filling:
         """Return that of a technology."""
         return cls(*(getattr(technology, name) for name in cls._fields))
 
@@ -99,7 +93,7 @@ def cumulative(weights: np.ndarray) -> np.ndarray:
     return sums
 
 
-def checked(technology: Links, size_bytes: int) -> int:
+def checked(technology: kinds.Links, size_bytes: int) -> int:
     """Return the size in bytes. Raises UnitError if no packet has it."""
     legal = technology.legal_payloads_bytes
     if legal and size_bytes not in legal:
@@ -112,13 +106,13 @@ def checked(technology: Links, size_bytes: int) -> int:
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than the MTU, {mtu}"
         hint = "send several packets, or messages of a [program], which are cut; or raise technology.mtu"
         raise units.UnitError(message, hint)
-    if technology.payload_chars(size_bytes) > MOST_CHARACTERS:
+    if technology.payload_chars(size_bytes) > kinds.MOST_CHARACTERS:
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than 2^24 characters"
         raise units.UnitError(message, "send several packets")
     return size_bytes
 
 
-def _checked(technology: Links, size_bytes: int, parameter: str) -> int:
+def _checked(technology: kinds.Links, size_bytes: int, parameter: str) -> int:
     try:
         return checked(technology, size_bytes)
     except units.UnitError as error:
