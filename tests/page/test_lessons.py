@@ -20,6 +20,13 @@ def lesson(tab: Tab, name: str, title: str) -> None:
     tab.js("laboratory.player.pause()")
 
 
+def beside(tab: Tab) -> None:
+    """Put the lesson's second fabric beside it, and wait for its packets."""
+    tab.click("#beside")
+    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
+    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
+
+
 def test_head_of_line_blocking_shows_the_head_and_what_it_waits_for(tab: Tab) -> None:
     """Its wanted output is taken by another packet, while other outputs of the switch are idle."""
     lesson(tab, "teaching-head-of-line.toml", "Head-of-line blocking")
@@ -34,9 +41,7 @@ def test_head_of_line_blocking_shows_the_head_and_what_it_waits_for(tab: Tab) ->
 
 def test_adaptive_routing_uses_every_link_up_and_deterministic_one(tab: Tab) -> None:
     lesson(tab, "teaching-adaptive.toml", "Adaptive against deterministic")
-    tab.click("#beside")
-    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
-    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
+    beside(tab)
     up = (
         "laboratory.player.views().map((view) => new Set(view.recording.rows.map((row) =>"
         " view.recording.names[row.link]).filter((name) => name.startsWith('edge(0)>centre'))).size)"
@@ -87,11 +92,9 @@ def test_a_credit_loop_shows_its_circle_and_lanes_cure_it(tab: Tab) -> None:
     tab.click("#to-deadlock")
     tab.until(f"{QUIET} && {VIEW}.recording?.data.cycle.length >= 4")
     assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
-    tab.click("#beside")
-    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
-    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
+    beside(tab)
     tab.click("#to-deadlock")
-    tab.until(f"{QUIET} && {both} && {VIEW}.recording.data.cycle.length >= 4")
+    tab.until(f"{QUIET} && {VIEW}.recording.data.cycle.length >= 4")
     assert tab.js("laboratory.player.views()[1].recording.data.cycle.length") == 0
 
 
@@ -173,3 +176,29 @@ def test_stuck_stations_of_rings_are_marked_and_counted(tab: Tab) -> None:
         tab.js(f"laboratory.player.show({at_ns})")
         text = tab.text("#replay-count")
         assert said in text if said else "stuck" not in text
+
+
+def test_a_pause_storm_stops_an_innocent_stream_and_a_priority_frees_it(tab: Tab) -> None:
+    lesson(tab, "teaching-pause.toml", "A pause storm on Ethernet")
+    beside(tab)
+    moments = (
+        "laboratory.player.views().map((view, side) => { let found = 0; const { player } = laboratory;"
+        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); for (const packet of"
+        " player.views()[side].blocked.keys()) found += view.recording.ends(packet)[1] === 't(2).1'; }"
+        " return found; })"
+    )
+    paused, free = tab.js(moments)
+    assert paused > 20
+    assert free < paused / 2
+
+
+def test_the_queue_of_spacefibre_grows_where_less_is_reserved(tab: Tab) -> None:
+    lesson(tab, "teaching-spacefibre.toml", "SpaceFibre: what is reserved under overload")
+    beside(tab)
+    queues = (
+        "laboratory.player.views().map((view) => ['t(0).0', 't(0).1', 't(0).2'].map((name) =>"
+        " view.recording.queue(name, laboratory.player.until)))"
+    )
+    (radar, camera, keeping), (first, second, third) = tab.js(queues)
+    assert radar > 2 * max(camera, keeping)
+    assert second > 2 * max(first, third)

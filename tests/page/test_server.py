@@ -205,7 +205,7 @@ FIRST = {"file": "a.toml", "text": SMALL}
         ({"first": FIRST, "beside": 1}, "no scenario"),
         ({"first": {**FIRST, "settings": [1]}}, "a table of paths"),
         ({"first": {**FIRST, "settings": "x"}}, "a table of paths"),
-        ({"first": {**FIRST, "settings": {"traffic": {"load": 1}}}}, "a table of paths"),
+        ({"first": {**FIRST, "settings": {"technology.lanes": [[[[[1]]]]]}}}, "a table of paths"),
         (b'{"first": {"text": "", "settings": {"traffic.load": 1e999}}}', "a table of paths"),
         (b'{"first": {"text": "", "settings": {"traffic.load": NaN}}}', "a table of paths"),
         ({"first": {**FIRST, "settings": {"": 1}}}, "words with dots"),
@@ -285,7 +285,14 @@ def test_every_field_that_names_a_file_is_known() -> None:
     assert found == set(FILE_KEYS)
 
 
-@pytest.mark.parametrize("settings", [{"traffic.pattern.path": "/etc/passwd"}, {"topology": {"path": "x"}}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"traffic.pattern.path": "/etc/passwd"},
+        {"topology": {"path": "x"}},
+        {"traffic.pattern.flows": [{"path": "x"}]},
+    ],
+)
 def test_settings_name_no_files_either(settings: dict[str, Any]) -> None:
     with pytest.raises(Refusal):
         chosen({"file": "a.toml", "text": SMALL, "settings": settings})

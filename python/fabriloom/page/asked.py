@@ -15,6 +15,8 @@ from . import limits
 _LONGEST_MS = 1e9
 _SPEC = {"shelf", "file", "text"}
 _MOST_FILES = 16
+_DEEPEST = 4
+"""Levels of lists and tables within the value of a setting."""
 _NAME = re.compile(r"[\w. ()+,=@-]{1,120}")
 
 
@@ -76,13 +78,16 @@ def _files(value: Any) -> dict[str, str]:
 def _settings(value: Any) -> dict[str, Any]:
     settings = {} if value is None else value
     if not isinstance(settings, dict) or not all(map(_is_setting, settings.values())):
-        raise BadRequest("Settings are a table of paths and single values.")
+        raise BadRequest("Settings are a table of paths and values.")
     if not all(all(path.split(".")) for path in settings):
         raise BadRequest("The path of a setting is words with dots between them.")
     return settings
 
 
-def _is_setting(value: Any) -> bool:
+def _is_setting(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return depth < _DEEPEST and all(_is_setting(one, depth + 1) for one in inner)
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, bool | int | str)

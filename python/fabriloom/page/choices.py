@@ -56,7 +56,7 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
         folder = folder or traffic.scenario.base_dir
     for path, value in dict(spec.get("settings") or {}).items():
         steps = str(path).split(".")
-        if steps[-1] in FILE_KEYS or not (value is None or isinstance(value, str | int | float)):
+        if steps[-1] in FILE_KEYS or _names_file(value):
             raise Refusal(f"{path} cannot be set from the page.")
         put(data, steps, value)
     if traffic is not None and data["name"] == traffic.written.get("name"):
@@ -96,6 +96,13 @@ def _refuse_files(
             hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)
         _refuse_files(value, source, folder, here)
+
+
+def _names_file(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (isinstance(value, dict) and any(key in value for key in FILE_KEYS)) or any(
+        map(_names_file, inner)
+    )
 
 
 def _came(folder: Path | None, value: Any) -> bool:
