@@ -108,6 +108,12 @@ def test_a_stuck_terminal_blocks_others_until_a_watchdog_ends_its_packets() -> N
     assert into["timed_out_packets"] > 0
 
 
+def test_a_watchdog_that_ends_nothing_is_as_none() -> None:
+    summary = results(technology={"preset": "spacewire-200", "watchdog": "10 ms"}, run=SHORT).summary
+    assert summary["verdict"].startswith("Accepts")
+    assert summary["faults"]["recovery_ns"] is summary["faults"]["before_mbytes_per_s"] is None
+
+
 def test_a_watchdog_breaks_a_deadlock() -> None:
     """The torus of the guide on deadlocks goes on, at the cost of some packets."""
     found = results(
@@ -119,6 +125,7 @@ def test_a_watchdog_breaks_a_deadlock() -> None:
     )
     assert found.end_reason in ("time_limit", "saturated")
     assert found.summary["faults"]["timed_out"] > 0
+    assert found.summary["verdict"].startswith("With a watchdog, accepts")
     assert found.summary["packets"]["delivered"] > 1000
 
 

@@ -7,6 +7,7 @@ values that are refused unless another setting has one of some values: everythin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -305,6 +306,23 @@ def pairs(settings: Settings) -> set[tuple[Choice, Choice]]:
         for j, beside in enumerate(settings[other])
         if is_legal((one, value), (other, beside))
     }
+
+
+@cache
+def _legal(family: str) -> tuple[set[tuple[Choice, Choice]], list[tuple[Choice, Choice]]]:
+    found = pairs(FAMILIES[family])
+    return found, sorted(found)
+
+
+def one(seed: int) -> Table:
+    """A scenario with a pair of settings, and most others beside what is seldom beside them."""
+    dice = Random(f"one {seed}")
+    family = dice.choice(sorted(FAMILIES))
+    legal, inorder = _legal(family)
+    row = None
+    while row is None:
+        row = _complete(FAMILIES[family], legal, set(), dice.choice(inorder), dice)
+    return {**_written(FAMILIES[family], row), "seed": seed}
 
 
 def rows(settings: Settings, seed: int, tries: int = 8) -> Iterator[tuple[Table, set[tuple[Choice, Choice]]]]:

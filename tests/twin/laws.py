@@ -6,7 +6,7 @@ A run is compared with another run, or with what ``check`` says: the whole way f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -19,9 +19,11 @@ from fabriloom.scenario import ScenarioError
 from fabriloom.technology import TechnologyError
 from fabriloom.topology import GraphError
 
-from . import drawing
+from . import cover, drawing
 
 REFUSED = (ScenarioError, GraphError, RoutingError, TechnologyError)
+AMOUNTS = ("load", "rate", "scale")
+"""Settings of traffic that say how much is sent."""
 _TIME = re.compile(r"([0-9.e+-]+) (ps|ns|us|ms|s)(/m)?")
 _RATE = re.compile(r"([0-9.e+-]+) ([kMG]?(?:bit/s|B/s|Hz))")
 
@@ -35,10 +37,14 @@ class Drawn:
     duration_ps: int
 
 
-def drawn(seeds: Iterator[int]) -> Iterator[Drawn]:
-    """Yield legal scenarios of links of characters and of flits, with lanes and with programs."""
+LINKS = (drawing.links, drawing.lanes, cover.one)
+ALL = (*LINKS, drawing.rings)
+
+
+def drawn(seeds: Iterator[int], draws: Sequence[Callable[[int], drawing.Table]] = LINKS) -> Iterator[Drawn]:
+    """Yield legal scenarios: of links of characters and flits, with lanes, programs and pairs of settings."""
     for seed in seeds:
-        written = (drawing.links, drawing.lanes)[seed % 2](seed)
+        written = draws[seed % len(draws)](seed)
         try:
             compiled = compile(Scenario.from_dict(written))
         except REFUSED:
@@ -50,10 +56,12 @@ def drawn(seeds: Iterator[int]) -> Iterator[Drawn]:
         yield Drawn(resolved, compiled, drawing.duration_ps(compiled, Random(seed)))
 
 
-def ran(written: dict[str, Any], duration_ps: int) -> Results:
-    """Run a scenario from its start for so long, keeping every packet."""
+def ran(written: dict[str, Any], duration_ps: int, hops: int = 0) -> Results:
+    """Run a scenario from its start for so long, keeping every packet, and so many of their steps."""
     limits = {"duration": f"{duration_ps} ps", "warmup": "0 ns", "precision": 0}
-    return run(Scenario.from_dict({**written, "run": limits, "output": {"trace": True}}))
+    return run(
+        Scenario.from_dict({**written, "run": limits, "output": {"trace": True, "flows": True}}), hops=hops
+    )
 
 
 def deliveries_ps(results: Results, until_ps: float = np.inf) -> np.ndarray:

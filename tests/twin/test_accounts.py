@@ -33,7 +33,7 @@ def test_packets_are_conserved_at_every_switch_and_terminal(seeds: Seeds) -> Non
             name: np.bincount(np.asarray(native[f"trace_{name}"]), minlength=graph.terminals)
             for name in ("source", "target")
         }
-        on_their_way = native["in_flight"]
+        on_their_way = native["in_flight"] + native["lost"]
         assert inside.min(initial=0) >= 0, one.written
         assert inside.sum() <= on_their_way, one.written
         for seen, told in ((entered, ended["target"]), (left, ended["source"])):

@@ -15,6 +15,7 @@ import pytest
 from fabriloom import Scenario, load, topology
 from fabriloom.compile import compile, silent, times
 from fabriloom.reading.tomls import toml_text
+from fabriloom.scenario.sections.routing import AnyRouting
 
 from . import drawing, laws
 
@@ -53,7 +54,8 @@ def as_file(rows: Rows, file: Path) -> dict[str, Any]:
 
 def of_any_graph(written: dict[str, Any]) -> dict[str, Any]:
     """A description without what asks for coordinates or stages."""
-    routing = {key: value for key, value in written["routing"].items() if key not in ("kind", "variant")}
+    general = AnyRouting.model_fields.keys() - {"kind"}
+    routing = {key: value for key, value in written["routing"].items() if key in general}
     if routing.get("lane_choice") in ("dateline", "escape"):
         routing["lane_choice"] = "any"
     return {**written, "routing": routing}
@@ -105,11 +107,12 @@ def test_names_and_formats_of_a_graph_do_not_matter(seeds: Seeds, tmp_path: Path
 
 
 def test_the_order_of_switches_does_not_matter_where_there_is_one_way(seeds: Seeds, tmp_path: Path) -> None:
-    """Elsewhere it decides between ways as short, and between groups that share links."""
+    """Elsewhere it decides between ways as short or groups that share links, and which switch is drawn."""
     packets = 0
     for number, one in enumerate(laws.drawn(seeds(60))):
         parallel = one.written["topology"].get("links_per_edge", 1) > 1
-        if one.written["topology"]["kind"] not in ONE_WAY or parallel or asks_for_the_nearest(one):
+        ways = parallel or one.written["routing"]["universal"]
+        if one.written["topology"]["kind"] not in ONE_WAY or ways or asks_for_the_nearest(one):
             continue
         rows = rows_of(one.compiled.graph, tmp_path)
         switches = [row for row in rows if row["kind"] == "switch"]
@@ -171,6 +174,8 @@ NAMED = ("name", "description", "run", "output", *silent.SECTIONS)
 MAY_CHANGE_NOTHING = {
     "preset": "every value of it is written out",
     "highest_rate": "a limit",
+    "transmit": "in cycles, which may be as many ns",
+    "receive": "the same",
     "receive_buffer": "in whole credits; no more than a chip may grant",
     "time_code_transmit": "of codes, as the next one",
     "time_code_receive": "",

@@ -59,8 +59,13 @@ def moments(native: Mapping[str, Any], tick_ns: float) -> dict[str, float]:
     return {name: ticks * tick_ns for name, ticks in found.items() if 0 < ticks < end}
 
 
+AROUND = ("before_mbytes_per_s", "during_mbytes_per_s", "after_mbytes_per_s", "recovery_ns")
+
+
 def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]:
     """Return the throughput before, during and after the failures, and the time to recover."""
+    if not len(_outages(native)[0]):
+        return dict.fromkeys(AROUND)
     first, last = _span(native)
     inside, starts, ends = tables.batch_bounds(native)
     size = tables.column(native, "batch_bytes")[inside].astype(np.float64)
@@ -71,7 +76,7 @@ def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]
         length_ns = float((ends - starts)[part].sum()) * tick_ns
         return float(size[part].sum()) * 1e3 / length_ns if part.sum() >= LEAST_BATCHES else None
 
-    found = {f"{name}_mbytes_per_s": mean(part) for name, part in parts.items()}
+    found = dict(zip(AROUND, (*map(mean, parts.values()), None), strict=True))
     before, recovery_ns = found["before_mbytes_per_s"], None
     if before is not None:
         again = np.flatnonzero(parts["after"] & (rates >= RECOVERED * before))
@@ -104,7 +109,8 @@ def verdict(summary: Mapping[str, Any]) -> str:
     faults, offered = summary["faults"], summary["offered_mbytes_per_s"]
     accepted = summary["accepted_mbytes_per_s"]
     down = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"
-    links = down if faults["links"] else "wrong bits"
+    hit = "wrong bits" if faults["cut"] or faults["discarded"] else "a watchdog"
+    links = down if faults["links"] else hit
     share = f", {in_percent(accepted / offered)} of what was offered" if offered else ""
     if offered and accepted > offered:
         share = (

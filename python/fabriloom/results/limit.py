@@ -155,6 +155,9 @@ def arrivals(resolved: Mapping[str, Any]) -> str:
 WAITS = ("wait", "random-wait")
 """Closed-loop sources, which offer less if the network accepts less."""
 
+HURT = ("links", "cut", "discarded", "timed_out")
+"""Counts of faults: a run in which all are 0 is as one without faults."""
+
 
 def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     """Summarise a run in a sentence."""
@@ -167,7 +170,7 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     if not accepted:
         return "Nothing was delivered in the measuring window"
     rate = f"{figures(accepted)} MB/s"
-    if "faults" in summary and "messages" not in summary:
+    if "messages" not in summary and any(summary.get("faults", {}).get(name) for name in HURT):
         return of_faults(summary)
     if reason == "incomplete" and "messages" in summary:
         return _incomplete(summary)

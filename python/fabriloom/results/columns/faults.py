@@ -41,7 +41,7 @@ FAULT_SUMMARY = table(
             lambda rows: rows.availability,
         ),
         "faults.before_mbytes_per_s": (
-            "10^6 B/s | Accepted throughput before the first failure, from whole batches; null with fewer than four. The same for the next two.",
+            "10^6 B/s | Accepted throughput before the first failure, from whole batches; null with fewer than four, and where no link fails. The same for the next two.",
             lambda rows: rows.around["before_mbytes_per_s"],
         ),
         "faults.during_mbytes_per_s": (

@@ -1,7 +1,8 @@
 """What one path carries, and what limits it: the wire, the hand-over, a buffer against its loop, the host.
 
-A line of two terminals and two switches of the scenario's technology runs with packets back to back both
-ways. Larger buffers tell a buffer that is too small for its credit loop from the time between two packets.
+A line of two terminals and two switches of the scenario's technology, or one if it has only one, runs with
+packets back to back both ways. Larger buffers tell a buffer that is too small for its credit loop from the
+time between two packets.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ def _of_line(description: str) -> tuple[float, str]:
 
 
 def _line(compiled: Compiled) -> dict[str, Any]:
-    """Describe two terminals at a switch each, with the technology and the lengths of a scenario."""
+    """Describe two terminals at a switch each, with the technology and the lengths of a scenario.
+
+    Between switches packets can follow each other more slowly, so a network of one switch has one.
+    """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
     technology = {name: value for name, value in written["technology"].items() if name not in without}
@@ -93,8 +97,9 @@ def _line(compiled: Compiled) -> dict[str, Any]:
     else:
         length = f"{min(round(compiled.mean_packet_bytes), int(compiled.arrays['message_packet_bytes']))} B"
     if not isinstance(length, str) or length != "0 B":
+        shape = [2] if compiled.graph.switches > 1 else [1]
         return {
-            "topology": {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1},
+            "topology": {"kind": "grid", "shape": shape, "terminals_per_switch": 2 // shape[0]},
             "technology": technology,
             "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
         }
