@@ -100,7 +100,7 @@ def test_a_wrong_row_is_refused() -> None:
     from fabriloom.experiments.rows import row
 
     with pytest.raises(ValueError, match="note"):
-        row("macrame", published.numbers("macrame")["latency-10"], 1.0, kind="reported")
+        row(published.numbers("macrame")["latency-10"], 1.0, kind="reported")
     with pytest.raises(KeyError, match="there is no paper"):
         experiments.reproduce("another")
     with pytest.raises(KeyError, match="no published numbers"):

@@ -81,6 +81,7 @@ def printed(table: str, row: str) -> list[float]:
 
 def test_a_cell_is_a_number() -> None:
     assert ATLAS["table-1/64/4-streams/8-byte"] == {
+        "paper": "atlas-sci",
         "id": "table-1/64/4-streams/8-byte",
         "where": "table 1",
         "quantity": "bandwidth, LX and D310, no write-gathering, no write-combining, "

@@ -13,19 +13,29 @@ if TYPE_CHECKING:
     from ..output import Pieces
     from .lab import Findings, Lab, Progress
 
-_PAPERS = ("macrame", "scinet", "sci-retry", "gpmimd", "atlas-sci", "scinet-testbeds")
+_PAPERS = {
+    "macrame": "parts arithmetic crossbar packet_length size latency tail adaptive",
+    "scinet": "parts switch omega more_nodes locality ring_size",
+    "sci-retry": "parts delays",
+    "gpmimd": "parts arithmetic two_nodes pairs level2 blocks size whole multiplexing level3 delay",
+    "atlas-sci": "parts benchmarks tables bx port switch",
+    "scinet-testbeds": "system_1 system_2",
+}
+"""The experiments of each paper, in its order. Each has ``findings(lab)`` and, if it certainly needs runs,
+``scenarios(effort)``."""
 
 
 def names() -> tuple[str, ...]:
     """Return the papers that can be reproduced."""
-    return _PAPERS
+    return tuple(_PAPERS)
 
 
 def modules(name: str) -> tuple[Any, ...]:
     """Return the experiments of a paper in its order. Raises KeyError if there is no such paper."""
     if name not in _PAPERS:
         raise KeyError(f"there is no paper {name!r}; choose from: {', '.join(_PAPERS)}")
-    return import_module(f".{name.replace('-', '_')}", __name__).MODULES
+    package = name.replace("-", "_")
+    return tuple(import_module(f".{package}.{part}", __name__) for part in _PAPERS[name].split())
 
 
 def studies(
@@ -65,7 +75,8 @@ def _ask_for_all(running: Lab, experiments: Sequence[Any]) -> None:
     """Start all runs that will certainly be needed, those of the first experiments first."""
     try:
         for running.order, module in enumerate(experiments):
-            running.ask(module.scenarios(running.effort))
+            if hasattr(module, "scenarios"):
+                running.ask(module.scenarios(running.effort))
     except KeyboardInterrupt:
         running.stop()
 

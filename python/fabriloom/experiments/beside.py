@@ -11,7 +11,7 @@ from ..scenario import Scenario
 from ..studies import Curve, Point
 from .macrame.latency import CROSSBAR, SATURATION_GBYTES_PER_S
 from .macrame.tail import MEAN_TOLERANCES
-from .rows import near, row
+from .rows import near, predicted, reported, row
 
 KNOWN = "a Clos network of 256 terminals with uniform random traffic of 64-byte packets (macrame)"
 PAPER = "macrame"
@@ -79,14 +79,14 @@ class Beside:
             limits = near(printed, MEAN_TOLERANCES[load])
             between = None if per_load is None else _part(_latency_at(curve, load * per_load))
             found += [
-                row(PAPER, printed, mean, ci95=half, kind="predicted", tolerance=limits, variant=_OFFERED),
-                row(PAPER, printed, between, kind="reported", note=_NOT_SCORED, variant=_ACCEPTED),
+                predicted(printed, mean, limits, ci95=half, variant=_OFFERED),
+                reported(printed, between, _NOT_SCORED, variant=_ACCEPTED),
             ]
         summary = _fastest(curve)
         if summary is not None:
             value, half = (summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
             known = {"kind": "calibrated", "note": CROSSBAR, "tolerance": SATURATION_GBYTES_PER_S}
-            found.append(row(PAPER, self.printed[_SATURATION], _part(value), ci95=_part(half), **known))
+            found.append(row(self.printed[_SATURATION], _part(value), ci95=_part(half), **known))
         return found
 
 

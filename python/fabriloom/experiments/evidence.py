@@ -22,7 +22,7 @@ from ..topology import build
 from . import remarks
 from .lab import Findings
 from .page import markdown
-from .rows import row
+from .rows import reported
 from .sci_retry.networks import four_rings
 
 Line = dict[str, Any]
@@ -70,7 +70,7 @@ def lines_of(paper: str, found: Findings, quick: bool = False) -> list[Line]:
     covered = {number_of(one) for one in found.rows}
     reason = INTERRUPTED if found.unfinished else LEFT_OUT if quick else NO_EXPERIMENT
     return found.rows + [
-        row(paper, number, None, kind="reported", note=reason)
+        reported(number, None, reason)
         for number in load(paper)["numbers"]
         if f"{paper}.{number['id']}" not in covered
     ]

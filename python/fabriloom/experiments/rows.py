@@ -8,30 +8,29 @@ from typing import Any
 
 from ..published import Number
 
+Limits = tuple[float, float]
 KINDS = ("arithmetic", "calibrated", "predicted", "reported")
 
 
-def near(number: Number, part: float) -> tuple[float, float]:
+def near(number: Number, part: float) -> Limits:
     """Return the limits of a printed value plus or minus a fraction of it."""
     value = float(number["value"])
     return value - abs(value) * part, value + abs(value) * part
 
 
 def row(
-    paper: str,
     number: Number,
     ours: float | None,
     *,
     kind: str,
     ci95: float | None = None,
-    tolerance: tuple[float, float] | None = None,
+    tolerance: Limits | None = None,
     variant: str = "",
     note: str = "",
 ) -> dict[str, Any]:
     """Return one printed number with ours.
 
     Args:
-        paper: key of the paper.
         number: entry of ``published``.
         ours: our value in the same unit, None if there is none.
         kind: ``arithmetic``, ``calibrated``, ``predicted`` or ``reported``.
@@ -49,7 +48,7 @@ def row(
         raise ValueError(f"kind {kind!r} is none of {KINDS}")
     if (kind == "reported") == (tolerance is not None) or (kind in ("calibrated", "reported") and not note):
         raise ValueError(f"{number['id']}: a {kind} row lacks its tolerance or its note, or has one too many")
-    published = float(number["value"])
+    published, paper = float(number["value"]), number["paper"]
     known = ours is not None and math.isfinite(ours)
     within = (
         bool(known and tolerance[0] <= ours <= tolerance[1])
@@ -72,6 +71,28 @@ def row(
         "parameter": note if kind == "calibrated" else None,
         "reason": note if kind == "reported" else None,
     }
+
+
+def predicted(number: Number, ours: float | None, tolerance: Limits, **more: Any) -> dict[str, Any]:
+    """Return the row of a number that follows from the model alone."""
+    return row(number, ours, kind="predicted", tolerance=tolerance, **more)
+
+
+def arithmetic(number: Number, ours: float | None, tolerance: Limits, **more: Any) -> dict[str, Any]:
+    """Return the row of a number that follows from rates and wiring."""
+    return row(number, ours, kind="arithmetic", tolerance=tolerance, **more)
+
+
+def calibrated(
+    number: Number, ours: float | None, tolerance: Limits, note: str, **more: Any
+) -> dict[str, Any]:
+    """Return the row of a number that set the parameter that ``note`` names."""
+    return row(number, ours, kind="calibrated", tolerance=tolerance, note=note, **more)
+
+
+def reported(number: Number, ours: float | None, note: str, **more: Any) -> dict[str, Any]:
+    """Return the row of a number that is not scored, because of ``note``."""
+    return row(number, ours, kind="reported", note=note, **more)
 
 
 def series(

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 Number = dict[str, Any]
-"""One printed number: ``id``, ``where``, ``quantity``, ``unit``, ``value``, ``text`` and ``remark``.
+"""One printed number: ``paper``, ``id``, ``where``, ``quantity``, ``unit``, ``value``, ``text``, ``remark``.
 
 That of a cell has ``row`` and ``column`` too, and ``damaged``, a reason, if the copy read has it wrong.
 """
@@ -38,6 +38,8 @@ def load(name: str) -> dict[str, Any]:
     paper = tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
     for table in paper.get("tables", ()):
         paper["numbers"] += _cells(table)
+    for number in paper["numbers"]:
+        number["paper"] = name
     return paper
 
 

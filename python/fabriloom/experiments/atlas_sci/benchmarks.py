@@ -7,7 +7,7 @@ from typing import Any
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Scenario
 from ..moments import between_us, lasted_us
-from ..rows import near, row, series
+from ..rows import calibrated, near, predicted, series
 from . import hosts
 
 RATE = "byte_time of the preset pio-alpha"
@@ -71,11 +71,6 @@ def rounds(size_bytes: int) -> int:
     return max(4, 40 * KNEE // max(KNEE, size_bytes))
 
 
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs: :func:`findings` starts them with ``lab.each``."""
-    return []
-
-
 def sizes(effort: Effort) -> list[int]:
     """Return the message sizes of figure 2, or of a quick look at it."""
     return effort.choose(SIZES, QUICK_SIZES)
@@ -109,8 +104,8 @@ def _raw(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
     ours = 6 * LARGE / us * 1e6 / hosts.MB
     half_us = both_us / rounds(SMALL) / 2
     return [
-        row("atlas-sci", rate, ours, kind="calibrated", tolerance=near(rate, 0.03), note=RATE),
-        row("atlas-sci", latency, half_us, kind="calibrated", tolerance=near(latency, 0.05), note=LATENCY),
+        calibrated(rate, ours, near(rate, 0.03), RATE),
+        calibrated(latency, half_us, near(latency, 0.05), LATENCY),
     ]
 
 
@@ -127,10 +122,7 @@ def _shapes(printed: dict[str, Number], rates: dict[str, dict[int, float]]) -> l
         "funnel-in-worse": (worse, (3, 3)),
         "all-to-all-knee": (knee, (0.5, 2.0)),
     }
-    return [
-        row("atlas-sci", printed[key], float(ours), kind="predicted", tolerance=limits)
-        for key, (ours, limits) in values.items()
-    ]
+    return [predicted(printed[key], float(ours), limits) for key, (ours, limits) in values.items()]
 
 
 def _curves(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:

@@ -77,11 +77,6 @@ def runs(effort: Effort) -> list[tuple[Number, Scenario, float]]:
     return found
 
 
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs: :func:`findings` starts them with ``lab.each``."""
-    return []
-
-
 def findings(lab: Lab) -> Findings:
     """Return one row per cell."""
     found = runs(lab.effort)

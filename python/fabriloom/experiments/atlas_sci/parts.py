@@ -10,9 +10,9 @@ from ...technology import protocol, ring_technology
 from ...topology import build
 from ...topology.rings import Rings
 from ...topology.sci_module import EXPANSION_BITS_PER_S, USER_BITS_PER_S
-from ..lab import Effort, Findings, Lab, Scenario
+from ..lab import Findings, Lab, Scenario
 from ..moments import between_us
-from ..rows import near, row
+from ..rows import arithmetic, calibrated, near, predicted, reported
 from . import bx, hosts, switch, tables
 
 INPUT = "an input of the model"
@@ -20,11 +20,6 @@ OUTSIDE = "not of the model"
 SETUP = "technology.bus.setup"
 WORDS = "said in words of tables that are here cell by cell"
 BARRIER_SIZE_BYTES = 64
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs: :func:`findings` starts them with ``lab.each``."""
-    return []
 
 
 def findings(lab: Lab) -> Findings:
@@ -43,7 +38,7 @@ def findings(lab: Lab) -> Findings:
 
 
 def _reported(number: Number, ours: float, note: str) -> dict[str, Any]:
-    return row("atlas-sci", number, ours, kind="reported", note=note)
+    return reported(number, ours, note)
 
 
 def _inputs() -> dict[str, float]:
@@ -131,10 +126,7 @@ def _exact(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "switch-layers": 2,
         "payload-interleaved": int(module.bus_count[0]) * _bus_mbytes_per_s(answered=True),
     }
-    return [
-        row("atlas-sci", printed[key], float(value), kind="arithmetic", tolerance=near(printed[key], 0.0))
-        for key, value in values.items()
-    ]
+    return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
 
 
 def _built(kind: str, more: int = 0) -> Rings:
@@ -167,11 +159,11 @@ def _switch(printed: dict[str, Number]) -> list[dict[str, Any]]:
     }.items():
         limits = near(printed[key], 0.01)
         ours = buses * requests
-        rows.append(row("atlas-sci", printed[key], ours, kind="calibrated", tolerance=limits, note=SETUP))
+        rows.append(calibrated(printed[key], ours, limits, SETUP))
     for key, modules in {"port-to-port": 1, "port-to-port-worst": 2}.items():
         limits = near(printed[key], 0.05)
         ours = modules * header_ns
-        rows.append(row("atlas-sci", printed[key], ours, kind="predicted", tolerance=limits))
+        rows.append(predicted(printed[key], ours, limits))
     return rows
 
 
@@ -189,8 +181,8 @@ def _latencies(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
     excess, module = printed["barrier-excess"], printed["module-delay"]
     added_us = (across_us - direct_us) / 2 / 3
     return [
-        row("atlas-sci", excess, with_us - both_us / 2, kind="predicted", tolerance=(0.5, 1.5)),
-        row("atlas-sci", module, added_us, kind="predicted", tolerance=(0.3, 3.0)),
+        predicted(excess, with_us - both_us / 2, (0.5, 1.5)),
+        predicted(module, added_us, (0.3, 3.0)),
     ]
 
 

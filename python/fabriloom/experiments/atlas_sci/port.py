@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import near, row
+from ..rows import calibrated, near, predicted
 from . import bx, hosts
 
 NEAR = 0.10
@@ -147,10 +147,8 @@ def _told(printed: dict[str, Number], key: str, ours: float) -> dict[str, Any]:
     number = printed[key]
     if not (key.startswith("table-15") and key.endswith("/EFG")):
         return _predicted(number, ours)
-    return row(
-        "atlas-sci", number, ours, kind="calibrated", tolerance=near(number, NEAR), note=PLACES_OF_PORT
-    )
+    return calibrated(number, ours, near(number, NEAR), PLACES_OF_PORT)
 
 
 def _predicted(number: Number, ours: float, part: float = NEAR) -> dict[str, Any]:
-    return row("atlas-sci", number, ours, kind="predicted", tolerance=near(number, part))
+    return predicted(number, ours, near(number, part))

@@ -8,7 +8,7 @@ from ...published import Number, numbers
 from ...technology import ring_technology
 from ...topology.sci_module import USER_BITS_PER_S
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row, series
+from ..rows import calibrated, near, predicted, reported, series
 from . import hosts, port
 
 SWITCH = {"kind": "sci-switch-16", "terminals_per_ring": 2}
@@ -104,12 +104,12 @@ def findings(lab: Lab) -> Findings:
         rows.append(_told(printed[key], most / ways))
     one, both = (printed[f"usable-user-port-{ways}"] for ways in ("one-way", "both-ways"))
     rows.append(_predicted(one, _link_mbytes_per_s()))
-    rows.append(row("atlas-sci", both, _link_mbytes_per_s(), kind="reported", note=ONE_WAY))
+    rows.append(reported(both, _link_mbytes_per_s(), ONE_WAY))
     raws = _raws(lab.effort)
     for key, found in zip(raws, lab.measure(raws.values()), strict=True):
         ours = found.accepted_mbytes_per_s
         if key.endswith("both-ways"):
-            rows.append(row("atlas-sci", printed[key], ours, kind="reported", note=BOTH_WAYS))
+            rows.append(reported(printed[key], ours, BOTH_WAYS))
         else:
             rows.append(_told(printed[key], ours))
     return Findings(rows=rows, series=_figure(counts, achieved))
@@ -137,7 +137,7 @@ def _link_mbytes_per_s() -> float:
 
 
 def _predicted(number: Number, ours: float) -> dict[str, Any]:
-    return row("atlas-sci", number, ours, kind="predicted", tolerance=near(number, NEAR))
+    return predicted(number, ours, near(number, NEAR))
 
 
 def _told(number: Number, ours: float) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _told(number: Number, ours: float) -> dict[str, Any]:
     if parameter is None:
         return _predicted(number, ours)
     limits = near(number, NEAR)
-    return row("atlas-sci", number, ours, kind="calibrated", tolerance=limits, note=parameter)
+    return calibrated(number, ours, limits, parameter)
 
 
 def _figure(counts: list[int], achieved: list[float]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Scenario
 from ..moments import between_us
-from ..rows import near, row
+from ..rows import near, reported, row
 from . import hosts
 
 BANDWIDTHS, LATENCIES = (1, 2, 3, 4), (5, 6, 7, 8)
@@ -129,11 +129,6 @@ def value(cell: Cell, took_us: float) -> float:
     return rounds(cell.size_bytes)[1] * cell.size_bytes / took_us * 1e6 / hosts.MB
 
 
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs: :func:`findings` starts them with ``lab.each``."""
-    return []
-
-
 def findings(lab: Lab) -> Findings:
     """Return one row per cell."""
     printed = cells(lab.effort)
@@ -146,8 +141,8 @@ def findings(lab: Lab) -> Findings:
 def told(number: Number, ours: float, near_part: float = NEAR, calibrated: str = PARAMETER) -> dict[str, Any]:
     """Return the row of a cell; damaged cells are not scored."""
     if "damaged" in number:
-        return row("atlas-sci", number, ours, kind="reported", note=f"damaged: {number['damaged']}")
+        return reported(number, ours, f"damaged: {number['damaged']}")
     table = int(number["id"].split("/")[0][6:])
     kind = "calibrated" if table in CALIBRATED or table == 10 else "predicted"
     note = calibrated if kind == "calibrated" else ""
-    return row("atlas-sci", number, ours, kind=kind, tolerance=near(number, near_part), note=note)
+    return row(number, ours, kind=kind, tolerance=near(number, near_part), note=note)

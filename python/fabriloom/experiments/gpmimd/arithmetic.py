@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import numbers
-from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..lab import Findings, Lab
+from ..rows import arithmetic, reported
 from . import networks
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs."""
-    return []
 
 
 def findings(_lab: Lab) -> Findings:
@@ -33,11 +28,11 @@ def _cut(key: str, ours: float, digit: float) -> dict[str, Any]:
     """Compare with a truncated number: the paper prints 264 for 264.6."""
     printed = numbers("gpmimd")[key]
     limits = (float(printed["value"]), float(printed["value"]) + digit)
-    return row("gpmimd", printed, ours, kind="arithmetic", tolerance=limits)
+    return arithmetic(printed, ours, limits)
 
 
 def _lines_of_three_links() -> dict[str, Any]:
     printed = numbers("gpmimd")["network-payload-least"]
     ours = networks.theory_mbytes_per_s(networks.LINKS[0])
     note = "contradicts the 3 links of the sentence before; 37 MB/s is what 4 links carry"
-    return row("gpmimd", printed, ours, kind="reported", note=note)
+    return reported(printed, ours, note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..rows import predicted
 from . import level2
 
 BLOCK_BYTES = 1000
@@ -46,9 +46,7 @@ def findings(lab: Lab) -> Findings:
         )
     if not lab.effort.quick:
         printed = numbers("gpmimd")["figure-6-flat"]
-        found.rows = [
-            row("gpmimd", printed, _flat_above(list(x), rates), kind="predicted", tolerance=(1.0, 3.0))
-        ]
+        found.rows = [predicted(printed, _flat_above(list(x), rates), (1.0, 3.0))]
     return found
 
 

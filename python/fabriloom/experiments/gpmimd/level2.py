@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import row, series
+from ..rows import predicted, row, series
 from . import networks, settings
 
 SIZES_BYTES = (200, 600, 1200)
@@ -120,7 +120,7 @@ def _rows(highest: dict[tuple[str, int], Measured]) -> list[dict[str, Any]]:
         value = float(printed[key]["value"])
         scored: dict[str, Any] = {"kind": "predicted", "tolerance": (value - margin, value + margin)}
         told: dict[str, Any] = {"kind": "reported", "note": SHORTER, "variant": f"blocks of {size} B"}
-        rows.append(row("gpmimd", printed[key], ours, ci95=ci95, **(scored if size == longest else told)))
+        rows.append(row(printed[key], ours, ci95=ci95, **scored if size == longest else told))
     return rows
 
 
@@ -131,11 +131,4 @@ def _mbytes(key: str, one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")[key]
     points = networks.theory_mbytes_per_s(networks.MOST_LINKS) * 0.04
     value, limits = one.accepted_mbytes_per_s, float(printed["value"])
-    return row(
-        "gpmimd",
-        printed,
-        value,
-        ci95=one.accepted_mbytes_per_s_ci95,
-        kind="predicted",
-        tolerance=(limits - points, limits + points),
-    )
+    return predicted(printed, value, (limits - points, limits + points), ci95=one.accepted_mbytes_per_s_ci95)

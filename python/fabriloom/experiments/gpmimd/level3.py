@@ -9,7 +9,7 @@ from ...published import Number, numbers
 from ...scenario import Scenario as Checked
 from ...simulate import run as simulate
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import near, row, series
+from ..rows import near, predicted, series
 from . import networks, settings
 
 SIZES_BYTES = (10_000, 25_000, 50_000)
@@ -110,13 +110,11 @@ def _series(label: str, active: list[int], measured: list[Measured]) -> dict[str
 
 def _bandwidth(key: str, size: int, one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")[key]
-    return row(
-        "gpmimd",
+    return predicted(
         printed,
         one.accepted_mbytes_per_s,
+        near(printed, 0.10),
         ci95=one.accepted_mbytes_per_s_ci95,
-        kind="predicted",
-        tolerance=near(printed, 0.10),
         variant=f"blocks of {size // 1000} KB",
     )
 
@@ -127,7 +125,7 @@ def _better(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:
     printed = numbers("gpmimd")
 
     def line(number: Number, ours: float) -> dict[str, Any]:
-        return row("gpmimd", number, ours, kind="predicted", tolerance=near(number, 0.0))
+        return predicted(number, ours, near(number, 0.0))
 
     ends = {"least": min(helped, default=0), "most": max(helped, default=0)}
     return [line(printed[f"level-3-better-{end}"], float(value)) for end, value in ends.items()]

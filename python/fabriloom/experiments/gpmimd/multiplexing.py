@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..rows import predicted
 from . import level2, settings
 
 VIRTUAL_LINKS = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -45,5 +45,5 @@ def findings(lab: Lab) -> Findings:
     enough = max(highest.values()) * (1 - CONSTANT_PERCENT / 100)
     knee = min(links for links, rate in highest.items() if rate >= enough)
     printed = numbers("gpmimd")["virtual-links-knee"]
-    found.rows = [row("gpmimd", printed, float(knee), kind="predicted", tolerance=(4.0, 6.0))]
+    found.rows = [predicted(printed, float(knee), (4.0, 6.0))]
     return found

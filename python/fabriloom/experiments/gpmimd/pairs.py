@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import near, row, series
+from ..rows import near, predicted, series
 from . import networks, settings
 
 SIZES_BYTES = (16, 32, 64, 128, 256, 512, 1024, 4096)
@@ -86,7 +86,7 @@ def _series(part: str, kind: str, links: int, sizes: list[int], measured: list[M
 def _fixed(one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")["fixed-12"]
     value, ci95 = one.accepted_mbytes_per_s, one.accepted_mbytes_per_s_ci95
-    return row("gpmimd", printed, value, ci95=ci95, kind="predicted", tolerance=near(printed, 0.03))
+    return predicted(printed, value, near(printed, 0.03), ci95=ci95)
 
 
 def _of_theory(by_links: dict[int, Measured]) -> dict[str, Any]:
@@ -96,17 +96,15 @@ def _of_theory(by_links: dict[int, Measured]) -> dict[str, Any]:
         100 * (1 - one.accepted_mbytes_per_s / networks.theory_mbytes_per_s(links))
         for links, one in by_links.items()
     ]
-    return row("gpmimd", printed, max(short, key=abs), kind="predicted", tolerance=(-3.0, 3.0))
+    return predicted(printed, max(short, key=abs), (-3.0, 3.0))
 
 
 def _random(links: int, one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")[f"random-{links}"]
     scale, value = 100 / networks.theory_mbytes_per_s(links), float(printed["value"])
-    return row(
-        "gpmimd",
+    return predicted(
         printed,
         one.accepted_mbytes_per_s * scale,
+        (value - 4.0, value + 4.0),
         ci95=one.accepted_mbytes_per_s_ci95 * scale,
-        kind="predicted",
-        tolerance=(value - 4.0, value + 4.0),
     )

@@ -9,8 +9,8 @@ import numpy as np
 from ...published import Number, numbers
 from ...technology import protocol, technology
 from ...topology import build
-from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..lab import Findings, Lab
+from ..rows import arithmetic, near, reported
 from . import networks
 
 INPUT = "an input of the model"
@@ -63,11 +63,6 @@ _OUTSIDE = (
 )
 
 
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs."""
-    return []
-
-
 def findings(_lab: Lab) -> Findings:
     """Return one row per printed part."""
     printed = numbers("gpmimd")
@@ -81,7 +76,7 @@ def findings(_lab: Lab) -> Findings:
 
 
 def _reported(printed: Number, ours: float | None, note: str) -> dict[str, Any]:
-    return row("gpmimd", printed, ours, kind="reported", note=note)
+    return reported(printed, ours, note)
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -121,10 +116,7 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
     counted |= {f"links-{links}": _up(links, networks.SENDING_BOARDS) for links in networks.LINKS}
     both_cards = [links // 3 for links in networks.LINKS if networks.machine(links)["centre_switches"] == 2]
     counted |= {f"bundle-clos-{bundle}": bundle for bundle in both_cards}
-    return [
-        row("gpmimd", printed[key], float(value), kind="arithmetic", tolerance=near(printed[key], 0.0))
-        for key, value in counted.items()
-    ]
+    return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in counted.items()]
 
 
 def _up(links: int, boards: tuple[int, ...]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import near, row
+from ..rows import near, predicted, reported
 from . import level2, networks
 
 COUNTS = (3, 6, 9, 12, 15, 18)
@@ -65,5 +65,5 @@ def _rows(size: int, blocks: int, one: Measured) -> list[dict[str, Any]]:
         note = (
             "the other reading: not the number of blocks with which the rate is nearest to the 50 to 70 MB/s"
         )
-        return [row("gpmimd", network, khz, kind="reported", note=note, variant=f"{blocks} blocks per event")]
-    return [row("gpmimd", network, khz, kind="predicted", tolerance=near(network, 0.15))]
+        return [reported(network, khz, note, variant=f"{blocks} blocks per event")]
+    return [predicted(network, khz, near(network, 0.15))]

@@ -7,7 +7,7 @@ from typing import Any
 from ...published import numbers
 from ...technology import technology
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..rows import calibrated, near, reported
 from . import networks, settings
 
 WORD_BYTES = 4
@@ -64,13 +64,13 @@ def findings(lab: Lab) -> Findings:
     for variant, one in zip(_others(lab.effort), others, strict=True):
         printed = numbers("gpmimd")["link-payload-measured"]
         value = one.accepted_mbytes_per_s
-        rows.append(row("gpmimd", printed, value, kind="reported", variant=variant, note=OTHERS))
+        rows.append(reported(printed, value, OTHERS, variant=variant))
     return Findings(rows=rows)
 
 
 def _row(key: str, ours: float, parameter: str) -> dict[str, Any]:
     printed = numbers("gpmimd")[key]
-    return row("gpmimd", printed, ours, kind="calibrated", tolerance=near(printed, 0.01), note=parameter)
+    return calibrated(printed, ours, near(printed, 0.01), parameter)
 
 
 def _switch_us() -> float:

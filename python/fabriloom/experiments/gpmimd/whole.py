@@ -10,7 +10,7 @@ from typing import Any
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..rows import near, predicted
 from . import level2, networks, settings, size
 
 CHOICE = "first-free"
@@ -50,4 +50,4 @@ def findings(lab: Lab) -> Findings:
 
 def _row(block_bytes: int, khz: float) -> dict[str, Any]:
     printed = numbers("gpmimd")[f"machine-rate-{block_bytes}"]
-    return row("gpmimd", printed, khz, kind="predicted", tolerance=near(printed, 0.15))
+    return predicted(printed, khz, near(printed, 0.15))

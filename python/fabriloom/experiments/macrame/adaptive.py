@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..rows import predicted
 from .latency import curve, curve_series
 from .packet_length import gain
 
@@ -24,5 +24,5 @@ def findings(lab: Lab) -> Findings:
     adaptive, deterministic = (lab.measure(one)[-1] for one in runs.values())
     percent, ci95 = gain(adaptive, deterministic)
     printed = numbers("macrame")["adaptive-gain"]
-    found.rows.append(row("macrame", printed, percent, ci95=ci95, kind="predicted", tolerance=(13.0, 25.0)))
+    found.rows.append(predicted(printed, percent, (13.0, 25.0), ci95=ci95))
     return found

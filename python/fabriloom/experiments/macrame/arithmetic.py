@@ -7,14 +7,9 @@ import numpy as np
 from ...published import numbers
 from ...topology import build
 from ...topology.graph import Graph
-from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..lab import Findings, Lab
+from ..rows import arithmetic
 from . import networks
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs."""
-    return []
 
 
 def findings(_lab: Lab) -> Findings:
@@ -32,12 +27,10 @@ def findings(_lab: Lab) -> Findings:
     }
     return Findings(
         rows=[
-            row(
-                "macrame",
+            arithmetic(
                 printed[key],
                 ours,
-                kind="arithmetic",
-                tolerance=(float(printed[key]["value"]) - digit, float(printed[key]["value"]) + digit),
+                (float(printed[key]["value"]) - digit, float(printed[key]["value"]) + digit),
                 variant="of the published throughput" if key == "clos-256-saturation-load" else "",
             )
             for key, (ours, digit) in values.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..rows import predicted
 
 PORTS = 32
 FLIT_BYTES, FLITS = 8, 4
@@ -34,4 +34,4 @@ def findings(lab: Lab) -> Findings:
     scale = 100 / (PORTS * FLIT_MBYTES_PER_S)
     printed = numbers("macrame")["crossbar-random-limit"]
     ours, ci95 = switch.accepted_mbytes_per_s * scale, switch.accepted_mbytes_per_s_ci95 * scale
-    return Findings(rows=[row("macrame", printed, ours, ci95=ci95, kind="predicted", tolerance=(58.0, 62.0))])
+    return Findings(rows=[predicted(printed, ours, (58.0, 62.0), ci95=ci95)])

@@ -8,7 +8,7 @@ from ...published import Number, numbers
 from ...results.statistics import mean_of_runs
 from ..characters import accepted_mbytes_per_s
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row, series
+from ..rows import calibrated, series
 from . import networks
 
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -79,14 +79,12 @@ def findings(lab: Lab) -> Findings:
     }.items():
         unit = scale[printed[key]["unit"]]
         found.rows.append(
-            row(
-                "macrame",
+            calibrated(
                 printed[key],
                 saturation.accepted_mbytes_per_s / unit,
+                limits,
+                CROSSBAR,
                 ci95=saturation.accepted_mbytes_per_s_ci95 / unit,
-                kind="calibrated",
-                tolerance=limits,
-                note=CROSSBAR,
                 variant="of the simulated throughput" if unit != 1000.0 else "",
             )
         )
@@ -102,13 +100,11 @@ def _exact_row(lab: Lab, printed: Number) -> dict[str, Any]:
     ]
     accepted = lab.each(lambda run: accepted_mbytes_per_s(run, 0.3, 0.6), runs)
     mean, ci95 = mean_of_runs([value / 1000 for value in accepted])
-    return row(
-        "macrame",
+    return calibrated(
         printed,
         mean,
+        SATURATION_GBYTES_PER_S,
+        CROSSBAR,
         ci95=ci95,
-        kind="calibrated",
-        tolerance=SATURATION_GBYTES_PER_S,
-        note=CROSSBAR,
         variant="flow-control characters one by one",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import row, series
+from ..rows import predicted, reported, row, series
 from . import networks
 
 LENGTHS_BYTES = (4, 8, 16, 32, 48, 64, 96, 128, 200, 256, 512, 1000)
@@ -115,7 +115,6 @@ def _grid_rows(printed: Number, runs: list[Measured]) -> list[dict[str, Any]]:
     ]
     return [
         row(
-            "macrame",
             printed,
             run.accepted_mbytes_per_s * scale,
             ci95=run.accepted_mbytes_per_s_ci95 * scale,
@@ -145,25 +144,15 @@ def _torus_rows(lab: Lab, printed: Number, side: int) -> list[dict[str, Any]]:
     first: dict[str, Any] = {"kind": "predicted", "tolerance": (15.0, 25.0)}
     other = "the paper compares one pair of curves and does not say of which size; the largest is scored"
     return [
-        row("macrame", printed, at_peak, ci95=at_peak_ci, variant=f"{nodes} nodes at the peak", **first)
+        row(printed, at_peak, ci95=at_peak_ci, variant=f"{nodes} nodes at the peak", **first)
         if side == 8
-        else row(
-            "macrame",
-            printed,
-            at_peak,
-            ci95=at_peak_ci,
-            variant=f"{nodes} nodes at the peak",
-            kind="reported",
-            note=other,
-        ),
-        row(
-            "macrame",
+        else reported(printed, at_peak, other, ci95=at_peak_ci, variant=f"{nodes} nodes at the peak"),
+        reported(
             printed,
             backlog,
+            "past the peak both fall, the torus more",
             ci95=backlog_ci,
             variant=f"{nodes} nodes with infinite backlog",
-            kind="reported",
-            note="past the peak both fall, the torus more",
         ),
     ]
 
@@ -182,7 +171,4 @@ def _length_rows(printed: dict[str, Number], curves: dict[str, dict[str, Any]]) 
         "length-best": (best, (32.0, 128.0)),
         "length-long": (min(longer, default=None), (100.0, 500.0)),
     }
-    return [
-        row("macrame", printed[key], ours, kind="predicted", tolerance=limits)
-        for key, (ours, limits) in values.items()
-    ]
+    return [predicted(printed[key], ours, limits) for key, (ours, limits) in values.items()]

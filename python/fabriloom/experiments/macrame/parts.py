@@ -8,17 +8,12 @@ from ...published import Number, numbers
 from ...technology import technology
 from ...topology import build
 from ...topology.graph import Graph
-from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row
+from ..lab import Findings, Lab
+from ..rows import arithmetic, reported
 from . import networks
 
 INPUT = "an input of the model"
 COUNTED = "counted on the network as built"
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs."""
-    return []
 
 
 def findings(_lab: Lab) -> Findings:
@@ -47,10 +42,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict]:
         "switch-unit-ports": "see the ports counted on the Clos",
         "front-panel-ports": "see the ports counted on the grid",
     }
-    return [
-        row("macrame", printed[key], value, kind="reported", note=reasons.get(key, INPUT))
-        for key, value in ours.items()
-    ]
+    return [reported(printed[key], value, reasons.get(key, INPUT)) for key, value in ours.items()]
 
 
 def _counts(printed: dict[str, Number]) -> list[dict]:
@@ -66,15 +58,13 @@ def _counts(printed: dict[str, Number]) -> list[dict]:
         "switch-ports": int(_ports(clos_256).max()),
     }.items():
         exact = float(printed[key]["value"])
-        rows.append(row("macrame", printed[key], float(value), kind="arithmetic", tolerance=(exact, exact)))
+        rows.append(arithmetic(printed[key], float(value), (exact, exact)))
     between = int(_between(grid_1024).sum()) // 2
     rows.append(
-        row(
-            "macrame",
+        reported(
             printed["grid-1024-active-links"],
             float(grid_1024.terminals + between),
-            kind="reported",
-            note="contradicts the construction that the paper describes, which has 1024 + 448 cables",
+            "contradicts the construction that the paper describes, which has 1024 + 448 cables",
         )
     )
     return rows
@@ -85,15 +75,11 @@ def _reliability(printed: dict[str, Number]) -> list[dict]:
     bits = links * hours * 3600 * networks.LINK_MBITS_PER_S * 1e6
     note = "one over the bits of 1344 links in 200 hours; the printed limit needs 215 hours"
     return [
-        row(
-            "macrame",
-            printed["grid-1024-differential-share"],
-            100 * 448 / 1472,
-            kind="reported",
-            note="448 cables between switches, of 1472",
+        reported(
+            printed["grid-1024-differential-share"], 100 * 448 / 1472, "448 cables between switches, of 1472"
         ),
-        row("macrame", printed["test-duration"], None, kind="reported", note="link errors are not simulated"),
-        row("macrame", printed["link-error-rate"], 1 / bits, kind="reported", note=note),
+        reported(printed["test-duration"], None, "link errors are not simulated"),
+        reported(printed["link-error-rate"], 1 / bits, note),
     ]
 
 

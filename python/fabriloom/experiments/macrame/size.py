@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row, series
+from ..rows import predicted, reported, series
 from . import networks
 from .packet_length import gain
 from .pairs import as_pattern, neighbour_pairs
@@ -110,8 +110,8 @@ def _scaling_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
     loss, ci95 = (1 + total / 100) / 8 * 100 - 100, total_ci / 8
     note = "the cited analytical models are not ours; the simulated value is set beside them"
     return [
-        row("macrame", printed["clos-scaling"], loss, ci95=ci95, kind="predicted", tolerance=(-24.0, -16.0)),
-        row("macrame", printed["clos-scaling-analytic"], loss, ci95=ci95, kind="reported", note=note),
+        predicted(printed["clos-scaling"], loss, (-24.0, -16.0), ci95=ci95),
+        reported(printed["clos-scaling-analytic"], loss, note, ci95=ci95),
     ]
 
 
@@ -121,31 +121,25 @@ def _grid_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
     )
     mirror = printed["grid-256-systematic-worst"]
     return [
-        row(
-            "macrame",
+        predicted(
             printed["grid-256-systematic-best"],
             best.accepted_mbytes_per_s / 1000,
+            (1.8 * 0.97, 1.8 * 1.03),
             ci95=best.accepted_mbytes_per_s_ci95 / 1000,
-            kind="predicted",
-            tolerance=(1.8 * 0.97, 1.8 * 1.03),
         ),
-        row(
-            "macrame",
+        predicted(
             mirror,
             worst.accepted_mbytes_per_s,
+            (200 * 0.85, 200 * 1.15),
             ci95=worst.accepted_mbytes_per_s_ci95,
-            kind="predicted",
-            tolerance=(200 * 0.85, 200 * 1.15),
             variant="point mirror",
         ),
-        row(
-            "macrame",
+        reported(
             mirror,
             axis.accepted_mbytes_per_s,
+            "the paper does not say which mirror image; the point mirror is the worse one and is scored",
             ci95=axis.accepted_mbytes_per_s_ci95,
-            kind="reported",
             variant="axis mirror",
-            note="the paper does not say which mirror image; the point mirror is the worse one and is scored",
         ),
     ]
 
@@ -156,20 +150,13 @@ def _spread_rows(lab: Lab, printed: Number) -> list[dict[str, Any]]:
     scattered = [one.accepted_mbytes_per_s for one in lab.measure(_clos_pairs(lab.effort, SCATTERED_PAIRS))]
     note = "the first stage chooses a free link without knowing whether the second is free; see the page"
     return [
-        row(
-            "macrame",
+        predicted(
             printed,
             100 * (max(module) - min(module)) / max(module),
-            kind="predicted",
-            tolerance=(0.0, 1.0),
+            (0.0, 1.0),
             variant="pairs of whole modules",
         ),
-        row(
-            "macrame",
-            printed,
-            100 * (max(module) - min(scattered)) / max(module),
-            kind="reported",
-            note=note,
-            variant="scattered pairs too",
+        reported(
+            printed, 100 * (max(module) - min(scattered)) / max(module), note, variant="scattered pairs too"
         ),
     ]

@@ -14,7 +14,7 @@ import numpy as np
 from ...published import Number, numbers
 from ...results.statistics import mean_of_runs
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import row, series
+from ..rows import predicted, reported, series
 from . import networks
 from .latency import curve
 
@@ -125,10 +125,10 @@ def _mean_row(printed: Number, pool: Pooled, part: float | None) -> dict[str, An
     mean, ci95 = pool.mean_us()
     if part is None:
         note = "the paper's load is read as the one that is set; a set load of 50 % accepts less"
-        return row("macrame", printed, mean, ci95=ci95, kind="reported", note=note, variant="50 % accepted")
+        return reported(printed, mean, note, ci95=ci95, variant="50 % accepted")
     value = float(printed["value"])
     limits = (value * (1 - part), value * (1 + part))
-    return row("macrame", printed, mean, ci95=ci95, kind="predicted", tolerance=limits)
+    return predicted(printed, mean, limits, ci95=ci95)
 
 
 def _tail_row(printed: Number, pool: Pooled, times: float, variant: str) -> dict[str, Any]:
@@ -136,4 +136,4 @@ def _tail_row(printed: Number, pool: Pooled, times: float, variant: str) -> dict
     note = "the tail depends on the order of waiting heads, which is not published; FIFO is taken"
     if variant:
         note = "shows what the tail depends on"
-    return row("macrame", printed, share, ci95=ci95, kind="reported", note=note, variant=variant)
+    return reported(printed, share, note, ci95=ci95, variant=variant)

@@ -2,10 +2,3 @@
 
 ``docs/background/sci-retry.md`` describes how each figure is modelled, and where it agrees and where not.
 """
-
-from __future__ import annotations
-
-from . import delays, parts
-
-MODULES = (parts, delays)
-"""Each has ``scenarios(effort)``, the runs that it certainly needs, and ``findings(lab)``."""

@@ -9,7 +9,7 @@ from typing import Any
 from ...published import Number, numbers
 from ...results.statistics import mean_of_runs
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import near, row, series
+from ..rows import near, predicted, reported, row, series
 from . import networks
 
 DELAYS_NS = (1, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
@@ -129,23 +129,16 @@ def _throughput_rows(
     }
     none = retry_mbytes_per_s(measured[3, "exponential"][-1], 3)
     return [
-        *(row("sci-retry", printed[key], ours, kind="reported", note=GOODPUT) for key, ours in shown.items()),
+        *(reported(printed[key], ours, GOODPUT) for key, ours in shown.items()),
         *_nine_rows(printed, scored, ""),
-        row("sci-retry", printed["retry-3"], none, kind="predicted", tolerance=(0.0, 50.0)),
+        predicted(printed["retry-3"], none, (0.0, 50.0)),
     ]
 
 
 def _nine_rows(printed: dict[str, Number], ours: dict[str, float], variant: str) -> list[dict[str, Any]]:
     """Compare nine senders, with the tolerances of three."""
     return [
-        row(
-            "sci-retry",
-            printed[key],
-            value,
-            kind="predicted",
-            tolerance=near(printed[key], 0.15 if key == "gain-9" else 0.1),
-            variant=variant,
-        )
+        predicted(printed[key], value, near(printed[key], 0.15 if key == "gain-9" else 0.1), variant=variant)
         for key, value in ours.items()
     ]
 
@@ -167,7 +160,7 @@ def _alone_rows(printed: dict[str, Number], senders: int, points: list[Measured]
             ("retry-3", retry, "predicted", (0.0, 50.0), ""),
         ]
         return [
-            row("sci-retry", printed[key], ours, kind=kind, tolerance=limits, note=note, variant=ALONE)
+            row(printed[key], ours, kind=kind, tolerance=limits, note=note, variant=ALONE)
             for key, ours, kind, limits, note in scored
         ]
     found = {
@@ -197,15 +190,5 @@ def _order_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
         for key, values in ratios.items():
             mean, ci95 = mean_of_runs(values)
             variant = f"{senders} senders"
-            rows.append(
-                row(
-                    "sci-retry",
-                    printed[key],
-                    mean,
-                    kind="predicted",
-                    ci95=ci95,
-                    tolerance=(0.0, 0.999),
-                    variant=variant,
-                )
-            )
+            rows.append(predicted(printed[key], mean, (0.0, 0.999), ci95=ci95, variant=variant))
     return rows

@@ -8,16 +8,11 @@ from ...published import Number, numbers
 from ...technology import ring_technology
 from ...topology import build
 from ...topology.rings import Rings
-from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..lab import Findings, Lab
+from ..rows import arithmetic, near, reported
 from . import networks
 
 INPUT = "an input of the model"
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs."""
-    return []
 
 
 def findings(_lab: Lab) -> Findings:
@@ -39,7 +34,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "linear-first": 1,
         "exponential-base": 2,
     }
-    return [row("sci-retry", printed[key], value, kind="reported", note=INPUT) for key, value in ours.items()]
+    return [reported(printed[key], value, INPUT) for key, value in ours.items()]
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -53,11 +48,8 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "switch-ports": three.ports,
         "switch-share": 100 / three.rings,
     }
-    rows = [
-        row("sci-retry", printed[key], float(value), kind="arithmetic", tolerance=near(printed[key], 0.0))
-        for key, value in values.items()
-    ]
-    return [*rows, row("sci-retry", printed["nodes-most"], 64.0, kind="reported", note=limit)]
+    rows = [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
+    return [*rows, reported(printed["nodes-most"], 64.0, limit)]
 
 
 def _built(topology: dict[str, Any]) -> Rings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...published import numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import row, series
+from ..rows import predicted, series
 from . import networks
 
 PAIRS = (1, 2, 3, 4)
@@ -26,15 +26,7 @@ def findings(lab: Lab) -> Findings:
     printed = numbers("scinet")
     measured = lab.measure(_runs(lab.effort))
     each = [one.accepted_mbytes_per_s / (4 * pairs) for one, pairs in zip(measured, PAIRS, strict=True)]
-    rows = [
-        row(
-            "scinet",
-            printed["rate-halved"],
-            100 * each[1] / each[0],
-            kind="predicted",
-            tolerance=(45.0, 55.0),
-        )
-    ]
+    rows = [predicted(printed["rate-halved"], 100 * each[1] / each[0], (45.0, 55.0))]
     curves = [
         series(
             "6.17",

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..rows import near, predicted, row
 from . import networks
 from .curves import Sweep
 from .switch import MOST_ABOVE
@@ -56,7 +56,6 @@ def _throughput_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> li
     }
     rows = [
         row(
-            "scinet",
             printed[key],
             value,
             kind="calibrated" if key in CALIBRATED else "predicted",
@@ -67,7 +66,7 @@ def _throughput_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> li
     ]
     for key, sweep in sweeps.items():
         knee = printed[f"{key}-knee"]
-        rows.append(row("scinet", knee, sweep.knee(), kind="predicted", tolerance=near(knee, 0.0)))
+        rows.append(predicted(knee, sweep.knee(), near(knee, 0.0)))
     return rows
 
 
@@ -76,16 +75,16 @@ def _latency_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[
     for key, part in (("omega", 0.08), ("first", 0.08), ("second", 0.12)):
         number = printed[f"{key}-latency"]
         ours = sweeps[key].latency_below_ns()
-        rows.append(row("scinet", number, ours, kind="predicted", tolerance=near(number, part)))
+        rows.append(predicted(number, ours, near(number, part)))
     for key in ("omega", "first"):
         knee = printed[f"{key}-latency-knee"]
         ours = sweeps[key].latency_knee()
-        rows.append(row("scinet", knee, ours, kind="predicted", tolerance=near(knee, 0.0)))
+        rows.append(predicted(knee, ours, near(knee, 0.0)))
     above = {key: sweep.latency_above_ns()[1] for key, sweep in sweeps.items()}
     for key, unit in (("omega", 1.0), ("first", 1.0), ("second", 1000.0)):
         number = printed[f"{key}-latency-above"]
         limits = near(number, MOST_ABOVE)
-        rows.append(row("scinet", number, above[key] / unit, kind="predicted", tolerance=limits))
+        rows.append(predicted(number, above[key] / unit, limits))
     return rows
 
 
@@ -100,12 +99,9 @@ def _ratio_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[di
         "networks-fold": (output["second"] / output["omega"], 0.08),
         "first-latency-share": (100 * latency["first"] / latency["omega"], 0.12),
     }
-    rows = [
-        row("scinet", printed[key], value, kind="predicted", tolerance=near(printed[key], part))
-        for key, (value, part) in values.items()
-    ]
+    rows = [predicted(printed[key], value, near(printed[key], part)) for key, (value, part) in values.items()]
     number, share = printed["first-latency-above-share"], 100 * above["first"] / above["omega"]
-    rows.append(row("scinet", number, share, kind="predicted", tolerance=near(number, MOST_ABOVE)))
+    rows.append(predicted(number, share, near(number, MOST_ABOVE)))
     return rows
 
 

@@ -9,19 +9,14 @@ from ...published import Number, numbers
 from ...technology import RingTechnology, ring_technology
 from ...topology import build
 from ...topology.rings import Rings
-from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..lab import Findings, Lab
+from ..rows import arithmetic, near, reported
 from . import networks
 
 INPUT = "an input of the model"
 WORDS = "an expectation put into words, of no exact value"
 BANYANS = ("baseline", "omega", "flip", "butterfly", "indirect-cube", "generalized-cube")
 MIRRORS = ("flip", "indirect-cube")
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs."""
-    return []
 
 
 def findings(_lab: Lab) -> Findings:
@@ -54,7 +49,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "long-4-loss-input": 2000,
         "omega-input-most": 8000,
     }
-    return [row("scinet", printed[key], value, kind="reported", note=INPUT) for key, value in ours.items()]
+    return [reported(printed[key], value, INPUT) for key, value in ours.items()]
 
 
 def _pass_ns(tech: RingTechnology) -> float:
@@ -91,10 +86,7 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "banyan-closing": len(straight),
         "banyan-closing-two": len([kind for kind in straight if kind not in MIRRORS]),
     }
-    return [
-        row("scinet", printed[key], float(value), kind="arithmetic", tolerance=near(printed[key], 0.0))
-        for key, value in values.items()
-    ]
+    return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
 
 
 def closes(variant: str) -> bool:
@@ -123,10 +115,7 @@ def _sums(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "pairs-duplex": bus / 4,
         "pair-most": min(bus, port),
     }
-    return [
-        row("scinet", printed[key], value, kind="arithmetic", tolerance=near(printed[key], 0.0))
-        for key, value in values.items()
-    ]
+    return [arithmetic(printed[key], value, near(printed[key], 0.0)) for key, value in values.items()]
 
 
 def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -144,6 +133,4 @@ def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "second-latency-orders": (nan, "see the latencies above saturation"),
         "extrapolated-size": (nan, "a remark; only the size of 16 has printed results"),
     }
-    return [
-        row("scinet", printed[key], ours, kind="reported", note=note) for key, (ours, note) in notes.items()
-    ]
+    return [reported(printed[key], ours, note) for key, (ours, note) in notes.items()]

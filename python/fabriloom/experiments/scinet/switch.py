@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, row
+from ..rows import calibrated, near, predicted, reported, row
 from . import networks
 from .curves import Sweep
 
@@ -76,15 +76,13 @@ def _throughput_rows(
     rows = []
     for key, (one, kind, note) in outputs.items():
         limits = near(printed[key], 0.03)
-        rows.append(
-            row("scinet", printed[key], one.accepted_mbytes_per_s, kind=kind, tolerance=limits, note=note)
-        )
+        rows.append(row(printed[key], one.accepted_mbytes_per_s, kind=kind, tolerance=limits, note=note))
     for key, one in losses.items():
         limits = near(printed[key], 0.03)
-        rows.append(row("scinet", printed[key], one.lost_mbytes_per_s, kind="predicted", tolerance=limits))
+        rows.append(predicted(printed[key], one.lost_mbytes_per_s, limits))
     for key, sweep in knees.items():
         limits = near(printed[key], 0.0)
-        rows.append(row("scinet", printed[key], sweep.knee(), kind="predicted", tolerance=limits))
+        rows.append(predicted(printed[key], sweep.knee(), limits))
     return rows
 
 
@@ -96,18 +94,18 @@ def _latency_rows(
     for key, sweep in below.items():
         limits = near(printed[key], 0.08)
         ours = sweep.latency_below_ns()
-        rows.append(row("scinet", printed[key], ours, kind="calibrated", tolerance=limits, note=LATENCY))
+        rows.append(calibrated(printed[key], ours, limits, LATENCY))
     knee = printed["ringlet-latency-knee"]
-    rows.append(row("scinet", knee, ringlet.latency_knee(), kind="predicted", tolerance=near(knee, 0.0)))
+    rows.append(predicted(knee, ringlet.latency_knee(), near(knee, 0.0)))
     least, most = ringlet.latency_above_ns()
     number = printed["ringlet-latency-above-most"]
-    rows.append(row("scinet", printed["ringlet-latency-above-least"], least, kind="reported", note=LEAST))
+    rows.append(reported(printed["ringlet-latency-above-least"], least, LEAST))
     limits = near(number, MOST_ABOVE)
-    rows.append(row("scinet", number, most, kind="calibrated", tolerance=limits, note=ORDER))
+    rows.append(calibrated(number, most, limits, ORDER))
     for end, value in zip(("least", "most"), two.latency_above_ns(), strict=True):
         number = printed[f"long-latency-above-{end}"]
         limits = near(number, MOST_ABOVE)
-        rows.append(row("scinet", number, value / 1000, kind="predicted", tolerance=limits))
+        rows.append(predicted(number, value / 1000, limits))
     return rows
 
 
@@ -122,19 +120,16 @@ def _ratio_rows(printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sw
         "long-latency-half": (ringlet_ns / long_ns, 0.08),
         "loss-factor": (ringlet.at(1000).lost_mbytes_per_s / two.at(1000).lost_mbytes_per_s, 0.08),
     }
-    rows = [
-        row("scinet", printed[key], value, kind="predicted", tolerance=near(printed[key], part))
-        for key, (value, part) in values.items()
-    ]
+    rows = [predicted(printed[key], value, near(printed[key], part)) for key, (value, part) in values.items()]
     sevenfold = printed["over-sevenfold"]
-    rows.append(row("scinet", sevenfold, faster / slow, kind="predicted", tolerance=(7.0, 8.0)))
+    rows.append(predicted(sevenfold, faster / slow, (7.0, 8.0)))
     return rows
 
 
 def _without_row(lab: Lab, printed: Number) -> dict[str, Any]:
     ringlet, long = (one.accepted_mbytes_per_s for one in lab.measure(_without_locality(lab.effort)))
     # They are equal except for packets cut at the ends of the measured time: two in a thousand.
-    return row("scinet", printed, long / ringlet, kind="predicted", tolerance=(0.998, 1.002))
+    return predicted(printed, long / ringlet, (0.998, 1.002))
 
 
 def _figures(ringlet: Sweep, two: Sweep, four: Sweep) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from ...published import Number
 from ..lab import Lab, Scenario
 from ..moments import between_us
-from ..rows import row
+from ..rows import reported
 
 BUFFER_BYTES, BUFFERS = 64, 8
 SMALL_BYTES = 8
@@ -74,7 +74,4 @@ def full_from(sizes_bytes: Sequence[int], rates: Sequence[float]) -> int:
 
 def inputs(printed: dict[str, Number], values: dict[str, float]) -> list[dict[str, Any]]:
     """Return rows of the model's inputs."""
-    return [
-        row("scinet-testbeds", printed[key], value, kind="reported", note=INPUT)
-        for key, value in values.items()
-    ]
+    return [reported(printed[key], value, INPUT) for key, value in values.items()]

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...published import Number, numbers
 from ...technology import ring_technology
-from ..lab import Effort, Findings, Lab, Scenario
+from ..lab import Findings, Lab, Scenario
 from ..moments import between_us
-from ..rows import near, row, series
+from ..rows import calibrated, near, predicted, reported, series
 from . import hosts
 
 RATE = "byte_time of the preset pio-testbed-1"
@@ -18,11 +18,6 @@ SIZES = hosts.BLOCKS[:11]
 LARGE, HALF_BLOCK = 4096, 64
 TITLES = {"6.2": "Throughput on system 1", "6.3": "Latencies of remote read and write on system 1"}
 AXES = {"6.2": "throughput (MB/s)", "6.3": "latency (us)"}
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs: :func:`findings` starts them with ``lab.each``."""
-    return []
 
 
 def findings(lab: Lab) -> Findings:
@@ -78,20 +73,19 @@ def _rows(
     ratio = write[LARGE] / read[LARGE]
     from_bytes = hosts.full_from(list(write), list(write.values()))
     setup = printed["testbed-1-setup"]
-    paper = "scinet-testbeds"
     return [
-        row(paper, most, write[LARGE], kind="calibrated", tolerance=near(most, 0.03), note=RATE),
-        row(paper, half, share, kind="calibrated", tolerance=(45, 55), note=HALF),
-        row(paper, printed["testbed-1-half-block"], HALF_BLOCK, kind="reported", note="see its share"),
-        row(paper, full, from_bytes, kind="predicted", tolerance=near(full, 0.0)),
-        row(paper, slower, ratio, kind="predicted", tolerance=near(slower, 0.10)),
-        row(paper, setup, set_up_us, kind="predicted", tolerance=(0, setup["value"])),
+        calibrated(most, write[LARGE], near(most, 0.03), RATE),
+        calibrated(half, share, (45, 55), HALF),
+        reported(printed["testbed-1-half-block"], HALF_BLOCK, "see its share"),
+        predicted(full, from_bytes, near(full, 0.0)),
+        predicted(slower, ratio, near(slower, 0.10)),
+        predicted(setup, set_up_us, (0, setup["value"])),
     ]
 
 
 def _bounds(printed: dict[str, Number], small_us: float) -> list[dict[str, Any]]:
     return [
-        row("scinet-testbeds", printed[key], small_us, kind="predicted", tolerance=(0, printed[key]["value"]))
+        predicted(printed[key], small_us, (0, printed[key]["value"]))
         for key in ("testbed-latency", "testbed-latency-summary")
     ]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
-from ..lab import Effort, Findings, Lab, Scenario
+from ..lab import Findings, Lab
 from ..moments import between_us
-from ..rows import near, row, series
+from ..rows import calibrated, near, predicted, reported, row, series
 from . import hosts
 
 PAPER = "scinet-testbeds"
@@ -19,11 +19,6 @@ NOT_SLOWER = "eight buffers are not slower in the model"
 STREAMS = (1, 2, 4, 8)
 FIGURES = {1: ("6.4", "6.5"), 2: ("6.6", "6.9"), 4: ("6.7", "6.10"), 8: ("6.8", "6.11")}
 LARGE = 4096
-
-
-def scenarios(_effort: Effort) -> list[Scenario]:
-    """Return no runs: :func:`findings` starts them with ``lab.each``."""
-    return []
 
 
 def findings(lab: Lab) -> Findings:
@@ -53,24 +48,24 @@ def _streams(
     one, two, four, eight = (rates[count][sizes.index(LARGE)] for count in STREAMS)
     full = {count: hosts.full_from(sizes, values) for count, values in rates.items()}
     number = printed["testbed-2-one-stream"]
-    rows = [row(PAPER, number, one, kind="calibrated", tolerance=near(number, 0.03), note=ONE_STREAM)]
-    predicted = {
+    rows = [calibrated(number, one, near(number, 0.03), ONE_STREAM)]
+    scored = {
         "two-streams": (two / one, 0.1),
         "four-streams": (four / one, 0.1),
         "eight-streams": (eight, 0.1),
         "full-block": (full[1], 0.0),
         "block-growth": ((full[4] / full[1]) ** 0.5, 0.0),
     }
-    for key, (ours, part) in predicted.items():
+    for key, (ours, part) in scored.items():
         number = printed[f"testbed-2-{key}"]
-        rows.append(row(PAPER, number, ours, kind="predicted", tolerance=near(number, part)))
+        rows.append(predicted(number, ours, near(number, part)))
     shown = {
         "two-block": (full[2], COMBINED),
         "four-block": (full[4], COMBINED),
         "eight-block": (None, NOT_SLOWER),
     }
     for key, (ours, note) in shown.items():
-        rows.append(row(PAPER, printed[f"testbed-2-{key}"], ours, kind="reported", note=note))
+        rows.append(reported(printed[f"testbed-2-{key}"], ours, note))
     return rows
 
 
@@ -79,12 +74,12 @@ def _checks(
 ) -> list[dict[str, Any]]:
     block = printed["testbed-2-software-block"]
     full = hosts.full_from(sizes, checked) / 1024
-    rows = [row(PAPER, block, full, kind="predicted", tolerance=near(block, 0.0))]
+    rows = [predicted(block, full, near(block, 0.0))]
     for name, ours, note in (("latency", small_us, ""), ("software", slow_us, CHECKED)):
         ends = [printed[f"testbed-2-{name}-{end}"] for end in ("least", "most")]
         limits = (float(ends[0]["value"]), float(ends[1]["value"]))
         kind = "calibrated" if note else "predicted"
-        rows += [row(PAPER, end, ours, kind=kind, tolerance=limits, note=note) for end in ends]
+        rows += [row(end, ours, kind=kind, tolerance=limits, note=note) for end in ends]
     return rows
 
 
