@@ -59,6 +59,7 @@ def test_the_family_s_own_rule_arrives_without_a_cycle(
         assert_cycle(graph, cycle)
     else:
         assert cycle is None
+        assert routing.proved(graph, table) == (not how.get("universal")), "all entries show it at once"
     loads = routing.channel_loads(graph, table)
     assert loads.sum() / graph.terminals == pytest.approx(routing.mean_hops(graph, table))
     if not how.get("universal"):

@@ -214,6 +214,12 @@ impl RouteNetwork {
         routes::verify(&self.0, table.view(&self.0)?).map_err(words)
     }
 
+    /// Whether a look at the whole table proves that packets arrive and have no dependency cycle.
+    fn proved(&self, table: Columns<'_>, lanes: u32) -> PyResult<bool> {
+        let network = self.0.divided(lanes);
+        routes::proved(&network, table.view(&network)?).map_err(words)
+    }
+
     /// The groups of the table are of lanes, if there are several a link.
     #[pyo3(signature = (table, lanes=1))]
     fn dependency_cycle(&self, table: Columns<'_>, lanes: u32) -> PyResult<Option<Vec<u32>>> {

@@ -80,6 +80,7 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
         maker.terminals(to, &toward)?;
     }
+    maker.flush();
     for (place, &to) in options.via.iter().enumerate() {
         toward.reset(net.switches);
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
@@ -88,12 +89,19 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
     Ok(maker.finish(classes))
 }
 
+/// Columns that are written together: a line of the cache.
+const BLOCK: usize = 16;
+
 struct Maker<'a> {
     net: &'a Network,
     spread: Spread,
     columns: usize,
     /// Columns taken, where classes share them.
     taken: u32,
+    /// The last columns, row by row, not yet in the table: written one by one each entry would miss the cache.
+    block: Vec<u32>,
+    /// How many these are.
+    pending: usize,
     class_column: Vec<u32>,
     class_exit: Vec<u32>,
     /// Groups as the scheme allows them; those of the table itself if it is adaptive.
@@ -118,6 +126,8 @@ impl<'a> Maker<'a> {
             spread: options.spread,
             columns,
             taken: 0,
+            block: vec![],
+            pending: 0,
             class_column: vec![],
             class_exit: vec![],
             candidates: Groups::new(net),
@@ -169,15 +179,28 @@ impl<'a> Maker<'a> {
 
     /// Writes the column that terminals of a switch share.
     fn column(&mut self, to: u32, residents: &[u32], toward: &Toward) {
-        let column = self.take(residents);
+        self.take(residents);
         for &terminal in residents {
             let link = self.net.terminal_in[terminal as usize];
             self.class_exit[terminal as usize] = self.candidates.link(self.net, link) * 2;
         }
-        self.route[to as usize * self.columns + column] = OWN;
+        self.block.resize(self.net.switches * BLOCK, NONE);
+        self.block[to as usize * BLOCK + self.pending] = OWN;
         for &switch in &toward.order {
-            self.route[switch as usize * self.columns + column] = toward.group[switch as usize] * 2;
+            self.block[switch as usize * BLOCK + self.pending] = toward.group[switch as usize] * 2;
         }
+        self.pending += 1;
+        if self.pending == BLOCK {
+            self.flush();
+        }
+    }
+
+    /// Puts the last columns into the table.
+    fn flush(&mut self) {
+        let (last, pending) = (self.taken as usize, std::mem::take(&mut self.pending));
+        let rows = self.route.chunks_exact_mut(self.columns.max(1)).zip(self.block.chunks_exact(BLOCK));
+        rows.for_each(|(row, own)| row[last - pending..last].copy_from_slice(&own[..pending]));
+        self.block.fill(NONE);
     }
 
     /// Returns the next column, from now on that of these classes.

@@ -16,6 +16,8 @@ pub struct Groups {
     of_link: Vec<u32>,
     of_edge: Vec<u32>,
     of_set: HashMap<Box<[u32]>, u32>,
+    /// Per switch: the set of edges that was asked for last, and its group; the next is mostly the same.
+    last: Vec<(Vec<u32>, u32)>,
 }
 
 impl Groups {
@@ -28,6 +30,7 @@ impl Groups {
             of_link: vec![NONE; network.links()],
             of_edge: vec![NONE; network.edges()],
             of_set: HashMap::new(),
+            last: vec![(vec![], NONE); network.switches],
         }
     }
 
@@ -60,13 +63,23 @@ impl Groups {
         if let &[edge] = edges {
             return self.edge(network, edge);
         }
-        if let Some(&group) = self.of_set.get(edges) {
-            return group;
+        let switch = network.edge_source[edges[0] as usize];
+        let (known, group) = &self.last[switch as usize];
+        if known == edges {
+            return *group;
         }
-        let mut links: Vec<u32> = edges.iter().flat_map(|&edge| network.edge_links(edge)).copied().collect();
-        links.sort_unstable();
-        let group = self.push(network.edge_source[edges[0] as usize], &links);
-        self.of_set.insert(edges.into(), group);
+        let group = self.of_set.get(edges).copied().unwrap_or_else(|| {
+            let links = edges.iter().flat_map(|&edge| network.edge_links(edge)).copied();
+            let mut links: Vec<u32> = links.collect();
+            links.sort_unstable();
+            let group = self.push(switch, &links);
+            self.of_set.insert(edges.into(), group);
+            group
+        });
+        let (known, last) = &mut self.last[switch as usize];
+        known.clear();
+        known.extend_from_slice(edges);
+        *last = group;
         group
     }
 

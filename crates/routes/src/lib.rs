@@ -20,6 +20,7 @@ mod network;
 mod phases;
 mod reach;
 mod rings;
+mod runs;
 mod shortest;
 mod updown;
 mod verify;
@@ -41,6 +42,7 @@ pub use rings::{
     BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,
     ring_loads, torus_route,
 };
+pub use runs::proved;
 pub use shortest::{LeastWeight, NextHops, ShortestPath};
 pub use updown::{UpDown, depth_keys};
 pub use verify::verify;

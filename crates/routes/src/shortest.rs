@@ -54,10 +54,10 @@ impl Scheme for ShortestPath {
 pub struct LeastWeight {
     /// Per destination switch, then per switch: the weight of the paths, or [`NONE`] without one.
     pub distance: Vec<u32>,
-    weight: Vec<u32>,
-    /// Per switch: source and weight of the edges that enter it.
-    into: Vec<Vec<(u32, u32)>>,
-    edges: Vec<u32>,
+    /// Per switch: source, weight and number of the edges that enter it.
+    into: Vec<Vec<(u32, u32, u32)>>,
+    /// Per switch: the edges with which the paths of least weight begin.
+    first: Vec<Vec<u32>>,
 }
 
 impl LeastWeight {
@@ -68,11 +68,11 @@ impl LeastWeight {
         }
         let first = (0..net.edges() as u32).map(|edge| weight[net.edge_links(edge)[0] as usize]);
         let weight: Vec<u32> = first.collect();
-        let end = |&edge: &u32| (net.edge_source[edge as usize], weight[edge as usize]);
+        let end = |&edge: &u32| (net.edge_source[edge as usize], weight[edge as usize], edge);
         let into =
             (0..net.switches as u32).map(|switch| net.in_edges(switch).iter().map(end).collect()).collect();
         let distance = vec![NONE; net.switches * net.switches];
-        Ok(Self { distance, weight, into, edges: vec![] })
+        Ok(Self { distance, into, first: vec![vec![]; net.switches] })
     }
 }
 
@@ -99,23 +99,26 @@ impl Scheme for LeastWeight {
                 if switch != to {
                     out.order.push(switch);
                 }
-                for &(source, weight) in &self.into[switch as usize] {
+                for &(source, weight, edge) in &self.into[switch as usize] {
                     let longer = length.saturating_add(weight);
-                    if longer < distance[source as usize] {
-                        distance[source as usize] = longer;
+                    let known = &mut distance[source as usize];
+                    if longer > *known {
+                        continue;
+                    }
+                    let first = &mut self.first[source as usize];
+                    if longer < *known {
+                        *known = longer;
+                        first.clear();
                         open.entry(longer).or_default().push(source);
                     }
+                    first.push(edge);
                 }
             }
         }
         for &switch in &out.order {
-            let left = |edge: u32| distance[net.edge_target[edge as usize] as usize];
-            let least = |&&edge: &&u32| {
-                left(edge).checked_add(self.weight[edge as usize]) == Some(distance[switch as usize])
-            };
-            self.edges.clear();
-            self.edges.extend(net.out_edges(switch).iter().filter(least));
-            out.group[switch as usize] = groups.edges(net, &self.edges);
+            let edges = &mut self.first[switch as usize];
+            edges.sort_unstable();
+            out.group[switch as usize] = groups.edges(net, edges);
         }
         Ok(())
     }

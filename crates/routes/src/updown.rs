@@ -12,6 +12,10 @@ use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 pub struct UpDown {
     height: Vec<i64>,
     highest_first: Vec<u32>,
+    /// Per switch: edges that climb from it, with their ends.
+    ups: Vec<Vec<(u32, u32)>>,
+    /// Per switch: the edges down that begin a shortest path.
+    downs: Vec<Vec<u32>>,
     distance: Vec<u32>,
     edges: Vec<u32>,
 }
@@ -21,17 +25,58 @@ impl UpDown {
     pub fn new(height: Vec<i64>) -> Self {
         let mut highest_first: Vec<u32> = (0..height.len() as u32).collect();
         highest_first.sort_by_key(|&switch| std::cmp::Reverse(height[switch as usize]));
-        Self { height, highest_first, distance: vec![], edges: vec![] }
+        let downs = vec![vec![]; height.len()];
+        Self { height, highest_first, ups: vec![], downs, distance: vec![], edges: vec![] }
     }
 
-    fn climbs(&self, net: &Network, edge: u32) -> bool {
-        let edge = edge as usize;
-        self.height[net.edge_target[edge] as usize] > self.height[net.edge_source[edge] as usize]
+    fn prepare(&mut self, net: &Network) -> Result<(), RouteError> {
+        if self.height.len() != net.switches {
+            return Err(RouteError::text("up-down routing needs one height per switch"));
+        }
+        if self.ups.is_empty() {
+            let height = |switch: u32| self.height[switch as usize];
+            let up = |&edge: &u32| (edge, net.edge_target[edge as usize]);
+            let climbs = |switch: u32| {
+                net.out_edges(switch).iter().map(up).filter(move |&(_, end)| height(end) > height(switch))
+            };
+            self.ups = (0..net.switches as u32).map(|switch| climbs(switch).collect()).collect();
+        }
+        Ok(())
     }
 
-    fn falls(&self, net: &Network, edge: u32) -> bool {
-        let edge = edge as usize;
-        self.height[net.edge_target[edge] as usize] < self.height[net.edge_source[edge] as usize]
+    /// Finds the shortest ways down to a switch, breadth first.
+    fn descend(&mut self, net: &Network, groups: &mut Groups, to: u32, out: &mut Toward) {
+        self.distance.clear();
+        self.distance.resize(net.switches, NONE);
+        self.distance[to as usize] = 0;
+        out.order.clear();
+        out.order.push(to);
+        let mut next = 0;
+        while let Some(&switch) = out.order.get(next) {
+            next += 1;
+            let farther = self.distance[switch as usize] + 1;
+            for &edge in net.in_edges(switch) {
+                let source = net.edge_source[edge as usize];
+                if self.height[source as usize] <= self.height[switch as usize] {
+                    continue;
+                }
+                let known = &mut self.distance[source as usize];
+                if *known == NONE {
+                    *known = farther;
+                    out.order.push(source);
+                    self.downs[source as usize].clear();
+                }
+                if *known == farther {
+                    self.downs[source as usize].push(edge);
+                }
+            }
+        }
+        out.order.remove(0);
+        for &switch in &out.order {
+            let edges = &mut self.downs[switch as usize];
+            edges.sort_unstable();
+            out.group[switch as usize] = groups.edges(net, edges);
+        }
     }
 }
 
@@ -43,37 +88,24 @@ impl Scheme for UpDown {
         to: u32,
         out: &mut Toward,
     ) -> Result<(), RouteError> {
-        if self.height.len() != net.switches {
-            return Err(RouteError::text("up-down routing needs one height per switch"));
-        }
-        let mut distance = std::mem::take(&mut self.distance);
-        backward(net, to, |edge| self.falls(net, edge), &mut distance, &mut out.order);
-        let mut edges = std::mem::take(&mut self.edges);
-        for &switch in &out.order {
-            let nearer = distance[switch as usize] - 1;
-            let shorter = |edge: u32| distance[net.edge_target[edge as usize] as usize] == nearer;
-            edges.clear();
-            edges.extend(net.out_edges(switch).iter().filter(|&&e| self.falls(net, e) && shorter(e)));
-            out.group[switch as usize] = groups.edges(net, &edges);
-        }
+        self.prepare(net)?;
+        self.descend(net, groups, to, out);
         for &switch in &self.highest_first {
-            if distance[switch as usize] != NONE {
+            if self.distance[switch as usize] != NONE {
                 continue;
             }
-            let ups = || net.out_edges(switch).iter().copied().filter(|&edge| self.climbs(net, edge));
-            let beyond = |edge: u32| distance[net.edge_target[edge as usize] as usize];
-            let best = ups().map(beyond).min().unwrap_or(NONE);
+            let ups = &self.ups[switch as usize];
+            let beyond = |&(_, end): &(u32, u32)| self.distance[end as usize];
+            let best = ups.iter().map(beyond).min().unwrap_or(NONE);
             if best == NONE {
                 continue;
             }
-            edges.clear();
-            edges.extend(ups().filter(|&edge| beyond(edge) == best));
-            out.group[switch as usize] = groups.edges(net, &edges);
+            self.edges.clear();
+            self.edges.extend(ups.iter().filter(|up| beyond(up) == best).map(|up| up.0));
+            out.group[switch as usize] = groups.edges(net, &self.edges);
             out.order.push(switch);
-            distance[switch as usize] = best + 1;
+            self.distance[switch as usize] = best + 1;
         }
-        self.distance = distance;
-        self.edges = edges;
         Ok(())
     }
 }

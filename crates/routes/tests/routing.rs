@@ -2,7 +2,8 @@
 
 use fabriloom_routes::{
     DimensionOrder, NONE, Network, NextHops, OWN, Options, Scheme, SelfRouting, ShortestPath, Spread, Table,
-    Traffic, UpDown, View, Wrap, assemble, dependency_cycle, depth_keys, loads, path, verify,
+    Traffic, UpDown, View, Wrap, assemble, channel_order, dependency_cycle, depth_keys, loads, path, proved,
+    verify,
 };
 use proptest::prelude::*;
 
@@ -274,11 +275,50 @@ proptest! {
         let legal = whole(&net, UpDown::new(heights), spread, &[]);
         prop_assert_eq!(verify(&net, legal.view()), Ok(()));
         prop_assert_eq!(dependency_cycle(&net, legal.view()).unwrap(), None);
+        prop_assert!(proved(&net, legal.view()).unwrap());
         for view in [short.view(), legal.view()] {
             for target in 0..net.terminals as u32 {
                 let way = path(&net, view, 0, target, None).unwrap();
                 prop_assert_eq!(net.link_target[way[way.len() - 1] as usize], net.switches as u32 + target);
             }
+        }
+    }
+
+    /// Following the packets class by class is the judge. Entries are also moved, taken away or made to strip a header.
+    #[test]
+    fn what_runs_prove_is_so_when_packets_are_followed(
+        (net, is_legal) in (graphs(), any::<bool>()),
+        (spread, shared_above) in (spreads(), prop_oneof![Just(0), Just(usize::MAX)]),
+        wrong in proptest::collection::vec((any::<usize>(), any::<usize>(), 0..4), 0..4),
+    ) {
+        let options = Options { spread, via: &[], shared_above };
+        let table = if is_legal {
+            assemble(&net, &mut UpDown::new(depth_keys(&net, 0)), options)
+        } else {
+            assemble(&net, &mut ShortestPath::new(NextHops::All), options)
+        };
+        let mut table = table.unwrap();
+        let columns = table.route.len() / net.switches;
+        for (place, from, how) in wrong {
+            let place = place % table.route.len();
+            let other = table.route[place / columns * columns + from % columns];
+            let own = table.route[place];
+            table.route[place] = match how {
+                0 => NONE,
+                1 if own < OWN => own | 1,
+                _ if own == OWN || other == OWN => own,
+                _ => other,
+            };
+        }
+        let whole = Whole::new(&net, table, &[]);
+        let arrives = verify(&net, whole.view());
+        if proved(&net, whole.view()).unwrap() {
+            prop_assert_eq!(&arrives, &Ok(()));
+        }
+        if arrives.is_ok() {
+            let order = channel_order(&net, whole.view()).unwrap();
+            prop_assert_eq!(order.is_some(), dependency_cycle(&net, whole.view()).unwrap().is_none());
+            prop_assert!(order.is_some() || !proved(&net, whole.view()).unwrap());
         }
     }
 

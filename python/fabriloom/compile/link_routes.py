@@ -65,12 +65,28 @@ class LinkRoutes:
             halves = self.classes.halves or (None,)
             ways = [self._on_lanes(own, half) for own in self.classes.lanes for half in halves]
             self.lane_table = routing.by_class(ways)
+            self._free: set[tuple[int, int]] = set()
+            """Tables of planes, and numbers of lanes, that are known to be without a dependency cycle."""
+            self._check_arrival()
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
         self.distributions = distributions_of(scenario, graph, self.technology, self.table)
         """Targets that stand for several terminals."""
         self.addresses = addresses_of(scenario, graph, self.technology, self.table)
         """Address bytes in front of headers, deleted on the path."""
+
+    def _check_arrival(self) -> None:
+        """Raise RoutingError if packets do not arrive.
+
+        Where all entries of a table prove that none wait in a cycle, they prove that too; the packets of
+        other tables are followed.
+        """
+        for graph, table in {id(table): (graph, table) for graph, table in self.planes}.values():
+            ways = {len(own): self._as_waited_for(graph, table, own) for own in self._waiting_apart()}
+            free = {(id(table), lanes) for lanes, way in ways.items() if routing.proved(graph, way, lanes)}
+            if not free:
+                routing.verify(graph, table)
+            self._free |= free
 
     @property
     def layers(self) -> int:
@@ -100,6 +116,8 @@ class LinkRoutes:
             return distribution_cycle(self.graph, self.table, self.distributions)
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             for own in self._waiting_apart():
+                if (id(table), len(own)) in self._free:
+                    continue
                 found = routing.dependency_cycle(graph, self._as_waited_for(graph, table, own), len(own))
                 if found is not None:
                     return self._lanes_of(found, own, plane.first_link)
@@ -313,7 +331,6 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
             own = dict(parameters)
             fill_routing(own, plane.graph.family)
             table = routing.build(plane.graph, **own)
-            routing.verify(plane.graph, table)
             known[id(plane.graph)] = table
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
 

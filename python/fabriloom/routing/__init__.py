@@ -20,6 +20,7 @@ from .check import (
     mean_way,
     path,
     phases_cycle,
+    proved,
     verify,
     ways_of,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "phases_cycle",
     "port_route",
     "ports_together",
+    "proved",
     "together",
     "verify",
     "ways_of",

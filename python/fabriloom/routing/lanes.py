@@ -99,12 +99,10 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     blocks = [slice(first, first + count) for first in range(0, len(table.rows), count)]
     exits = _exit_keys(parts[-1], table.shared)
     found, place = _numbered([exits, *(_keys(parts, sizes, rows) for rows in blocks)], math.prod(sizes))
-    rows_of = np.full(table.rows.shape, NONE, np.uint32)
+    rows_of = np.empty(table.rows.shape, np.uint32)
     for rows, entry in zip(blocks, place[1:], strict=True):
         old = table.rows[rows]
-        used = old < OWN
-        rows_of[rows][used] = entry * 2 + (old[used] & 1)
-        rows_of[rows][old == OWN] = OWN
+        rows_of[rows] = np.where(old < OWN, entry * 2 + (old & 1), old)
     start, links = _all_members(parts, sizes, found, lanes)
     return replace(
         table,
@@ -134,26 +132,30 @@ def _exits(shared: Shared, number: Ints) -> Shared:
     return Shared(shared.column, exits)
 
 
-def _numbered(keys: list[Ints], most: int) -> tuple[Ints, list[NDArray[Any]]]:
-    """Return the different keys, all below ``most``, in order, and the place of each key among them."""
+def _numbered(keys: list[NDArray[Any]], most: int) -> tuple[Ints, list[NDArray[Any]]]:
+    """Return the different keys below ``most``, in order, and the place of each key among them."""
     if most > _MOST_MARKED:
         found = np.unique(np.concatenate([np.zeros(0, np.int64), *map(np.unique, keys)]))
+        found = found[found < most]
         return found, [np.searchsorted(found, block) for block in keys]
-    marked = np.zeros(most, bool)
+    marked = np.zeros(most + 1, bool)
     for block in keys:
         marked[block] = True
     place = np.cumsum(marked, dtype=np.uint32) - np.uint32(1)
-    return np.flatnonzero(marked), [place[block] for block in keys]
+    return np.flatnonzero(marked[:most]), [place[block] for block in keys]
 
 
-def _keys(parts: list[_Part], sizes: list[int], rows: slice) -> Ints:
-    """Return a number for the groups and sets of lanes of every entry of some rows that leads somewhere."""
-    used = parts[-1].table.rows[rows] < OWN
-    key = np.zeros(int(used.sum()), np.int64)
+def _keys(parts: list[_Part], sizes: list[int], rows: slice) -> NDArray[Any]:
+    """Return a number for the groups and sets of lanes of every entry of some rows; the product of ``sizes``
+    for one that leads nowhere.
+    """
+    most = math.prod(sizes)
+    number = np.uint32 if most < OWN else np.int64
+    key = np.zeros((), number)
     for part, size in zip(parts, sizes, strict=True):
-        group = (part.table.rows[rows][used] >> 1).astype(np.int64)
-        key = key * size + group * len(part.sets) + part.kinds[rows][used]
-    return key
+        own = (part.table.rows[rows] >> 1).astype(number) * number(len(part.sets))
+        key = key * number(size) + own + part.kinds[rows].astype(number)
+    return np.where(parts[-1].table.rows[rows] < OWN, key, number(most))
 
 
 def _all_members(parts: list[_Part], sizes: list[int], found: Ints, lanes: int) -> tuple[Ints, Ints]:

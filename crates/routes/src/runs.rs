@@ -1,0 +1,186 @@
+//! What a table says of itself by its runs: neighbouring columns with the same entry at a switch, looked at together.
+//!
+//! All entries count here, also those that no packet meets. If each leads on, to its own terminal at last, and nothing
+//! waits in a cycle, then all packets arrive, because one that went round for ever would wait in a cycle, too. Trees of
+//! thousands of switches have a few runs at each. Where this proves nothing, packets have to be followed class by class.
+
+use crate::depend::component;
+use crate::view::Targets;
+use crate::{NONE, Network, OWN, RouteError, View};
+
+/// With more runs than this, and than a quarter of the entries, they save nothing.
+const FEW: usize = 1 << 20;
+
+/// More waits than this are taken together by switches.
+const MANY: usize = 1 << 26;
+
+/// Whether the runs of a table prove that all packets arrive and that none wait in a cycle; if not, [`crate::verify`]
+/// and [`crate::dependency_cycle`] say more.
+pub fn proved(net: &Network, view: View<'_>) -> Result<bool, RouteError> {
+    view.check(net)?;
+    Ok(prove(net, view))
+}
+
+/// The same of a table that has been checked.
+pub(crate) fn prove(net: &Network, view: View<'_>) -> bool {
+    if !view.via_switch.is_empty() || net.switches == 0 {
+        return false;
+    }
+    let targets = view.targets(net);
+    let Some(runs) = Runs::new(net, view, &targets).filter(|runs| runs.end()) else { return false };
+    [false, true].into_iter().any(|coarse| runs.waits(coarse).is_some_and(|next| component(&next).is_none()))
+}
+
+struct Runs<'a> {
+    net: &'a Network,
+    view: View<'a>,
+    targets: &'a Targets,
+    /// Per switch and one more: its first run.
+    start: Vec<usize>,
+    /// Per run: the column after its last one, and the entry.
+    runs: Vec<(u32, u32)>,
+    /// Per column: the terminal that it leads to, if only one class has it.
+    terminal: Vec<u32>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(net: &'a Network, view: View<'a>, targets: &'a Targets) -> Option<Self> {
+        let columns = view.columns(net);
+        if columns == 0 {
+            return None;
+        }
+        let mut terminal = vec![NONE; columns];
+        for (number, &class) in (0u32..).zip(view.terminal_class) {
+            let first = std::mem::replace(&mut terminal[view.column(class) as usize], number);
+            if first != NONE && !view.is_shared() {
+                return None;
+            }
+        }
+        let (mut start, mut runs) = (vec![0], vec![]);
+        for row in view.route.chunks_exact(columns) {
+            let mut last = row[0];
+            for (column, &entry) in (0u32..).zip(row) {
+                if entry != last {
+                    runs.push((column, last));
+                    last = entry;
+                }
+            }
+            runs.push((columns as u32, last));
+            start.push(runs.len());
+            if runs.len() > FEW.max(view.route.len() / 4) {
+                return None;
+            }
+        }
+        Some(Self { net, view, targets, start, runs, terminal })
+    }
+
+    fn of(&self, switch: u32) -> &[(u32, u32)] {
+        &self.runs[self.start[switch as usize]..self.start[switch as usize + 1]]
+    }
+
+    /// Whether packets can begin everywhere, and what leads to a terminal leads to the right one.
+    fn end(&self) -> bool {
+        let switches = self.net.switches as u32;
+        // No terminal has the number NONE of a column without one.
+        let ends_at = |group: u32, terminal: u32| matches!(self.targets.of(group), &[(vertex, _)] if vertex.checked_sub(switches) == Some(terminal));
+        let right = |switch: u32| {
+            let (mut first, starts) = (0, self.net.senders(switch) > 0);
+            self.of(switch).iter().all(|&(end, entry)| {
+                let column = std::mem::replace(&mut first, end);
+                match entry {
+                    NONE => !starts,
+                    OWN if self.view.is_shared() => true,
+                    _ if entry & 1 == 1 => false,
+                    _ if self.targets.of(entry >> 1).iter().all(|&(vertex, _)| vertex < switches) => true,
+                    _ => {
+                        !self.view.is_shared()
+                            && end == column + 1
+                            && ends_at(entry >> 1, self.terminal[column as usize])
+                    }
+                }
+            })
+        };
+        let exits = (0u32..).zip(self.view.terminal_class).all(|(terminal, &class)| {
+            let exit = self.view.class_exit.get(class as usize).copied();
+            exit.is_none_or(|exit| {
+                exit & 1 == 0 && (exit as usize >> 1) < self.view.groups() && ends_at(exit >> 1, terminal)
+            })
+        });
+        exits && (0..switches).all(right)
+    }
+
+    /// Returns what waits for what: links for their ways on, these for groups, and groups for their links. A way on is
+    /// that of a group over one neighbour, or `coarse` over any: a switch. None if these are too many, or one leads nowhere.
+    fn waits(&self, coarse: bool) -> Option<Vec<Vec<u32>>> {
+        let (links, groups, switches) =
+            (self.net.links() as u32, self.view.groups() as u32, self.net.switches);
+        let mut next: Vec<Vec<u32>> = vec![vec![]; links as usize];
+        next.extend((0..groups).map(|group| self.view.group(group).to_vec()));
+        if coarse {
+            next.resize(next.len() + switches, vec![]);
+            for (list, &end) in
+                next.iter_mut().zip(&self.net.link_target).filter(|(_, end)| (**end as usize) < switches)
+            {
+                list.push(links + groups + end);
+            }
+        }
+        let (mut seen, mut way, mut count) = (vec![0; groups as usize], 0, 0);
+        for switch in 0..switches as u32 {
+            let mut first = 0;
+            let mut own: Vec<(u32, u32, u32)> = self
+                .of(switch)
+                .iter()
+                .map(|&(end, entry)| (entry, std::mem::replace(&mut first, end), end))
+                .filter(|run| run.0 != NONE && run.0 != OWN)
+                .collect();
+            own.sort_unstable();
+            for same in own.chunk_by(|one, other| one.0 == other.0) {
+                let group = same[0].0 >> 1;
+                for &(vertex, _) in self.targets.of(group).iter().filter(|end| (end.0 as usize) < switches) {
+                    // Each way, or switch, has each group once.
+                    way = if coarse { vertex + 1 } else { way + 1 };
+                    let mut after = vec![];
+                    for &(_, begin, end) in same {
+                        self.onward(vertex, begin, end, |entry| {
+                            if entry != OWN && seen[entry as usize >> 1] != way {
+                                seen[entry as usize >> 1] = way;
+                                after.push(links + (entry >> 1));
+                            }
+                        })?;
+                    }
+                    count += after.len();
+                    if coarse {
+                        next[(links + groups + vertex) as usize].append(&mut after);
+                        continue;
+                    }
+                    let place = next.len() as u32;
+                    for &link in
+                        self.view.group(group).iter().filter(|&&l| self.net.link_target[l as usize] == vertex)
+                    {
+                        next[link as usize].push(place);
+                    }
+                    next.push(after);
+                    if count > MANY {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(next)
+    }
+
+    /// Calls with the entries of a switch for some columns; None if one is missing.
+    fn onward(&self, switch: u32, begin: u32, end: u32, mut call: impl FnMut(u32)) -> Option<()> {
+        let runs = self.of(switch);
+        for &(last, entry) in &runs[runs.partition_point(|run| run.0 <= begin)..] {
+            if entry == NONE {
+                return None;
+            }
+            call(entry);
+            if last >= end {
+                break;
+            }
+        }
+        Some(())
+    }
+}
