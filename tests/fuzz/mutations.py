@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 WORDS = [
@@ -56,7 +57,7 @@ VALUES: list[Any] = [
 ]
 
 
-def damaged(good: bytes, others: list[bytes], dice: random.Random) -> bytes:
+def damaged(good: bytes, others: Sequence[bytes], dice: random.Random) -> bytes:
     """``good`` with some changes; now and then a piece of one of the ``others``."""
     text = bytearray(good)
     for _ in range(dice.choice((1, 1, 1, 2, 3, 6, 15))):

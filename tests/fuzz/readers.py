@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,14 +59,16 @@ class Reader:
     errors: tuple[type[Exception], ...]
     kind: str = "text"
 
-    def draw(self, dice: random.Random) -> bytes:
-        """A damaged file."""
-        good = dice.choice(self.good)
+    def draw(self, dice: random.Random, pool: Sequence[bytes] = ()) -> bytes:
+        """A damaged file, of those in a pool or of the good ones."""
+        pool = pool or self.good
+        good = dice.choice(pool)
         if self.kind == "json" and dice.random() < 0.6:
-            return changed_json(good, dice)
+            with contextlib.suppress(ValueError, RecursionError):
+                return changed_json(good, dice)
         if self.kind == "csv" and dice.random() < 0.6:
             return changed_fields(good, b",", dice)
-        return damaged(good, self.good, dice)
+        return damaged(good, pool, dice)
 
 
 def _traffic(pattern: dict[str, Any]) -> Callable[[Path], object]:

@@ -1,7 +1,8 @@
 """Fuzz targets, one for each reader of files: whatever the bytes, data or a user's error, in bounded time.
 
-In the ordinary tests a few inputs of each kind; ``FABRILOOM_FUZZ=100000 pytest tests/fuzz -m soak`` draws as
-many, other ones for each ``FABRILOOM_FUZZ_SEED``. A failure names the seed of its input, see ``draw``.
+In the ordinary tests a few inputs of each kind, and those that are kept. ``make soak``, or
+``pytest tests/fuzz -m soak``, finds more by the lines that they reach; with ``FABRILOOM_EXPECT=write`` they
+are kept. A failure prints its input, packed as the kept ones are: put that line into ``kept``.
 """
 
 from __future__ import annotations
@@ -13,58 +14,41 @@ from pathlib import Path
 
 import pytest
 
+from . import guided
+from .guided import attempt
 from .mutations import damaged
 from .readers import READERS
 
-MANY = int(os.environ.get("FABRILOOM_FUZZ", "100000"))
-FIRST = int(os.environ.get("FABRILOOM_FUZZ_SEED", "1")) * 10**9
-SOAK_S = float(os.environ.get("FABRILOOM_SOAK_SECONDS", "inf")) / (len(READERS) + 1)
+SEED = os.environ.get("FABRILOOM_SEEDS") or str(time.time_ns())
+SOAK_S = float(os.environ.get("FABRILOOM_SOAK_SECONDS", "600")) / (len(READERS) + 1)
 """The share of each target in the time of `make soak`."""
-LONGEST_S = 10.0
-"""Of processor time for one input of at most 200 kB; nearly all take milliseconds."""
-
-
-def attempt(name: str, seed: int, folder: Path) -> None:
-    """One damaged file through its reader."""
-    reader = READERS[name]
-    content = reader.draw(random.Random(seed))
-    file = folder / f"input{reader.suffix}"
-    file.write_bytes(content)
-    began = time.process_time()
-    try:
-        reader.read(file)
-    except reader.errors as error:
-        str(error).encode()  # every message can be printed
-    except Exception as error:
-        raise AssertionError(f"{name}, seed {seed}: {type(error).__name__}: {error}") from error
-    took_s = time.process_time() - began
-    assert took_s < LONGEST_S, f"{name}, seed {seed}: {took_s:.1f} s"
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_some_damaged_files(name: str, tmp_path: Path) -> None:
     for seed in range(40):
-        attempt(name, seed, tmp_path)
+        attempt(name, READERS[name].draw(random.Random(seed)), tmp_path)
 
 
-def test_a_carriage_return_by_itself(tmp_path: Path) -> None:
-    """It ends a line for one reader of CSV and not for the other: two columns without a name were a fault."""
-    attempt("permutation.csv", 700010364, tmp_path)
-
-
-def test_half_a_character_in_a_label(tmp_path: Path) -> None:
-    """JSON can contain it; the library that draws fails on it."""
-    attempt("report.html", 77000003547, tmp_path)
+@pytest.mark.parametrize("name", READERS)
+def test_kept_files(name: str, tmp_path: Path) -> None:
+    """Those that reach lines that no good file reaches, and those that once were faults."""
+    for content in guided.kept(name):
+        attempt(name, content, tmp_path)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", READERS)
-def test_many_damaged_files(name: str, tmp_path: Path) -> None:
-    ends_s, count = time.monotonic() + SOAK_S, 0
-    while count < MANY and time.monotonic() < ends_s:
-        attempt(name, FIRST + count, tmp_path)
+def test_files_that_reach_new_lines(name: str, tmp_path: Path) -> None:
+    pool = [*READERS[name].good, *guided.kept(name)]
+    ends_s, count, first = time.monotonic() + SOAK_S, 0, len(pool)
+    for _ in guided.explored(name, random.Random(f"{name} {SEED}"), tmp_path, pool):
         count += 1
-    print(f"{name}: {count} damaged files")
+        if time.monotonic() > ends_s:
+            break
+    print(f"{name}: {count} damaged files, {len(pool) - first} of them reach new lines")
+    if os.environ.get("FABRILOOM_EXPECT") == "write":
+        guided.keep(name, pool, tmp_path)
 
 
 COLUMNS = {
@@ -119,8 +103,8 @@ def test_some_tables_in_parquet(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_many_tables_in_parquet(tmp_path: Path) -> None:
     """Fewer: each is read by a process of its own."""
-    ends_s, count = time.monotonic() + SOAK_S, 0
-    while count < MANY // 50 and time.monotonic() < ends_s:
-        attempt_parquet(FIRST + count, tmp_path)
+    ends_s, count, first = time.monotonic() + SOAK_S, 0, random.Random(SEED).getrandbits(60)
+    while time.monotonic() < ends_s:
+        attempt_parquet(first + count, tmp_path)
         count += 1
     print(f"parquet: {count} tables")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Iterator
 from math import ceil
 from random import Random
@@ -9,8 +11,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from fabriloom import Results, Scenario, run
+from fabriloom import Results, Scenario, report, run
 from fabriloom.compile import compile as compiled_from
+from fabriloom.report import plot
+from fabriloom.report.page import plus_minus
 from fabriloom.routing import RoutingError
 from fabriloom.scenario import ScenarioError
 from fabriloom.technology import TechnologyError
@@ -114,6 +118,38 @@ def same_tables(results: Results, packets: pl.DataFrame) -> None:
             assert table["packets"].sum() == in_batches.height
 
 
+def rows_of(page: str, title: str, names: int) -> dict[tuple[str, ...], list[float]]:
+    """The rows of the table of a report below a title: names, and the numbers by which it sorts."""
+    found: dict[tuple[str, ...], list[float]] = {}
+    [table] = re.findall(rf"<h2>{title}</h2>.*?(<table>.*?</table>)", page, re.DOTALL)
+    for row in re.findall(r"<tr><td.*?</tr>", table, re.DOTALL):
+        cells = re.findall(r"<td.*?>(.*?)</td>", row)
+        numbers = [float(number) for number in re.findall(r'data-sort="(.*?)"', row)]
+        found[tuple(html.unescape(cell) for cell in cells[:names])] = numbers
+    return found
+
+
+def same_report(results: Results) -> None:
+    page = report.for_run(results)
+    for title, names, table in (
+        ("Links", ["link"], results.links),
+        ("Flows", ["source", "target"], results.flows),
+    ):
+        shown = rows_of(page, title, len(names))
+        assert len(shown) == min(table.height, 20)
+        for row in table.iter_rows(named=True):
+            assert set(shown.get(tuple(row[name] for name in names), ())) <= set(row.values())
+    charts = {chart.title: chart for chart in plot.charts_in(page)}
+    if "Through the run" in charts:
+        drawn = [point[1] for point in charts["Through the run"].series[0].points]
+        assert drawn == results.batches["accepted_mbytes_per_s"].to_list()
+    for line in charts["The tail of the latency"].series if "The tail of the latency" in charts else ():
+        spread = results.summary["latency_ns" if line.name == "network latency" else "total_latency_ns"]
+        assert line.points[-1][0] == pytest.approx(spread["max"] / 1e3)
+    accepted = plus_minus(*(results.summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95")))
+    assert f"{accepted} MB/s" in re.sub(r"<[^>]*>", "", page)
+
+
 @pytest.mark.seeds
 @pytest.mark.parametrize(
     "draw", [drawing.links, drawing.lanes, drawing.rings], ids=["links", "lanes", "rings"]
@@ -133,4 +169,5 @@ def test_tables_say_what_the_trace_says(draw: Callable[[int], drawing.Table], se
             seen += 1
             same_summary(results, packets)
             same_tables(results, packets)
+            same_report(results)
     assert seen > 0.3 * count

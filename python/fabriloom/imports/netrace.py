@@ -95,6 +95,8 @@ class _File:
                 self.fail(message, "nodes count from 0")
             if cycle < last:
                 self.fail(f"packet {name} of cycle {cycle:,} follows one of cycle {last:,}", _HINT)
+            if cycle > _MOST_CYCLES:
+                self.fail(f"packet {name} is of cycle {cycle:,}", _HINT)
             last = cycle
             yield name, _Packet(cycle, number, source, target, _SIZES[kind], waiting)
 

@@ -35,6 +35,7 @@ _NEEDS = re.compile(r"(\w+)\s+(requires|irequires)\s+(\w+)")
 _LABELLED = re.compile(r"(?:(\w+)\s*:\s*)?(.*)")
 _WILD = ("any", "-1", "4294967295")
 _PS_PER_NS = 1000
+_MOST_NS = 10**15
 _NO_GOAL = "a trace begins with num_ranks and how many"
 
 
@@ -149,6 +150,8 @@ class _Reader:
             self.fail(
                 number, f"this rank has more than {op.MOST_STREAMS} processors", "use fewer cpu numbers"
             )
+        if calc and int(calc[1]) > _MOST_NS:
+            self.fail(number, f"a computation of {calc[1]} ns", f"the longest is {_MOST_NS:,} ns")
         if calc:
             return _Operation(number, op.WAIT, amount=int(calc[1]) * _PS_PER_NS, stream=stream)
         size, wild = int(match[1]), receive is not None and more["tag"] in _WILD

@@ -89,10 +89,10 @@ def thinned_tail(
     native: Mapping[str, Any], tick_ns: float, steps: int = TAIL_STEPS, of: str = "latency"
 ) -> dict[str, list[float]]:
     """Return the distribution for drawing, see :func:`~fabriloom.results.statistics.tail`. It ends at the
-    exact maximum, not at the end of its bin.
+    exact maximum, not in the middle of its bin.
 
     ``of``: ``latency``, ``total`` or ``message_latency``, as in the engine's names.
     """
     ticks = column(native, f"{of}_values_ticks").astype(np.float64)
-    values = np.minimum(ticks, float(native[f"{of}_max_ticks"])) * tick_ns
+    values = np.append(ticks[:-1], [float(native[f"{of}_max_ticks"])] * (len(ticks) > 0)) * tick_ns
     return tail(values, column(native, f"{of}_counts").astype(np.int64), steps)

@@ -180,7 +180,10 @@ CCDF = table(
     "One row per step of the curve (`latency.parquet`).",
     {
         "latency_ns": ("ns | Network latency.", time_ns("latency_values_ticks")),
-        "packets": ("count | Packets in the histogram bin that ends here.", count("latency_counts")),
+        "packets": (
+            "count | Packets in the histogram bin of which this is the middle.",
+            count("latency_counts"),
+        ),
         "share_longer": ("0 to 1 | Share of the packets that took longer.", lambda rows: rows.share_longer),
     },
 )
