@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom.results import columns
-from fabriloom.results.columns import Column, Table
+from fabriloom.results.columns.column import Column, Table
 from fabriloom.results.figures import figures, in_percent, measured
 from fabriloom.results.statistics import (
     FEWEST_BATCHES,

@@ -35,7 +35,7 @@ def test_every_key_is_defined_and_every_defined_is_produced(small: Results) -> N
 @pytest.mark.parametrize(
     "table", [columns.LINKS, columns.FLOWS, columns.BATCHES, columns.CCDF, columns.TRACE]
 )
-def test_every_column_is_defined(small: Results, table: columns.Table) -> None:
+def test_every_column_is_defined(small: Results, table: columns.column.Table) -> None:
     frame = small.ccdf() if table is columns.CCDF else getattr(small, table.name)
     assert frame.columns == table.names
     assert len(frame) > 0

@@ -42,7 +42,7 @@ def test_seeds_follow_that_of_the_scenario_and_each_run_is_one_of_its_own() -> N
 
 def test_means_are_those_of_the_runs() -> None:
     found = repeat(small(), 4)
-    assert found.means.columns == columns.SEEDS.names
+    assert found.means.columns == columns.studies.SEEDS.names
     row = found.means.row(by_predicate=pl.col("quantity") == "accepted_mbytes_per_s", named=True)
     values = found.table["accepted_mbytes_per_s"].to_list()
     mean = sum(values) / 4

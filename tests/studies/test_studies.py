@@ -132,7 +132,7 @@ def test_saturation_by_backlog_is_between_its_bounds() -> None:
     assert found.accepted_mbytes_per_s_ci95 is not None
     assert found.sustained_load is None
     keys = set(found.summary) - {"name", "scenario_sha256", "version", "seed", "points"}
-    assert keys == set(columns.SATURATION.names)
+    assert keys == set(columns.studies.SATURATION.names)
 
 
 def test_saturation_by_peak_brackets_the_sustained_load() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compile import Compiled
 from ..process.libraries import pl
-from ..results.columns import BOUNDS
+from ..results.columns.studies import BOUNDS
 from ..topology import LINKS, RINGS
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .columns import TABLES, Column, Table
+from .columns import TABLES
+from .columns.column import Column, Table
 from .columns.summary import (
     NETWORK_LATENCY_FROM,
     NETWORK_LATENCY_TO,

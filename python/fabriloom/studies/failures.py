@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import Compiled
-from ..results.columns import FAILURE
+from ..results.columns.faults import FAILURE
 from ..results.figures import figures, in_percent
 from ..topology import Graph
 from .kinds import inspection_of

@@ -11,7 +11,10 @@ from typing import Any
 
 from .. import simulate
 from ..results import Results
-from ..results.columns import FLIT_POINTS, POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, RING_POINTS
+from ..results.columns.flits import FLIT_POINTS
+from ..results.columns.programs import PROGRAM_POINTS
+from ..results.columns.rings import RING_POINTS
+from ..results.columns.studies import POINTS, REQUIREMENT_POINTS
 from ..scenario.schema import Scenario
 from .pool import Pool
 from .store import Key, Store, program

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from ..process.libraries import pl
-from ..results.columns import POINTS, PROGRAM_POINTS, REQUIREMENT_POINTS, TRIALS
 from ..results.columns.column import Column
+from ..results.columns.programs import PROGRAM_POINTS
+from ..results.columns.studies import POINTS, REQUIREMENT_POINTS, TRIALS
 from ..results.ends import BAD
 from ..results.figures import figures
 from ..results.kinds import KINDS

@@ -42,76 +42,40 @@ class Preset:
     entries: Mapping[str, Entry]
 
 
+_UNITS: tuple[tuple[str, Any, str], ...] = (
+    ("bits_per_s", units.parse_byte_rate_bits_per_s, "link_rate read_rate bus.rate"),
+    (
+        "bytes",
+        units.parse_bytes,
+        "credit_quantum credit_limit input_buffer output_buffer header via_header receive_buffer "
+        "mtu overhead flit request_header response_header echo send_idle echo_idle bus.width "
+        "bus.encapsulation packet small_packet small_below ahead control_word next_address",
+    ),
+    (
+        "ps",
+        units.parse_time_ps,
+        "decode_latency forward_latency receiver_latency handover turn_around disconnect restart "
+        "time_code_forward interrupt_hold watchdog bypass_latency receive_latency "
+        "transmit_latency interface_latency host_latency timeout echo_timeout closed_for "
+        "retry.delay bus.setup memory.access memory.block send_time receive_time packet_time "
+        "byte_time bus_packet_time bus_byte_time send_gap_time receive_gap_time ack_time "
+        "resume_time check_time resend_after",
+    ),
+    ("millihz", units.parse_event_rate_millihz, "clock router_clock"),
+    ("bits_per_s", units.parse_rate_bits_per_s, "highest_rate start_rate"),
+    ("m", units.parse_length_m, "cable_length"),
+    ("ps_per_m", units.parse_delay_ps_per_m, "cable_delay"),
+    ("ps", units.parse_cycle_ps, "cycle"),
+)
+"""Unit in a name, parser, and the settings with it, as they are written."""
 _PARSERS: dict[str, tuple[str, Any]] = {
-    "link_rate": ("link_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
     "character_bytes": ("character_bytes", units.parse_bytes),
-    "credit_quantum": ("credit_quantum_bytes", units.parse_bytes),
-    "credit_limit": ("credit_limit_bytes", units.parse_bytes),
-    "input_buffer": ("input_buffer_bytes", units.parse_bytes),
-    "output_buffer": ("output_buffer_bytes", units.parse_bytes),
-    "header": ("header_bytes", units.parse_bytes),
-    "via_header": ("via_header_bytes", units.parse_bytes),
-    "decode_latency": ("decode_latency_ps", units.parse_time_ps),
-    "forward_latency": ("forward_latency_ps", units.parse_time_ps),
-    "receiver_latency": ("receiver_latency_ps", units.parse_time_ps),
-    "handover": ("handover_ps", units.parse_time_ps),
-    "turn_around": ("turn_around_ps", units.parse_time_ps),
-    "disconnect": ("disconnect_ps", units.parse_time_ps),
-    "clock": ("clock_millihz", units.parse_event_rate_millihz),
-    "highest_rate": ("highest_rate_bits_per_s", units.parse_rate_bits_per_s),
-    "read_rate": ("read_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
-    "receive_buffer": ("receive_buffer_bytes", units.parse_bytes),
-    "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
-    "start_rate": ("start_rate_bits_per_s", units.parse_rate_bits_per_s),
-    "restart": ("restart_ps", units.parse_time_ps),
-    "time_code_forward": ("time_code_forward_ps", units.parse_time_ps),
-    "interrupt_hold": ("interrupt_hold_ps", units.parse_time_ps),
-    "watchdog": ("watchdog_ps", units.parse_time_ps),
-    "cable_length": ("cable_length_m", units.parse_length_m),
-    "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
-    "cycle": ("cycle_ps", units.parse_cycle_ps),
-    "mtu": ("mtu_bytes", units.parse_bytes),
-    "overhead": ("overhead_bytes", units.parse_bytes),
     "shortest_packet": ("least_bytes", units.parse_bytes),
-    "flit": ("flit_bytes", units.parse_bytes),
-    "request_header": ("request_header_bytes", units.parse_bytes),
-    "response_header": ("response_header_bytes", units.parse_bytes),
-    "echo": ("echo_bytes", units.parse_bytes),
-    "send_idle": ("send_idle_bytes", units.parse_bytes),
-    "echo_idle": ("echo_idle_bytes", units.parse_bytes),
-    "bypass_latency": ("bypass_latency_ps", units.parse_time_ps),
-    "receive_latency": ("receive_latency_ps", units.parse_time_ps),
-    "transmit_latency": ("transmit_latency_ps", units.parse_time_ps),
-    "interface_latency": ("interface_latency_ps", units.parse_time_ps),
-    "host_latency": ("host_latency_ps", units.parse_time_ps),
-    "timeout": ("timeout_ps", units.parse_time_ps),
-    "echo_timeout": ("echo_timeout_ps", units.parse_time_ps),
-    "closed_for": ("closed_for_ps", units.parse_time_ps),
-    "retry.delay": ("retry_delay_ps", units.parse_time_ps),
-    "bus.rate": ("bus_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
-    "bus.width": ("bus_width_bytes", units.parse_bytes),
-    "bus.setup": ("bus_setup_ps", units.parse_time_ps),
-    "bus.encapsulation": ("bus_encapsulation_bytes", units.parse_bytes),
-    "memory.access": ("memory_access_ps", units.parse_time_ps),
-    "memory.block": ("memory_block_ps", units.parse_time_ps),
-    "packet": ("packet_bytes", units.parse_bytes),
-    "small_packet": ("small_packet_bytes", units.parse_bytes),
-    "small_below": ("small_below_bytes", units.parse_bytes),
-    "ahead": ("ahead_bytes", units.parse_bytes),
-    "send_time": ("send_time_ps", units.parse_time_ps),
-    "receive_time": ("receive_time_ps", units.parse_time_ps),
-    "packet_time": ("packet_time_ps", units.parse_time_ps),
-    "byte_time": ("byte_time_ps", units.parse_time_ps),
-    "bus_packet_time": ("bus_packet_time_ps", units.parse_time_ps),
-    "bus_byte_time": ("bus_byte_time_ps", units.parse_time_ps),
-    "send_gap_time": ("send_gap_time_ps", units.parse_time_ps),
-    "receive_gap_time": ("receive_gap_time_ps", units.parse_time_ps),
-    "ack_time": ("ack_time_ps", units.parse_time_ps),
-    "resume_time": ("resume_time_ps", units.parse_time_ps),
-    "check_time": ("check_time_ps", units.parse_time_ps),
-    "resend_after": ("resend_after_ps", units.parse_time_ps),
-    "control_word": ("control_word_bytes", units.parse_bytes),
-    "next_address": ("next_address_bytes", units.parse_bytes),
+    **{
+        name: (f"{name.replace('.', '_')}_{unit}", parse)
+        for unit, parse, names in _UNITS
+        for name in names.split()
+    },
 }
 """Written name: name with its unit, and its parser. Other names stay unchanged, with dots as underscores."""
 
@@ -322,6 +286,16 @@ def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any
     return {**found, **clocks.code_settings(latency, given["time_code_jitter"], clock_millihz, bits)}
 
 
+_FLITS = ("credit_quantum", "input_buffer", "pause_above", "pause_until")
+_CYCLES = ("handover", "next_head", "disconnect", "restart", "watchdog")
+_SAME = (
+    "cable_length_m", "cable_delay_ps_per_m", "mtu_bytes", "overhead_bytes", "least_bytes", "crossbar",
+    "arbiter", "group_choice", "lanes", "lane_sharing", "lane_arbiter", "switching", "input_queues",
+    "fault_stops",
+)  # fmt: skip
+"""Settings of a generic preset that are flits, cycles, or the same in a technology."""
+
+
 def _generic(preset: str, values: dict[str, Any]) -> Technology:
     """Convert a generic preset: a character is a flit, the tail flit is the end of packet, and the head flit
     carries the route.
@@ -347,8 +321,6 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         flow_control_bits=0,
         character_bytes=values["flit_bytes"],
         end_carries_data=True,
-        credit_quantum_chars=values["credit_quantum_flits"],
-        input_buffer_chars=values["input_buffer_flits"],
         # Each stage of the pipeline holds a flit, besides the buffer behind it.
         output_buffer_chars=values["output_buffer_flits"] + forward,
         header_chars=0,
@@ -358,30 +330,12 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         forward_latency_ps=forward * cycle_ps,
         receiver_latency_ps=(values["link_cycles"] - 1) * cycle_ps,
         turn_around_ps=(values["turn_around_cycles"] + values["link_cycles"]) * cycle_ps,
-        handover_ps=values["handover_cycles"] * cycle_ps,
-        next_head_ps=values["next_head_cycles"] * cycle_ps,
         grain_ps=cycle_ps,
-        cable_length_m=values["cable_length_m"],
-        cable_delay_ps_per_m=values["cable_delay_ps_per_m"],
-        mtu_bytes=values["mtu_bytes"],
-        overhead_bytes=values["overhead_bytes"],
-        least_bytes=values["least_bytes"],
-        pause_above_chars=values["pause_above_flits"],
-        pause_until_chars=values["pause_until_flits"],
-        crossbar=values["crossbar"],
         flow_control="ignored",
-        arbiter=values["arbiter"],
-        group_choice=values["group_choice"],
-        lanes=values["lanes"],
-        lane_sharing=values["lane_sharing"],
-        lane_arbiter=values["lane_arbiter"],
         lane_rules=_lane_rules(values),
-        switching=values["switching"],
-        input_queues=values["input_queues"],
-        disconnect_ps=values["disconnect_cycles"] * cycle_ps,
-        restart_ps=values["restart_cycles"] * cycle_ps,
-        fault_stops=values["fault_stops"],
-        watchdog_ps=values["watchdog_cycles"] * cycle_ps,
+        **{f"{name}_chars": values[f"{name}_flits"] for name in _FLITS},
+        **{f"{name}_ps": values[f"{name}_cycles"] * cycle_ps for name in _CYCLES},
+        **{name: values[name] for name in _SAME},
         **_without_missing({name: values[name] for name in _NUMBERS}),
     )
 

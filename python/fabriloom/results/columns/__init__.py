@@ -8,8 +8,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 from __future__ import annotations
 
 from .codes import CODE_LINKS, CODE_SUMMARY, CODES
-from .column import Column, Table
-from .faults import FAILURE, FAILURES, FAULT_LINKS, FAULT_SUMMARY
+from .faults import FAILURES, FAULT_LINKS, FAULT_SUMMARY
 from .flits import FLIT_POINTS, FLIT_SUMMARY
 from .ports import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
 from .programs import (
@@ -27,77 +26,8 @@ from .programs import (
 from .reproduction import REPRODUCTION
 from .rings import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
 from .runs import BATCHES, CCDF, COMPLETIONS, FLOWS, LANES, LINKS, OVER_TIME, TRACE
-from .studies import (
-    BOUNDS,
-    CANDIDATES,
-    OF_STUDIES,
-    POINTS,
-    REQUIREMENT_POINTS,
-    REQUIREMENT_SUMMARY,
-    REQUIREMENTS,
-    SATURATION,
-    SEEDS,
-    TRIALS,
-)
+from .studies import OF_STUDIES, POINTS, REQUIREMENT_POINTS, REQUIREMENT_SUMMARY, REQUIREMENTS
 from .summary import CHECK, RATE_CHECK, SUMMARY
-
-__all__ = [
-    "BATCHES",
-    "BOUNDS",
-    "BUSES",
-    "CANDIDATES",
-    "CCDF",
-    "CHECK",
-    "CODES",
-    "CODE_LINKS",
-    "CODE_SUMMARY",
-    "COMPLETIONS",
-    "EVENTS",
-    "FAILURE",
-    "FAILURES",
-    "FAULT_LINKS",
-    "FAULT_SUMMARY",
-    "FLIT_POINTS",
-    "FLIT_SUMMARY",
-    "FLOWS",
-    "HOSTS",
-    "LANES",
-    "LINKS",
-    "MARKS",
-    "MEASURED",
-    "MESSAGES",
-    "MESSAGE_FLOWS",
-    "OF_STUDIES",
-    "OVER_TIME",
-    "PLANES",
-    "POINTS",
-    "PORT_CHECK",
-    "PORT_LINKS",
-    "PORT_SUMMARY",
-    "PROGRAM_CHECK",
-    "PROGRAM_POINTS",
-    "PROGRAM_SUMMARY",
-    "RATE_CHECK",
-    "REPRODUCTION",
-    "REQUIREMENTS",
-    "REQUIREMENT_POINTS",
-    "REQUIREMENT_SUMMARY",
-    "RINGS",
-    "RING_CHECK",
-    "RING_LINKS",
-    "RING_POINTS",
-    "RING_SUMMARY",
-    "SATURATION",
-    "SEEDS",
-    "SLOTS",
-    "SUMMARY",
-    "TABLES",
-    "TRACE",
-    "TRIALS",
-    "Column",
-    "Table",
-    "flatten",
-]
 
 TABLES = (
     SUMMARY,
