@@ -72,6 +72,8 @@ pub struct Codes {
     promised: Vec<(Time, u32)>,
     /// How many codes are under way: time-codes by number, and interrupts by number.
     under_way: [[u32; CODE_NUMBERS as usize]; 2],
+    /// The sums of these.
+    all: [u32; 2],
     /// Per switch: the links out of it.
     outputs: Vec<Vec<u32>>,
     /// Per switch: how its clock is aligned to the next code; empty without jitter.
@@ -101,6 +103,7 @@ impl Codes {
                 ready: Vec::new(),
                 promised: vec![(Time::MAX, 0); fabric.links()],
                 under_way: [[0; CODE_NUMBERS as usize]; 2],
+                all: [0; 2],
                 outputs,
                 clocks: match fabric.code_jitter_ticks {
                     0 => Vec::new(),
@@ -152,12 +155,12 @@ impl Codes {
             count += 1;
             match self.events.pop() {
                 Some(Reverse((_, CodeEvent::Arrive { link, code }))) => {
-                    *self.count_of(code) -= 1;
+                    self.is_gone(code);
                     self.arrive(fabric, link, code, now, seen);
                 }
                 Some(Reverse((_, CodeEvent::Ready { link, code }))) if is_down(link) => {
                     self.kept_promise(link);
-                    *self.count_of(code) -= 1;
+                    self.is_gone(code);
                     self.counts[link as usize].lost += 1;
                 }
                 Some(Reverse((_, CodeEvent::Ready { link, code }))) => {
@@ -176,13 +179,17 @@ impl Codes {
         count
     }
 
-    fn count_of(&mut self, code: Code) -> &mut u32 {
-        &mut self.under_way[usize::from(code.is_interrupt)][usize::from(code.number)]
+    fn is_gone(&mut self, code: Code) {
+        let kind = usize::from(code.is_interrupt);
+        self.under_way[kind][usize::from(code.number)] -= 1;
+        self.all[kind] -= 1;
     }
 
     fn add(&mut self, time: Time, event: CodeEvent) {
         let (CodeEvent::Arrive { code, .. } | CodeEvent::Ready { code, .. }) = event;
-        *self.count_of(code) += 1;
+        let kind = usize::from(code.is_interrupt);
+        self.under_way[kind][usize::from(code.number)] += 1;
+        self.all[kind] += 1;
         self.events.push(Reverse((time, event)));
         if let CodeEvent::Ready { link, .. } = event {
             let (next, count) = &mut self.promised[link as usize];
@@ -262,7 +269,7 @@ impl Codes {
         if !self.waits(link) {
             self.ready.retain(|&other| other != link);
         }
-        *self.count_of(code) -= 1;
+        self.is_gone(code);
         let end = now + Time::from(fabric.link_code_arrival_ticks[link as usize]);
         self.counts[link as usize].sent += 1;
         self.add(end, CodeEvent::Arrive { link, code });
@@ -291,7 +298,7 @@ impl Codes {
         });
         self.counts[link as usize].lost += lost.len() as u64;
         for code in lost {
-            *self.count_of(code) -= 1;
+            self.is_gone(code);
         }
     }
 
@@ -299,10 +306,10 @@ impl Codes {
     /// earliest tick at which the switch accepts it, and the event.
     pub fn for_acceptable(&self, switch: u32, now: Time, mut act: impl FnMut(Time, Time, CodeEvent)) {
         let register = &self.registers[switch as usize];
-        let [times, interrupts] = &self.under_way;
+        let [times, interrupts] = self.all;
         // As long as all time-codes have the number that the switch has accepted last, all are duplicates for it.
-        let is_news = times.iter().sum::<u32>() > times[usize::from(register.time)];
-        if !is_news && interrupts.iter().all(|&count| count == 0) {
+        let is_news = times > self.under_way[0][usize::from(register.time)];
+        if !is_news && interrupts == 0 {
             return;
         }
         let call = |time: Time, event: CodeEvent, act: &mut dyn FnMut(Time, Time, CodeEvent)| {

@@ -212,8 +212,7 @@ impl View<'_> {
         if run.count == 0 || !self.at.wire.is_beyond(run) {
             return false;
         }
-        let before = self.at.wire.horizon() - 1 - run.time;
-        run.count = if before < 0 { 0 } else { (before / Time::from(run.step.max(1))) as u32 + 1 };
+        run.count = run.before(self.at.wire.horizon()).map_or(0, |run| run.count);
         true
     }
 

@@ -194,6 +194,15 @@ impl Network {
         }
     }
 
+    /// Sets the horizon of a wire anew if it has passed, because nothing has come there.
+    pub(super) fn renew_horizon(&mut self, link: u32) {
+        let Some(outside) = &self.outside else { return };
+        let wire = &mut self.links[link as usize].wire;
+        if wire.horizon() <= outside.now && !outside.wires[link as usize].held && !outside.waits(link) {
+            wire.set_horizon(outside.horizon(&self.fabric, link).max(wire.horizon()));
+        }
+    }
+
     /// Moves on to a tick.
     #[cold]
     pub fn goes_to(&mut self, now: Time) {

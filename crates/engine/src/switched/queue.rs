@@ -31,6 +31,15 @@ impl Run {
         self.time + Time::from(position) * Time::from(self.step)
     }
 
+    /// Returns its characters before a tick, if there are any.
+    pub fn before(self, tick: Time) -> Option<Self> {
+        if self.time >= tick {
+            return None;
+        }
+        let fit = (tick - 1 - self.time) / Time::from(self.step.max(1)) + 1;
+        Some(Self { count: Time::from(self.count).min(fit) as u32, ..self })
+    }
+
     /// Makes another run part of this one, if it continues it; returns whether it does.
     #[inline]
     fn absorbs(&mut self, run: Self) -> bool {

@@ -106,8 +106,8 @@ pub struct Network {
     pub(super) has_long: bool,
     /// The links of each packet that are left behind: see the module `demand`. Empty until there is a long one.
     pub(super) chains: Vec<Chain>,
-    /// Links of a packet that streams, while the module `stream` checks them.
-    pub(super) parts: Vec<u32>,
+    /// Links of a packet that streams, and up to which tick each may send, while the module `stream` checks them.
+    pub(super) parts: Vec<(u32, Time)>,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.

@@ -187,15 +187,18 @@ impl Network {
         burst: &Burst,
         before: Number,
     ) -> u32 {
+        // Whether more credit has returned is known only now where what was sent may return some.
+        let waits = burst.waits || CASE == ANY && burst.again && self.is_out_of_credit(link);
+        let again = burst.again && !waits;
         let at = &mut self.links[link as usize];
         let (number, holder, output) = (at.sending(), at.output.holder(), at.input.output());
         let kind = &self.kinds[at.kind as usize];
         let to_terminal = CASE != CREDIT && at.leads_to_terminal();
         let from_terminal = kind.from_terminal;
         let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
-        at.credit.set_waits(burst.waits);
+        at.credit.set_waits(waits);
         let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
-        let woken = gone.as_ref().map_or(burst.again, |gone| gone.next != NONE);
+        let woken = gone.as_ref().map_or(again, |gone| gone.next != NONE);
         at.due.set_woken(woken);
         if let Some(gone) = gone {
             self.sent(link, &gone, from_terminal, to_terminal);
@@ -219,6 +222,12 @@ impl Network {
             self.stream(link);
         }
         next
+    }
+
+    /// Whether a link has no credit, and it is not known when more returns.
+    fn is_out_of_credit(&self, link: u32) -> bool {
+        let credit = &self.links[link as usize].credit;
+        credit.characters() == 0 && !credit.is_kept() && !self.has_credit(link)
     }
 
     /// Notifies those that depend on a link; returns its holder if there is credit for it.

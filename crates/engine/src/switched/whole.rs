@@ -79,7 +79,8 @@ impl Network {
         }
         let old = *at.worm(at.head(), beside.crowd);
         let holder = at.output.holder();
-        if !at.rests_alone(&old) || holder == output {
+        let strips = at.port.strips() | to.port.deletes_header();
+        if !at.rests_alone(&old) || strips || holder == output {
             return false;
         }
         let returns = to.needs_more((old.end - old.first).0)
@@ -247,10 +248,9 @@ impl Grant<'_> {
         let Self { at, from, to, head, .. } = self;
         let comes = from.is_none_or(|from| ahead(from.wire.known() - at.output.shift(), head.end) >= 0);
         let is_first = to.is_common() & to.has_sent_all();
-        let strips = at.port.strips() | to.port.deletes_header();
         let (credit, total) = (to.credit.characters(), self.total());
         let late = to.credit.is_kept() | (credit == 0) | (returns & (credit <= total));
-        if !(comes & is_first) | strips | late {
+        if !(comes & is_first) | late {
             return None;
         }
         let supply = self.now + Time::from(self.kind.onward);

@@ -6,7 +6,7 @@ use fabriloom_engine::run::AnyNetwork;
 
 use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{self, Seen, store};
-use crate::scenarios::codes::{with_codes, with_priorities};
+use crate::scenarios::codes::{with_codes, with_priorities, with_rare_codes};
 use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{
     with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
@@ -117,6 +117,23 @@ fn networks_of_many_paces() {
         let network = if seed % 3 == 0 { random_network(seed).0 } else { random_fabric(seed) };
         let (fabric, until) = with_long_packets(&network, seed);
         let fabric = with_paces(&fabric, seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// The same, with something that acts on links meanwhile: codes, or stops.
+#[test]
+fn networks_of_many_paces_with_horizons() {
+    for seed in seeds("networks of many paces with horizons", 0..60) {
+        let network = if seed % 3 == 0 { random_network(seed).0 } else { random_fabric(seed) };
+        let (fabric, until) = with_long_packets(&network, seed);
+        let fabric = if seed % 5 == 0 { fabric } else { with_paces(&fabric, seed) };
+        if seed % 4 == 0 {
+            agree::stopped(seed, &fabric, until, &random_stops(&fabric, seed, until));
+            continue;
+        }
+        let fabric = with_rare_codes(&fabric, seed, until);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

@@ -36,6 +36,15 @@ pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
+/// The same, so seldom that long packets stream between them.
+pub fn with_rare_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let mut f = with_codes(fabric, seed, until);
+    for (period, count) in f.code_period_ticks.iter_mut().zip(&mut f.code_count) {
+        (*period, *count) = (*period * 30, count.div_ceil(30));
+    }
+    f
+}
+
 /// Gives packets for some ports priority at every switch.
 pub fn with_priorities(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x9_1c0);
