@@ -38,7 +38,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas setup-notebook demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs dist test-dist fmt clean
+.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas setup-notebook demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs dist audit test-dist fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -54,6 +54,7 @@ help:
 	@echo "make bench       measure speed and memory; writes the tables of benches/; AGAINST=PYTHON: in pairs with that build"
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make dist        a wheel and the sources in dist/: with the wheel, nobody needs a compiler"
+	@echo "make audit       known weaknesses of dependencies, where pip-audit and cargo-audit are installed"
 	@echo "make test-dist   install that wheel into an empty environment and use it"
 	@echo "make fmt         format Rust and Python"
 	@echo "make clean       remove everything that was built here"
@@ -156,7 +157,16 @@ dist: $(VENV)/run.stamp
 	tar -xzf dist/fabriloom-*.tar.gz --strip-components 1 -C "$$unpacked"; cd "$$unpacked"; \
 	export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=cargo"; \
 	$(CURDIR)/$(PY) -m maturin build --release --locked --quiet --out $(CURDIR)/dist
+	$(PY) docs/site/supply.py dist/fabriloom.cdx.json
 	@cd dist && sha256sum *
+
+# Both need their lists of weaknesses, from the network or from before; without them they say so and fail.
+audit: $(VENV)/made.stamp
+	@if command -v pip-audit >/dev/null; then \
+		for file in requirements*.txt; do pip-audit --no-deps --disable-pip --requirement $$file || exit 1; done; \
+	else echo "no pip-audit here: nothing is known about packages of Python"; fi
+	@if cargo audit --version >/dev/null 2>&1; then cargo audit; \
+	else echo "no cargo-audit here: nothing is known about crates of Rust"; fi
 
 test-dist: dist $(VENV)/dev.stamp
 	$(PY) -m pytest -m installed tests/installed
