@@ -344,18 +344,6 @@ def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:
     assert "a drawing is SVG; name it network.svg" in done.stderr
 
 
-def test_a_folder_that_is_a_file_is_refused(file: Path) -> None:
-    done = command("run", file, "--out", file)
-    assert done.exit_code == exits.MISTAKE
-    assert "there is a file of this name" in done.stderr
-
-
-def test_a_folder_that_cannot_be_written_is_refused(file: Path) -> None:
-    done = command("run", file, "--out", "/proc/nowhere/out")
-    assert done.exit_code == exits.MISTAKE
-    assert "cannot be written" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -370,6 +358,10 @@ def test_a_folder_that_cannot_be_written_is_refused(file: Path) -> None:
         (["curve", "FILE", "--published"], "no published numbers about this network"),
         (["curve", "FILE", "--jobs", "0"], "--jobs"),
         (["saturate", "FILE", "--definition", "best"], "backlog or peak"),
+        (["run", "FILE", "--out", "FILE"], "there is a file of this name"),
+        (["run", "FILE", "--out", "/proc/nowhere/out"], "cannot be written"),
+        (["run", "FILE", "--set", "load=0.5"], "write traffic.load: it is a key of [traffic]"),
+        (["curve", "FILE", "--loads", "10"], "1 is all that a link carries; for 10 % write 0.1\n"),
         (["reproduce", "nothing"], "macrame"),
         (["frobnicate"], "frobnicate"),
     ],
@@ -532,18 +524,6 @@ def test_loads_run_in_order_and_each_once(file: Path) -> None:
     done = command("curve", file, "--loads", "0.3,0.1,0.3", "--json")
     assert [point["settings"]["traffic.load"] for point in json.loads(done.stdout)["points"]] == [0.1, 0.3]
     assert done.stderr == "--loads: run in order and each once, 0.1,0.3\n"
-
-
-def test_loads_in_per_cent_are_told_how_they_are_written(file: Path) -> None:
-    done = command("curve", file, "--loads", "10")
-    assert done.exit_code == exits.MISTAKE
-    assert done.stderr.endswith("1 is all that a link carries; for 10 % write 0.1\n")
-
-
-def test_a_setting_at_the_top_is_told_where_it_belongs(file: Path) -> None:
-    done = command("run", file, "--set", "load=0.5")
-    assert done.exit_code == exits.MISTAKE
-    assert "write traffic.load: it is a key of [traffic]" in done.stderr
 
 
 def test_a_seed_out_of_range_speaks_of_the_seed(file: Path) -> None:

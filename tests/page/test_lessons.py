@@ -12,6 +12,14 @@ SHELF = (
     " s.dispatchEvent(new Event('change')); }})()"
 )
 
+CROWD = (
+    f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
+    " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
+    " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
+    " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
+)
+"""The most packets that wait for one terminal at the same time."""
+
 
 def lesson(tab: Tab, name: str, title: str) -> None:
     """Open a lesson and wait for its packets."""
@@ -62,13 +70,7 @@ def test_starvation_shows_queues_that_grow_at_the_last_stations(tab: Tab) -> Non
 
 def test_incast_shows_the_crowd_before_one_builder(tab: Tab) -> None:
     lesson(tab, "teaching-incast.toml", "Incast in event building")
-    crowd = (
-        f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
-        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
-        " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
-        " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
-    )
-    assert tab.js(crowd) >= 5
+    assert tab.js(CROWD) >= 5
 
 
 def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
@@ -100,13 +102,7 @@ def test_a_credit_loop_shows_its_circle_and_lanes_cure_it(tab: Tab) -> None:
 
 def test_incast_at_size_shows_the_crowd_before_a_builder(tab: Tab) -> None:
     lesson(tab, "teaching-incast-40.toml", "Incast on 40 builders")
-    crowd = (
-        f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
-        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
-        " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
-        " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
-    )
-    assert tab.js(crowd) >= 20
+    assert tab.js(CROWD) >= 20
 
 
 def test_a_cut_worm_shows_the_cable_that_is_down_and_what_is_spilled(tab: Tab) -> None:

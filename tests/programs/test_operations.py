@@ -11,17 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom.programs import ProgramError
-from fabriloom.programs.kinds import (
-    ANY,
-    FIRST_SPECIAL,
-    RECEIVE,
-    SAME,
-    SEND,
-    SENDER,
-    SENDER_NUMBER,
-    TAGGED,
-    UNTIL,
-)
+from fabriloom.programs import kinds as op
 from fabriloom.programs.parse import Operation, parse
 from fabriloom.scenario import ScenarioError
 from fabriloom.traffic.names import Terminals
@@ -32,15 +22,15 @@ from .common import CLOS, CROSSBAR, READY, RING, lists, operations, programs, re
 
 NAMES = Terminals(["n0", "n1", "any", "two words"])
 READ = [
-    ("send n1 1 kB tag 3", Operation(SEND, 1, 1000, 3)),
-    ("send n1 1kB", Operation(SEND, 1, 1000)),
-    ("send 0 2_000 B", Operation(SEND, 0, 2000)),
-    ('send "two words" 64 B', Operation(SEND, 3, 64)),
-    ("send sender 8 B tag same", Operation(SEND, SENDER, 8, SAME)),
-    ("send tagged 8 B tag sender", Operation(SEND, TAGGED, 8, SENDER_NUMBER)),
+    ("send n1 1 kB tag 3", Operation(op.SEND, 1, 1000, 3)),
+    ("send n1 1kB", Operation(op.SEND, 1, 1000)),
+    ("send 0 2_000 B", Operation(op.SEND, 0, 2000)),
+    ('send "two words" 64 B', Operation(op.SEND, 3, 64)),
+    ("send sender 8 B tag same", Operation(op.SEND, op.SENDER, 8, op.SAME)),
+    ("send tagged 8 B tag sender", Operation(op.SEND, op.TAGGED, 8, op.SENDER_NUMBER)),
     ("receive", Operation(1)),
     ("receive any", Operation(1, 2)),
-    ("receive tag 7", Operation(1, ANY, 0, 7)),
+    ("receive tag 7", Operation(1, op.ANY, 0, 7)),
     ("receive n0 tag any", Operation(1, 0)),
     ("wait 5 us", Operation(2, amount=5_000_000)),
     ("compute 1.5us", Operation(2, amount=1_500_000)),
@@ -126,7 +116,7 @@ def test_times_of_operations() -> None:
         "send t.1 1 B",
     ]
     found = programs(operations(t0=nested))
-    assert found.times()[found.kind == SEND].tolist() == [3, 12, 3, 1]
+    assert found.times()[found.kind == op.SEND].tolist() == [3, 12, 3, 1]
     endless = programs(
         operations(t0=["mark", "repeat", "wait 1 us", "send t.1 1 B", "end"], t1=["wait 1 us"])
     )
@@ -194,8 +184,8 @@ def test_as_many_are_received_as_are_sent(name: str) -> None:
     """Where all targets are known, each terminal's receives are its messages; others serve for ever."""
     found = programs(READY[name])
     times = found.times()
-    sends, receives = found.kind == SEND, found.kind == RECEIVE
-    if np.any(found.peer[sends] >= FIRST_SPECIAL):
+    sends, receives = found.kind == op.SEND, found.kind == op.RECEIVE
+    if np.any(found.peer[sends] >= op.FIRST_SPECIAL):
         return
     sent, taken = Counter[int](), Counter[int]()
     for target, count in zip(found.peer[sends].tolist(), times[sends].tolist(), strict=True):
@@ -225,12 +215,12 @@ def test_random_choices_hang_on_the_seed_alone() -> None:
 def test_level_2_sources_are_different_and_round_robin_fair() -> None:
     base: dict[str, Any] = {"kind": "level-2", "block": "1 kB", "events": 40, "blocks_per_event": 3}
     found = programs({**base, "source_choice": "random"})
-    sends = found.kind == SEND
+    sends = found.kind == op.SEND
     pairs = list(zip(found.tag[sends].tolist(), found.terminal[sends].tolist(), strict=True))
     assert len(set(pairs)) == len(pairs) == 120, "no source twice in an event"
     turn = programs({**base, "source_choice": "round-robin"})
-    assert np.bincount(turn.terminal[turn.kind == SEND], minlength=4)[:4].tolist() == [30] * 4
-    targets = Counter(turn.peer[turn.kind == SEND].tolist())
+    assert np.bincount(turn.terminal[turn.kind == op.SEND], minlength=4)[:4].tolist() == [30] * 4
+    targets = Counter(turn.peer[turn.kind == op.SEND].tolist())
     assert set(targets.values()) == {30}
 
 
@@ -238,14 +228,14 @@ def test_blocks_are_shared_equally() -> None:
     found = programs(
         {"kind": "level-2", "block": "1 kB", "events": 1, "blocks_per_event": 1, "sources_per_block": 3}
     )
-    assert sorted(found.size_bytes[found.kind == SEND].tolist()) == [333, 333, 334]
+    assert sorted(found.size_bytes[found.kind == op.SEND].tolist()) == [333, 333, 334]
 
 
 def test_round_robin_of_some_goes_through_whole_groups() -> None:
     """As the GPMIMD paper tells it of five of 21: what is left over does not send."""
     program = {"kind": "level-3", "fragment": "8 B", "events": 3, "sources_per_event": 2, "sources": 5}
     found = programs({**program, "targets": 3, "source_choice": "round-robin"})
-    sends = found.kind == SEND
+    sends = found.kind == op.SEND
     assert [found.terminal[sends][found.tag[sends] == event].tolist() for event in range(3)] == [
         [0, 1],
         [2, 3],
@@ -258,7 +248,8 @@ def test_events_are_due_at_their_rate() -> None:
     found = programs(base)
     assert found.events.due_ps.tolist() == [0, 25_000_000, 50_000_000, 75_000_000]
     assert (
-        found.amount[(found.kind == UNTIL) & (found.terminal == 0)].tolist() == found.events.due_ps.tolist()
+        found.amount[(found.kind == op.UNTIL) & (found.terminal == 0)].tolist()
+        == found.events.due_ps.tolist()
     )
     moments = programs({**base, "events": 1000, "arrivals": "random"}).events.due_ps
     assert np.all(np.diff(moments) >= 0)
@@ -270,7 +261,7 @@ def test_a_barrel_shifter_never_sends_twice_to_one_place() -> None:
     """In each slot all sources that send do so to different destinations."""
     found = programs({"kind": "barrel-shifter", "fragment": "8 B", "events": 12, "slot": "10 us"})
     slots: dict[int, list[int]] = {}
-    for row in np.flatnonzero(found.kind == SEND).tolist():
+    for row in np.flatnonzero(found.kind == op.SEND).tolist():
         slots.setdefault(int(found.amount[row - 1]), []).append(int(found.peer[row]))
     assert len(slots) == 15
     assert all(len(set(targets)) == len(targets) for targets in slots.values())

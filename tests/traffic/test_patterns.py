@@ -16,17 +16,7 @@ from fabriloom import topology
 from fabriloom.scenario import Scenario
 from fabriloom.technology import technology
 from fabriloom.topology import Graph
-from fabriloom.traffic import TrafficError, pairs
-from fabriloom.traffic.kinds import (
-    FIXED,
-    HOT_SPOT,
-    LENGTH_FIXED,
-    LENGTH_TABLE,
-    LENGTH_UNIFORM,
-    SILENT,
-    UNIFORM,
-    homes,
-)
+from fabriloom.traffic import TrafficError, kinds, pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,8 +26,8 @@ from .common import GRAIN_PS, LINK, build, grid
 def partners(graph: Graph, pattern: Any) -> list[int]:
     """Destination of each terminal, -1 for silent ones."""
     columns = build(graph, pattern)
-    silent = columns["source_arrival"] == SILENT
-    assert np.all(columns["source_target"] == FIXED)
+    silent = columns["source_arrival"] == kinds.SILENT
+    assert np.all(columns["source_target"] == kinds.FIXED)
     return np.where(silent, -1, columns["target_fixed"].astype(np.int64)).tolist()
 
 
@@ -86,7 +76,7 @@ def test_nearest_neighbours_fill_every_link_of_the_macrame_grid() -> None:
     graph = grid(4, 4, terminals=16, links=4)
     target = np.array(partners(graph, "nearest-neighbour"))
     assert np.all(target >= 0)
-    home = homes(graph)
+    home = kinds.homes(graph)
     used = Counter(zip(home.tolist(), home[target].tolist(), strict=True))
     edges = {
         (int(a), int(b))
@@ -100,7 +90,7 @@ def test_nearest_neighbours_fill_every_link_of_the_macrame_grid() -> None:
 def test_nearest_neighbours_without_neighbouring_terminals() -> None:
     clos = topology.build("clos", terminals=64)
     target = np.array(partners(clos, "nearest-neighbour"))
-    home = homes(clos)
+    home = kinds.homes(clos)
     assert np.all(target[target] == np.arange(64))
     assert np.all(home[target] == home ^ 1)
     crossbar = topology.build("crossbar", terminals=5)
@@ -134,7 +124,12 @@ def test_given_permutation() -> None:
 def test_hot_spot() -> None:
     graph = grid(2, 2)
     columns = build(graph, {"kind": "hot-spot", "target": "t(1,0).0", "share": 0.3})
-    assert columns["source_target"].tolist() == [HOT_SPOT, HOT_SPOT, UNIFORM, HOT_SPOT]
+    assert columns["source_target"].tolist() == [
+        kinds.HOT_SPOT,
+        kinds.HOT_SPOT,
+        kinds.UNIFORM,
+        kinds.HOT_SPOT,
+    ]
     assert columns["target_fixed"].tolist() == [2] * 4
     assert columns["target_share"].tolist() == [0.3] * 4
 
@@ -181,19 +176,19 @@ def test_fixed_uniform_and_given_lengths() -> None:
     graph = grid(2, 2)
     fixed = build(graph)
     assert (fixed["source_length"][0], fixed["length_min"][0], fixed["length_max"][0]) == (
-        LENGTH_FIXED,
+        kinds.LENGTH_FIXED,
         64,
         64,
     )
     spread = build(graph, length={"kind": "uniform", "min_bytes": 10, "max_bytes": 20})
     assert (spread["source_length"][0], spread["length_min"][0], spread["length_max"][0]) == (
-        LENGTH_UNIFORM,
+        kinds.LENGTH_UNIFORM,
         10,
         20,
     )
     given = {"kind": "table", "lengths_bytes": [8, 16, 32, 64], "weights": [1, 0, 2, 1]}
     table = build(graph, length=given)
-    assert table["source_length"][0] == LENGTH_TABLE
+    assert table["source_length"][0] == kinds.LENGTH_TABLE
     assert table["length_values"].tolist() == [8, 32, 64]
     assert table["length_cumulative"].tolist() == [0.25, 0.75, 1.0]
 

@@ -12,20 +12,8 @@ from typing import Any
 import fabriloom
 
 from ..output import OutputError
+from . import house
 from .exits import Mistake, complain
-from .house import (
-    Files,
-    Output,
-    Provenance,
-    Results,
-    Scenario,
-    Working,
-    files,
-    output,
-    replays,
-    report,
-    studies,
-)
 
 
 def taken(
@@ -35,7 +23,7 @@ def taken(
     kept: str = "",
     forget: bool = False,
     csv: bool = False,
-) -> AbstractContextManager[Output | None]:
+) -> AbstractContextManager[house.Output | None]:
     """Open the output folder of a command, if it has one; see ``Output``. ``csv``: tables are wanted as CSV,
     which requires a folder.
 
@@ -48,7 +36,7 @@ def taken(
         return nullcontext()
 
     try:
-        return output.Output(out, command, fabriloom.__version__, force, kept, forget)
+        return house.output.Output(out, command, fabriloom.__version__, force, kept, forget)
     except OutputError as error:
         raise Mistake(f"--out {out}: {error}") from None
     except OSError as error:
@@ -56,7 +44,7 @@ def taken(
 
 
 @contextmanager
-def cached(name: str) -> Iterator[Working | None]:
+def cached(name: str) -> Iterator[house.Working | None]:
     """Return the folder, in the user's cache, for the finished runs of a reproduction without an output
     folder. None if it cannot be created; the runs are then not kept.
     """
@@ -66,7 +54,7 @@ def cached(name: str) -> Iterator[Working | None]:
     working = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        working = output.Working(folder, "reproduce", fabriloom.__version__)
+        working = house.output.Working(folder, "reproduce", fabriloom.__version__)
     except (OutputError, OSError, RuntimeError) as error:
         complain(f"warning: {folder}: finished runs are not kept here: {error}")
     try:
@@ -82,17 +70,17 @@ def shown(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _json(at: Files, name: str, value: Any) -> None:
+def _json(at: house.Files, name: str, value: Any) -> None:
 
-    files.put_text(at, name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    house.files.put_text(at, name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def _scenario_files(at: Files, provenance: Provenance) -> None:
+def _scenario_files(at: house.Files, provenance: house.Provenance) -> None:
 
     _json(at, "scenario.resolved.json", provenance.resolved)
     if provenance.source_text:
         suffix = Path(provenance.source_name).suffix or ".toml"
-        files.put_text(at, f"scenario{suffix}", provenance.source_text)
+        house.files.put_text(at, f"scenario{suffix}", provenance.source_text)
 
 
 def forms(csv: bool) -> tuple[str, ...]:
@@ -100,38 +88,40 @@ def forms(csv: bool) -> tuple[str, ...]:
     return ("parquet", "csv") if csv else ("parquet",)
 
 
-def write_run(at: Files, results: Results, csv: bool, scenario: Scenario | None = None) -> None:
+def write_run(
+    at: house.Files, results: house.Results, csv: bool, scenario: house.Scenario | None = None
+) -> None:
     """Write all files of one run, the summary last."""
 
     for form in forms(csv):
-        files.write_tables(files.tables_of(results), at, form)
+        house.files.write_tables(house.files.tables_of(results), at, form)
     if results.has_trace:
         with at.file("trace.json") as out:
-            files.write_chrome_trace(results, out)
+            house.files.write_chrome_trace(results, out)
     _scenario_files(at, results.provenance)
-    html = report.for_run(results)
+    html = house.report.for_run(results)
     if scenario is not None:
-        html = replays.with_replay(html, [(scenario, results, "")])
-    files.put_text(at, "report.html", html)
-    files.put_text(at, "summary.json", results.to_json())
+        html = house.replays.with_replay(html, [(scenario, results, "")])
+    house.files.put_text(at, "report.html", html)
+    house.files.put_text(at, "summary.json", results.to_json())
 
 
-def write_study(at: Files, study: Any, html: str, csv: bool) -> None:
+def write_study(at: house.Files, study: Any, html: str, csv: bool) -> None:
     """Write all files of a study: tables, scenario (for a comparison each resolved form), report, summary."""
 
-    if isinstance(study, studies.Comparison):
+    if isinstance(study, house.studies.Comparison):
         _json(at, "scenarios.resolved.json", {name: part.resolved for name, part in study.parts.items()})
     else:
         _scenario_files(at, study.provenance)
 
     for form in forms(csv) if study.points else ():
-        files.write_tables(study.tables(), at, form)
-    files.put_text(at, "report.html", html)
-    files.put_text(at, "summary.json", study.to_json())
+        house.files.write_tables(study.tables(), at, form)
+    house.files.put_text(at, "report.html", html)
+    house.files.put_text(at, "summary.json", study.to_json())
 
 
-def write_reproduction(at: Files, records: list[dict[str, Any]], html: str) -> None:
+def write_reproduction(at: house.Files, records: list[dict[str, Any]], html: str) -> None:
     """Write the lines and the page of reproduced papers."""
 
-    files.put_text(at, "reproduction.html", html)
+    house.files.put_text(at, "reproduction.html", html)
     _json(at, "reproduction.json", records)

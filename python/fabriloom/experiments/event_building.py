@@ -77,11 +77,6 @@ def round_us(senders: int, size: int, order: str = "rotating") -> float:
     return float(span["ns_p50"]) / 1000
 
 
-def mbytes_per_s(senders: int, size: int, us: float) -> float:
-    """Return the rate of a sender in a round, in 10^6 bytes per second."""
-    return senders * size / us
-
-
 def table(sizes: Sequence[int] = ()) -> list[dict[str, float]]:
     """Return, per size, the rounds of 16 senders, measured and modelled, in us, and a sender's rates."""
     found = []
@@ -92,7 +87,7 @@ def table(sizes: Sequence[int] = ()) -> list[dict[str, float]]:
         line = {"bytes": float(size), "measured_us": row["round_us_mean"]}
         for senders in (SENDERS, *MORE):
             line[f"{senders}_us"] = us = round_us(senders, size)
-            line[f"{senders}_mbytes_per_s"] = mbytes_per_s(senders, size, us)
+            line[f"{senders}_mbytes_per_s"] = senders * size / us
         found.append(line)
     return found
 

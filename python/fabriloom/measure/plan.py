@@ -86,13 +86,8 @@ def plan(
     kind = np.zeros(programs.rows, np.int64)
     for number, known in enumerate(_KINDS):
         kind[programs.kind == known] = number
-    columns = (kind, peer, programs.size_bytes, tag, amount, servers(programs))
+    columns = (kind, peer, programs.size_bytes, tag, amount, np.isinf(programs.times()).astype(np.int64))
     return Plan(terminals, dict(zip(HEAD, (*values, *more), strict=True)), start, rank_of, columns)
-
-
-def servers(programs: Programs) -> op.Ints:
-    """Return, per row, 1 if it lies within an endless repeat."""
-    return np.isinf(programs.times()).astype(np.int64)
 
 
 def _possible(programs: Programs) -> None:

@@ -6,15 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .columns import TABLES
+from .columns import TABLES, summary
 from .columns.column import Column, Table
-from .columns.summary import (
-    NETWORK_LATENCY_FROM,
-    NETWORK_LATENCY_TO,
-    RING_LATENCY_FROM,
-    RING_LATENCY_TO,
-    TOTAL_LATENCY_FROM,
-)
 
 _PREFACE = """# Results: every key and column
 
@@ -130,11 +123,11 @@ def markdown() -> str:
     """Return the reference page of all results."""
     parts = [
         _PREFACE.format(
-            network_from=NETWORK_LATENCY_FROM,
-            network_to=NETWORK_LATENCY_TO,
-            ring_from=RING_LATENCY_FROM,
-            ring_to=RING_LATENCY_TO,
-            total_from=TOTAL_LATENCY_FROM,
+            network_from=summary.NETWORK_LATENCY_FROM,
+            network_to=summary.NETWORK_LATENCY_TO,
+            ring_from=summary.RING_LATENCY_FROM,
+            ring_to=summary.RING_LATENCY_TO,
+            total_from=summary.TOTAL_LATENCY_FROM,
         )
     ]
     for table in TABLES:

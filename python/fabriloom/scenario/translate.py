@@ -146,7 +146,7 @@ def message_of(detail: Any, value: Any, path: Path) -> tuple[str, str]:
     if kind in ("literal_error", "enum"):
         if value == []:
             return f"{name} is an empty list", "name at least one, or leave it out"
-        choices = _literals(detail)
+        choices = [word.strip(" '") for word in detail["ctx"]["expected"].replace(" or ", ",").split(",")]
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
         hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ctx["expected"].replace("'", '"')
         return f"{name} cannot be {_show(value)}", hint
@@ -165,10 +165,6 @@ def message_of(detail: Any, value: Any, path: Path) -> tuple[str, str]:
 
 def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(int(value))
-
-
-def _literals(detail: Any) -> list[str]:
-    return [word.strip(" '") for word in detail["ctx"]["expected"].replace(" or ", ",").split(",")]
 
 
 def _unquote(kind: str, value: Any, path: Path) -> str:
