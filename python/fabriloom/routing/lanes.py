@@ -286,26 +286,33 @@ def _sides(graph: Graph, table: RouteTable, choice: str, half: int | None) -> ND
     # A dimension of two switches is no ring: there is only one edge between them.
     ringed = inside & (side > 2)
     upward = step[rows, dimension] % side == 1
-    here = places[source, dimension]
-    ends = places[_goals(graph, table)]
-    found = np.full(table.rows.shape, _ALL, np.int8)
+    goals = np.ascontiguousarray(places[_goals(graph, table)].T)
+    columns = np.arange(table.rows.shape[1])
+    # Where the sets of lanes of a group begin, among those of all directions; the last: outside rings.
+    outside = 2 * len(shape)
+    way = np.append(np.where(ringed, dimension * 2 + upward, outside), outside) * len(columns)
+    behind = [_behind(goals[at // 2], at, shape, choice, half) for at in range(outside)]
+    sets = np.full((outside + 1, len(columns)), _ALL, np.int8)
+    found = np.empty(table.rows.shape, np.int8)
     for switch, row in enumerate(table.rows):
-        group = np.where(row < OWN, row >> 1, 0)
-        goal = ends[np.arange(len(row)), dimension[group]]
-        ahead = np.where(upward[group], here[group] > goal, here[group] < goal)
-        in_ring = ringed[group] & (row != OWN)
-        behind: NDArray[Any] = np.full(len(row), _BEHIND)
-        if choice == "kept-dateline":
-            # Packets of some senders have come over the dateline, and keep the lanes before it.
-            up = upward[group]
-            some = _is_upper(goal, side[group]) != up
-            own = _ALL if half is None else np.where(half >> dimension[group] & 1 == up, _BEFORE, _BEHIND)
-            behind = np.where(some, own, _BEHIND)
-        found[switch] = np.where(in_ring, np.where(ahead, _BEFORE, behind), _ALL)
+        for at in range(outside):
+            here, goal = places[switch, at // 2], goals[at // 2]
+            sets[at] = np.where(here > goal if at % 2 else here < goal, _BEFORE, behind[at])
+        sets.take(way[np.minimum(row >> 1, len(first))] + columns, out=found[switch])
     if choice == "wide-dateline":
         opened = _opened(table, found == _BEFORE, np.stack([source, target, dimension * 2 + upward]))
         found[(found == _BEHIND) & opened] = _ALL
     return found
+
+
+def _behind(goal: Ints, direction: int, shape: Ints, choice: str, half: int | None) -> NDArray[np.int8]:
+    """Return, per column, the set of lanes of packets that go in a direction and have no dateline ahead."""
+    dimension, up = divmod(direction, 2)
+    if choice != "kept-dateline":
+        return np.full(len(goal), _BEHIND, np.int8)
+    # Packets of some senders have come over the dateline, and keep the lanes before it.
+    own = _ALL if half is None else _BEFORE if half >> dimension & 1 == up else _BEHIND
+    return np.where(_is_upper(goal, shape[dimension]) != bool(up), own, _BEHIND).astype(np.int8)
 
 
 def _opened(table: RouteTable, before: NDArray[np.bool_], ways: Ints) -> NDArray[np.bool_]:
