@@ -26,6 +26,23 @@ def scenario(kind: str = "sci-switch", traffic: dict[str, Any] | None = None, **
     )
 
 
+@pytest.mark.parametrize(
+    ("preset", "least_ns", "most_ns"), [("noc-ring", 3, 9), ("rpr-10g", 5261.8, 36_481.0)]
+)
+def test_zero_load_of_other_rings(preset: str, least_ns: float, most_ns: float) -> None:
+    """By hand, over one link and over seven. On a chip 1 ns a link, 1 ns to the memory and 1 ns there. In a
+    town 5003.2 ns a link, 200 ns in each station passed, 18 symbols of 3.2 ns behind the head,
+    and 201 ns.
+    """
+    ring = {
+        "topology": {"kind": "sci-ring", "terminals": 8},
+        "technology": {"preset": preset},
+        "traffic": {"length": "32 B", "transaction": "dmove", "load": 0.1},
+    }
+    found = inspection.inspect(Scenario.from_dict(ring))["zero_load_latency_ns"]
+    assert (found["min"], found["max"]) == pytest.approx((least_ns, most_ns))
+
+
 def test_a_curve_has_the_columns_of_rings() -> None:
     found = curve(scenario(), [0.1, 0.5])
     assert found.table.columns == ["traffic.load", *_with_rings()]

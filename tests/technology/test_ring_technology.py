@@ -25,10 +25,21 @@ from fabriloom.technology.rings import PAYLOADS_BYTES, Transaction
 RINGS = [name for name in presets() if is_ring(name)]
 
 
+NO_ECHO: dict[str, Any] = {
+    "echo_bytes": 0,
+    "echo_idle_bytes": 0,
+    "phases": False,
+    "hold_until": "sent",
+    "requests_in": 0,
+    "responses_in": 0,
+}
+SLOTS: dict[str, Any] = {"slot_bytes": 128, "bandwidth_allocation": False}
+
+
 def test_the_presets_of_rings() -> None:
     assert RINGS[:4] == ["scinet", "sci-retry", "sci-1000", "sci-lc2"]
     machines = ["sci-lx-d310", "sci-bx-d321", "sci-lc1-alpha", "sci-testbed-1", "sci-testbed-2"]
-    assert RINGS[4:] == machines
+    assert RINGS[4:] == [*machines, "rpr-10g", "noc-ring"]
     assert set(PAYLOADS_BYTES) == set(get_args(Transaction))
 
 
@@ -92,7 +103,18 @@ def test_kinds_are_not_mixed() -> None:
 @pytest.mark.parametrize(
     ("overrides", "words", "parameter"),
     [
-        ({"requests_in": 0}, "at least 1", "requests_in"),
+        ({"requests_out": 0}, "at least 1", "requests_out"),
+        ({"symbol_bytes": 32}, "whole number of symbols of 32 B", "request_header"),
+        ({"when_full": "pass"}, "reserve places", "phases"),
+        (NO_ECHO | {"phases": True}, "needs echoes", "phases"),
+        (NO_ECHO | {"in_order": True}, "needs echoes", "in_order"),
+        (NO_ECHO | {"echo_idle_bytes": 2}, "no idles after them", "echo_idle"),
+        (NO_ECHO | {"hold_until": "echo"}, "held until one", "hold_until"),
+        (NO_ECHO | {"requests_in": 1}, "a queue can be full", "when_full"),
+        (SLOTS | {"slot_bytes": 127}, "whole number of symbols", "slot"),
+        (SLOTS | {"slot_bytes": 24}, "holds no data", "slot"),
+        (SLOTS | {"forwarding": "store-and-forward"}, "without being stored", "forwarding"),
+        (SLOTS | {"bandwidth_allocation": True}, "slots have none", "bandwidth_allocation"),
         ({"transactions": 0}, "at least 1", "transactions"),
         ({"request_header_bytes": 15}, "whole number of symbols", "request_header"),
         ({"echo_bytes": 64}, "longer than the shortest packet", "echo"),
@@ -112,7 +134,7 @@ def test_presets_are_whole(name: str) -> None:
     ring = ring_technology(name)
     assert isinstance(ring, RingTechnology)
     assert ring.preset == name
-    assert ring.transactions == 64
+    assert ring.transactions == {"rpr-10g": 4096, "noc-ring": 4096}.get(name, 64)
     assert ring.flow_control == "ignored"
 
 
@@ -156,3 +178,12 @@ def test_contradictions_are_refused(name: str, overrides: dict[str, Any], parame
     with pytest.raises(TechnologyError) as caught:
         protocol(name, overrides)
     assert caught.value.parameter == parameter
+
+
+def test_units_of_other_rings() -> None:
+    """1500 B with header and gap are 386 symbols of 4 B; a slot is one symbol, whatever is in it."""
+    rpr, chip = ring_technology("rpr-10g"), ring_technology("noc-ring")
+    assert (rpr.request_symbols(1500), rpr.echo_symbols, rpr.symbol_ps()) == (386, 0, 3200)
+    assert (chip.request_symbols(1), chip.request_symbols(32), chip.symbol_ps()) == (1, 1, 1000)
+    assert chip.mtu_bytes == 32
+    assert rpr.legal_payloads_bytes == ()

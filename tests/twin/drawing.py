@@ -28,7 +28,26 @@ RINGS = (
     "sci-lc1-alpha",
     "sci-testbed-1",
     "sci-testbed-2",
+    "rpr-10g",
+    "noc-ring",
 )
+OTHER_RINGS: tuple[Table, ...] = (
+    {},
+    {},
+    {"payloads": "any", "symbol": "32 B"},
+    {"when_full": "pass", "phases": False},
+    {"slot": "300 B", "forwarding": "cut-through", "bandwidth_allocation": False},
+    {
+        "echo": "0 B",
+        "echo_idle": "0 B",
+        "hold_until": "sent",
+        "in_order": False,
+        "phases": False,
+        "requests_in": 0,
+        "responses_in": 0,
+    },
+)
+"""Settings by which other rings differ from SCI."""
 
 
 def _some(dice: Random, share: float, settings: Table) -> Table:
@@ -246,7 +265,7 @@ def rings(seed: int) -> Table:
         ]
     )
     settings = {
-        "window": dice.choice([1, 4, 64]),
+        "in_flight": dice.choice([1, 4, 64]),
         "requests_in": dice.choice([1, 2, 4]),
         "forwarding": dice.choice(["store-and-forward", "cut-through"]),
         "hold_until": dice.choice(["sent", "echo"]),
@@ -255,7 +274,7 @@ def rings(seed: int) -> Table:
         "bandwidth_allocation": dice.choice([True, False]),
         "retry.delay": dice.choice(["0 ns", "1 us"]),
     }
-    technology = {"preset": dice.choice(RINGS), **_some(dice, 0.2, settings)}
+    technology = {"preset": dice.choice(RINGS), **_some(dice, 0.2, settings), **dice.choice(OTHER_RINGS)}
     if "retry.delay" in technology:
         technology["retry"] = {"delay": technology.pop("retry.delay")}
     traffic: Table = {

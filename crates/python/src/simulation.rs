@@ -315,6 +315,7 @@ fn rings(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     column(out, "bus_busy_ticks", &buses, |c| c.busy_ticks)?;
     column(out, "bus_wait_ticks", &buses, |c| c.wait_ticks)?;
     out.set_item("retry_delay_ticks_max", longest_delay)?;
+    out.set_item("ring_symbol_bytes", rings.map_or(0, |rings| rings.fabric().ring_symbol_bytes))?;
     out.set_item("timed_out", timed_out)
 }
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ..compile import Compiled
 from ..technology import RingTechnology
-from ..technology.rings import SYMBOL_BYTES
 from .flows import Flow, listed
 from .signals import Reals
 
@@ -81,7 +80,7 @@ class Ways:
     ) -> Iterator[Leg]:
         """Yield the legs of a request or a response."""
         arrays, station = self.compiled.arrays, self.station_of[source]
-        symbols = -(-(round(size) + self.tech.send_idle_bytes) // SYMBOL_BYTES)
+        symbols = -(-(round(size) + self.tech.send_idle_bytes) // self.tech.symbol_bytes)
         gives = kind == REQUEST
         while True:
             taken, leaves = self._taken(station, target)
@@ -145,7 +144,7 @@ class Ways:
     @cached_property
     def echo_symbols(self) -> int:
         """Symbols of an echo with its idles."""
-        return -(-(self.tech.echo_bytes + self.tech.echo_idle_bytes) // SYMBOL_BYTES)
+        return self.tech.echo_symbols
 
     @cached_property
     def longest_own(self) -> Ints:

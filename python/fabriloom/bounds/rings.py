@@ -13,6 +13,7 @@ import numpy as np
 
 from ..codes import ARRIVAL
 from ..compile import Compiled
+from ..technology import RingTechnology
 from .calculus import Worst
 from .flows import Way, listed
 from .periods import MOST_FLOWS, Periods, Share
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 2000
 _MOST_PERIODS = 1000
 """Longest useful bound, in multiples of the longest period."""
+_ANY = 2**30
+"""Places of a queue that is never full."""
 _NONE = "in the worst case more is made than can leave"
 
 
@@ -45,6 +48,16 @@ def check_rings(compiled: Compiled) -> None:
     if not len(arrays["flow_target"]) or (arrays["flow_arrival"] == ARRIVAL.POISSON).any():
         message = "on rings there is a bound only if all packets are of flows with periods"
         raise refused(message, ("traffic", "pattern"), 'write pattern = { kind = "flows", … } with periods')
+    tech = compiled.technology
+    assert isinstance(tech, RingTechnology)
+    if not tech.echo_bytes or tech.slot_bytes or tech.when_full == "pass":
+        name = "slot" if tech.slot_bytes else "when_full" if tech.when_full == "pass" else "echo"
+        message = (
+            "the bound on rings is that of insertion rings with echoes, on which a full queue busies packets"
+        )
+        raise refused(
+            message, ("technology", name), "compare with runs instead: fabriloom run, latency_ns.max"
+        )
     if compiled.graph.several is not None or arrays["ring_turns"] > 1 or len(arrays["port_yields"]):
         message = "there is no bound where packets of one flow can go by several ways"
         raise refused(message, ("topology",), "give it one port, and switches one bus or shared ones")
@@ -193,7 +206,7 @@ class _Solver:
                 out = np.flatnonzero((self.source == station) & (kind == which) & ~gives).tolist()
                 of = f"of the station that sends on {names[station]}"
                 if into:
-                    most = int(arrays[f"station_{name}_in"][station])
+                    most = int(arrays[f"station_{name}_in"][station]) or _ANY
                     yield _Place(into, most, f"the {name}_in {of}", "served")
                 if out:
                     most = int(arrays[f"station_{name}_out"][station])

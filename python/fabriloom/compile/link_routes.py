@@ -20,7 +20,7 @@ from ..technology import TechnologyError
 from ..technology.lanes import check_queues
 from ..technology.model import Ps
 from ..topology import Graph
-from ..units import format_bytes, format_time_ps
+from ..units import format_time_ps
 from . import pauses
 from .addresses import addresses_of
 from .columns import Arrays, u32
@@ -230,11 +230,6 @@ class LinkRoutes:
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
         """Raise ScenarioError if packets are sent again too early for an acknowledgement, or twice."""
         after_ps, tech = protocol["resend_after_ps"], self.technology
-        if 0 < tech.mtu_bytes < protocol["packet_bytes"]:
-            mtu = format_bytes(tech.mtu_bytes)
-            message = f"a packet of {format_bytes(protocol['packet_bytes'])} is longer than the MTU, {mtu}"
-            hint = f'write packet = "{mtu}" or less, or raise technology.mtu'
-            raise scenario.error(message, ("protocol", "packet"), hint)
         least_ps = round(tech.packet_ps(protocol["packet_bytes"]) + tech.packet_ps(0))
         if 0 < after_ps < least_ps:
             message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and "

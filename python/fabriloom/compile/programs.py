@@ -17,6 +17,7 @@ from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..technology.model import Ps
 from ..traffic import TrafficError
+from ..units import format_bytes
 from . import costs
 from .columns import Arrays
 from .networks import Routes
@@ -209,7 +210,12 @@ def _path(parameter: str) -> tuple[str | int, ...]:
 
 
 def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
-    """Refuse packet sizes that a ring does not allow."""
+    """Refuse packet sizes that the links do not allow."""
+    if 0 < tech.mtu_bytes < protocol["packet_bytes"]:
+        mtu = format_bytes(tech.mtu_bytes)
+        message = f"a packet of {format_bytes(protocol['packet_bytes'])} is longer than the MTU, {mtu}"
+        hint = f'write packet = "{mtu}" or less, or raise {tech.mtu_setting}'
+        raise scenario.error(message, ("protocol", "packet"), hint)
     legal = tech.legal_payloads_bytes
     for name in ("packet", "small_packet"):
         size = protocol[f"{name}_bytes"]

@@ -143,13 +143,27 @@ class RingNetwork:
             "station_next": u32(rings.station_next),
             "station_ring": u32(rings.station_ring),
             "station_decode_ticks": fill(count, tech.decode_latency_ps // tick),
-            "station_bypass_ticks": fill(count, tech.bypass_latency_ps // tick),
+            "station_bypass_ticks": self._bypass_ticks(tech, tick),
             "station_receive_ticks": fill(count, tech.receive_ps // tick),
             "station_transmit_ticks": fill(count, tech.transmit_ps // tick),
             **{f"station_{name}": column for name, column in places.items()},
             "station_in_flight": fill(count, tech.in_flight),
             "station_rejected": fill(count, tech.rejected),
         }
+
+    def _bypass_ticks(self, tech: RingTechnology, tick: Ps) -> np.ndarray:
+        """Return the delays of the bypass FIFOs; the first station of a ring keeps the ends of slots until
+        the ring holds a whole number of them.
+        """
+        bypass = fill(self.rings.stations, tech.bypass_latency_ps // tick)
+        if not tech.slot_bytes:
+            return bypass
+        _, firsts, ring = np.unique(self.rings.station_ring, return_index=True, return_inverse=True)
+        arrival, symbol = (u32(self.times_ps[name] // tick) for name in ("arrival", "character"))
+        ahead = arrival.astype(np.int64) + int(bypass[0]) + int(tech.decode_latency_ps // tick)
+        slot = symbol[firsts].astype(np.int64) * (tech.slot_bytes // tech.symbol_bytes)
+        bypass[firsts] += u32(-np.bincount(ring, weights=ahead).astype(np.int64) % slot)
+        return bypass
 
     def _buses(self, tech: RingTechnology, tick: Ps) -> Arrays:
         switches, rings = self.graph.switches, self.rings
@@ -255,7 +269,10 @@ class RingRoutes:
         """Accept every scenario."""
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
-        """Raise ScenarioError if a protocol or a program sends lost messages again."""
+        """Raise ScenarioError if lost messages are sent again, or cut to payloads that rings do not have."""
+        if self.technology.payloads != "sci":
+            message = "messages of programs are cut to the payloads of SCI"
+            raise scenario.error(message, ("technology", "payloads"), 'write payloads = "sci"')
         if protocol["resend_after_ps"]:
             message = "packets are sent again by their protocol in networks of links only"
             hint = (
@@ -300,6 +317,9 @@ def durations_ps(tech: RingTechnology) -> dict[str, Ps]:
 
 def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
     return {
+        "ring_symbol_bytes": tech.symbol_bytes,
+        "ring_when_full": number("when_full", tech.when_full),
+        "ring_slot_symbols": tech.slot_bytes // tech.symbol_bytes,
         "ring_request_header_bytes": tech.request_header_bytes,
         "ring_response_header_bytes": tech.response_header_bytes,
         "ring_echo_bytes": tech.echo_bytes,

@@ -13,8 +13,6 @@ from .statistics import TAIL_STEPS, tail
 
 Floats = NDArray[np.float64]
 
-RING_SYMBOL_BYTES = 2
-
 
 def column(native: Mapping[str, Any], name: str) -> NDArray[Any]:
     """Return an array of the engine's result; empty if it was not kept."""
@@ -52,7 +50,7 @@ def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]
     """Return throughputs per ring link in MB/s, with headers and idle symbols: ``all``, and of it ``retry``,
     repeated packets, and ``echo``.
     """
-    bytes_sent = column(native, "link_characters").astype(np.float64) * RING_SYMBOL_BYTES
+    bytes_sent = column(native, "link_characters").astype(np.float64) * native["ring_symbol_bytes"]
     carried = per(bytes_sent * 1e3, window_ns)
     busy = column(native, "link_busy_ticks").astype(np.float64)
     parts = {what: carried * per(column(native, f"link_{what}_ticks"), busy) for what in ("retry", "echo")}

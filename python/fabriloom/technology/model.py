@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from fabriloom import units
 from fabriloom.technology.errors import TechnologyError
@@ -145,6 +145,7 @@ class Technology:
     last_port: int = 2**16 - 1
     first_address: int = 0
     last_address: int = 2**16 - 1
+    mtu_setting: ClassVar[str] = "technology.mtu"
     mtu_bytes: int = 0
     """Payload of the longest packet; 0: any."""
     overhead_bytes: int = 0

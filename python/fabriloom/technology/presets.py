@@ -48,7 +48,7 @@ _UNITS: tuple[tuple[str, Any, str], ...] = (
         "bytes",
         units.parse_bytes,
         "credit_quantum credit_limit input_buffer output_buffer header via_header receive_buffer "
-        "mtu overhead flit request_header response_header echo send_idle echo_idle bus.width "
+        "mtu overhead flit request_header response_header echo symbol slot send_idle echo_idle bus.width "
         "bus.encapsulation packet small_packet small_below ahead control_word next_address",
     ),
     (
@@ -228,9 +228,9 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
     elif "cycle_ps" in values:
         values = {**dict.fromkeys(_NUMBERS), **values}
     elif is_ring(preset):
-        from fabriloom.technology.rings import PORT_PLACES
+        from fabriloom.technology.rings import OTHER_RINGS, PORT_PLACES
 
-        values = {**dict.fromkeys(PORT_PLACES), **values}
+        values = {**dict.fromkeys(PORT_PLACES), **OTHER_RINGS, **values}
     for name, value in (overrides or {}).items():
         if name not in values:
             near = units.nearest(name, list(values))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, Literal
+from math import ceil
+from typing import ClassVar, Final, Literal
 
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.model import (
@@ -25,10 +26,10 @@ RetryStrategy = Literal["constant", "linear", "exponential"]
 RetryOrder = Literal["first", "ready"]
 RetryAt = Literal["requester", "responder"]
 Transaction = Literal["nwrite", "dmove", "nread", "lock"]
+WhenFull = Literal["busy", "pass"]
+Payloads = Literal["sci", "any"]
 RingFaultStops = Literal["ring", "link"]
 
-SYMBOL_BYTES: Final = 2
-"""Bytes per symbol: a link moves 16 bits at a time (IEEE 1596-1992)."""
 LOCK_BYTES: Final = 16
 """Payload of the request and of the response of a lock."""
 PAYLOADS_BYTES: Final = {
@@ -41,6 +42,8 @@ PAYLOADS_BYTES: Final = {
 
 PORT_PLACES: Final = ("port_requests_out", "port_responses_out", "port_requests_in")
 """Settings of a switch port; each replaces the setting of every station whose name it continues."""
+OTHER_RINGS: Final = {"symbol_bytes": 2, "payloads": "sci", "when_full": "busy", "slot_bytes": 0}
+"""Settings by which other rings differ from SCI, with those of IEEE 1596-1992."""
 _PS_PER_S = 10**12
 _MOST_BYTES = 1024
 """Largest header, idle and bus width that the engine supports."""
@@ -108,6 +111,13 @@ class RingTechnology:
     """``requests_out`` of a switch port, as the next two for their queues; None: the same."""
     port_responses_out: int | None = None
     port_requests_in: int | None = None
+    symbol_bytes: int = 2
+    payloads: Payloads = "sci"
+    """``sci``: those of the standard; ``any``: any, rounded up to whole symbols with the header."""
+    when_full: WhenFull = "busy"
+    """What happens to a packet that finds no place: it is busied, or passes and comes back after a round."""
+    slot_bytes: int = 0
+    """Length of the slots that circulate on a ring, in bytes; 0: stations insert packets anywhere."""
     transaction: Transaction = "nwrite"
     """Transaction of the terminals' packets; it determines their sizes on the link."""
 
@@ -117,8 +127,7 @@ class RingTechnology:
     overhead_bytes = 0
     least_bytes = 0
     lanes = 1
-    mtu_bytes = 0
-    """The legal payloads say how long packets are."""
+    mtu_setting: ClassVar[str] = "technology.slot"
     flow_control = "ignored"
     """Links are one-way, so there is no flow control for an opposite direction."""
     reverse_load = Fraction(0)
@@ -129,20 +138,25 @@ class RingTechnology:
 
     def __post_init__(self) -> None:
         """Refuse values with which the rules of the ring cannot work."""
-        for name in ("requests_out", "responses_out", "requests_in", "responses_in", "in_flight", "rejected"):
+        for name in ("requests_out", "responses_out", "in_flight", "rejected"):
             _at_least(name, getattr(self, name), 1)
         for name in PORT_PLACES:
             if getattr(self, name) is not None:
                 _at_least(name, getattr(self, name), 1)
         _at_least("transactions", self.transactions, 1)
         _at_least("bus.width", self.bus_width_bytes, 1)
+        _at_least("symbol", self.symbol_bytes, 1)
+        at_most("symbol", self.symbol_bytes, _MOST_BYTES, "bytes")
         for name in ("request_header", "response_header", "echo", "send_idle", "echo_idle"):
             size = getattr(self, f"{name}_bytes")
-            _at_least(name, size, 0 if name.endswith("idle") else SYMBOL_BYTES)
+            _at_least(name, size, 1 if name.endswith("header") else 0)
             at_most(name, size, _MOST_BYTES, "bytes")
-            if size % SYMBOL_BYTES:
-                message = f"{name} of {size} B is not a whole number of symbols of {SYMBOL_BYTES} B"
-                raise TechnologyError(message, name, f'write "{size - 1} B" or "{size + 1} B"')
+            if self.payloads == "sci" and size % self.symbol_bytes:
+                message = f"{name} of {size} B is not a whole number of symbols of {self.symbol_bytes} B"
+                down = size - size % self.symbol_bytes
+                raise TechnologyError(
+                    message, name, f'write "{down} B" or "{down + self.symbol_bytes} B", or payloads = "any"'
+                )
         at_most("bus.width", self.bus_width_bytes, _MOST_BYTES, "bytes")
         at_most("bus.encapsulation", self.bus_encapsulation_bytes, _MOST_BYTES, "bytes")
         self.check_rate()
@@ -151,17 +165,58 @@ class RingTechnology:
         if self.echo_bytes > shortest or echo > shortest + self.send_idle_bytes:
             message = f"an echo of {echo} B is longer than the shortest packet that it takes the place of"
             raise TechnologyError(message, "echo", "shorten the echo or its idles")
+        self._check_answers()
+        self._check_slots()
         if self.bus_rate_bits_per_s <= 0:
             raise TechnologyError("bus.rate must be above zero", "bus.rate", 'write for example "600 MB/s"')
         if self.bus_cycle_ps < LEAST_CHARACTER_PS:
             message = f"a cycle of the bus lasts less than {LEAST_CHARACTER_PS} ps"
             raise TechnologyError(message, "bus.rate", "reduce it, or move more bytes in a cycle")
 
+    def _check_answers(self) -> None:
+        """Refuse rules that need an echo, if there is none."""
+        if self.when_full == "pass" and self.phases:
+            message = "phases reserve places for packets that are busied, and here they pass"
+            raise TechnologyError(message, "phases", "write phases = false")
+        if self.echo_bytes:
+            return
+        if self.echo_idle_bytes:
+            raise TechnologyError("without echoes there are no idles after them", "echo_idle", 'write "0 B"')
+        for name, needs in (("phases", self.phases), ("in_order", self.in_order)):
+            if needs:
+                message = f"{name} needs echoes, by which a sender learns of each packet"
+                raise TechnologyError(message, name, f"write {name} = false, or give echo a size")
+        if self.hold_until == "echo":
+            message = "without echoes no packet can be held until one"
+            raise TechnologyError(message, "hold_until", 'write hold_until = "sent"')
+        places = (self.requests_in, self.responses_in, self.port_requests_in or 0)
+        if self.when_full == "busy" and any(places):
+            message = "without echoes no packet can be busied, and a queue can be full"
+            hint = 'write when_full = "pass", or requests_in = 0 and responses_in = 0, which are never full'
+            raise TechnologyError(message, "when_full", hint)
+
+    def _check_slots(self) -> None:
+        """Refuse slots that hold no packet, and rules that cannot go with slots."""
+        if not self.slot_bytes:
+            return
+        if self.slot_bytes % self.symbol_bytes:
+            message = f"a slot of {self.slot_bytes} B is not a whole number of symbols"
+            raise TechnologyError(message, "slot", f"write a multiple of {self.symbol_bytes} B")
+        if self.mtu_bytes < 1:
+            message = f"a slot of {self.slot_bytes} B holds no data beside a header and its idles"
+            raise TechnologyError(message, "slot", "make it longer")
+        if self.forwarding != "cut-through":
+            message = "slots pass stations without being stored"
+            raise TechnologyError(message, "forwarding", 'write forwarding = "cut-through"')
+        if self.bandwidth_allocation:
+            message = "go bits are in the idle symbols between packets, and slots have none"
+            raise TechnologyError(message, "bandwidth_allocation", "write bandwidth_allocation = false")
+
     def check_rate(self, rate_bits_per_s: Rate | None = None) -> None:
         """Raise TechnologyError for a rate at which symbols are shorter than the resolution of time."""
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate > 0 and self.symbol_ps(rate) < LEAST_CHARACTER_PS:
-            message = f"at this rate 16 bits last less than {LEAST_CHARACTER_PS} ps"
+            message = f"at this rate {8 * self.symbol_bytes} bits last less than {LEAST_CHARACTER_PS} ps"
             raise TechnologyError(message, "link_rate", 'write at most "200 GB/s"')
 
     def carrying(self, transaction: Transaction) -> RingTechnology:
@@ -175,7 +230,7 @@ class RingTechnology:
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate <= 0:
             raise TechnologyError("link_rate must be above zero", "link_rate", 'write for example "500 MB/s"')
-        return exact_ps(8 * SYMBOL_BYTES * _PS_PER_S / Fraction(rate))
+        return exact_ps(8 * self.symbol_bytes * _PS_PER_S / Fraction(rate))
 
     def character_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a symbol, under the name that all technologies share."""
@@ -231,8 +286,46 @@ class RingTechnology:
 
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]:
-        """Legal payloads of the transaction."""
+        """Legal payloads of the transaction; empty: any."""
+        if self.payloads == "any" and self.transaction != "lock":
+            return ()
         return PAYLOADS_BYTES[self.transaction]
+
+    @property
+    def mtu_bytes(self) -> int:
+        """Return the longest payload that a slot holds; 0 without slots: the legal ones limit it, if any."""
+        if not self.slot_bytes:
+            return 0
+        header = max(self.request_header_bytes, self.response_header_bytes)
+        return max(0, self.slot_bytes - header - self.send_idle_bytes)
+
+    # Units on a link, in symbols: packets and echoes with their idles.
+
+    def _symbols(self, payload_bytes: float, size_bytes: float) -> float:
+        """Return those of a packet; a mean of legal payloads is none of them, and is not rounded up."""
+        if not size_bytes:
+            return 0.0
+        if self.slot_bytes:
+            return self.slot_bytes / self.symbol_bytes
+        symbols, legal = (size_bytes + self.send_idle_bytes) / self.symbol_bytes, self.legal_payloads_bytes
+        return symbols if legal and payload_bytes not in legal else float(ceil(symbols))
+
+    def request_symbols(self, payload_bytes: float) -> float:
+        """Return the symbols of a request with this payload."""
+        return self._symbols(payload_bytes, self.request_bytes(payload_bytes))
+
+    def response_symbols(self, payload_bytes: float) -> float:
+        """Return the symbols of the response; 0 if there is none."""
+        return self._symbols(payload_bytes, self.response_bytes(payload_bytes))
+
+    @property
+    def echo_symbols(self) -> int:
+        """Return the symbols of an echo; 0 if there is none."""
+        if not self.echo_bytes:
+            return 0
+        if self.slot_bytes:
+            return self.slot_bytes // self.symbol_bytes
+        return -(-(self.echo_bytes + self.echo_idle_bytes) // self.symbol_bytes)
 
     def payload_chars(self, length_bytes: int) -> int:
         """Return the payload in the engine's units, which are bytes."""
@@ -245,8 +338,7 @@ class RingTechnology:
         via: bool = False,
     ) -> float:
         """Return the time from request to request, back to back on a link with idle symbols, in ps."""
-        symbols = (self.request_bytes(payload_chars) + self.send_idle_bytes) / SYMBOL_BYTES
-        return float(symbols * self.symbol_ps(rate_bits_per_s))
+        return float(self.request_symbols(payload_chars) * self.symbol_ps(rate_bits_per_s))
 
     def packet_ps(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> int:
         """Return the time from request to request for a payload of whole bytes, in ps."""

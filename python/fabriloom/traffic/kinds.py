@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,8 @@ class Network(Protocol):
 
 class Links(Protocol):
     """What traffic needs to know of a technology (see ``fabriloom.technology``)."""
+
+    mtu_setting: ClassVar[str]
 
     @property
     def grain_ps(self) -> int | Fraction: ...

@@ -104,7 +104,8 @@ def checked(technology: kinds.Links, size_bytes: int) -> int:
     if 0 < technology.mtu_bytes < size_bytes:
         mtu = units.format_bytes(technology.mtu_bytes)
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than the MTU, {mtu}"
-        hint = "send several packets, or messages of a [program], which are cut; or raise technology.mtu"
+        hint = "send several packets, or messages of a [program], which are cut; or raise "
+        hint += technology.mtu_setting
         raise units.UnitError(message, hint)
     if technology.payload_chars(size_bytes) > kinds.MOST_CHARACTERS:
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than 2^24 characters"

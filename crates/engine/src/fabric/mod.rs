@@ -22,13 +22,7 @@ pub use ends::class_of;
 pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, MOST_PORTS, NO_PORT, ROUTE_BLOCK};
-pub use words::{
-    ANY, CODES, CROSS, LAST, MOST_LANES, OWN, PASS, TURN, acknowledge, arbiter, arrival, choice, fault_kind,
-    in_turn, is_open, length, operation, port_choice, rank, retry, sharing, target, transaction,
-};
-
-/// No entry: a class that a switch cannot reach, or a link without a reverse.
-pub use crate::kernel::NONE;
+pub use words::*;
 
 columns! {
     scalars {
@@ -89,16 +83,22 @@ columns! {
         /// Ticks by which a code may be ready for the wires of a switch earlier than `switch_code_ticks` says.
         code_jitter_ticks: u32,
 
-        /// Ring networks: bytes of a request without data. All scalars below are 0 in networks without rings.
+        /// Ring networks: bytes of a symbol. All scalars below are 0 in networks without rings.
+        ring_symbol_bytes: u32,
+        /// Bytes of a request without data.
         ring_request_header_bytes: u32,
         /// Bytes of a response without data.
         ring_response_header_bytes: u32,
-        /// Bytes of an echo.
+        /// Bytes of an echo; 0: nothing comes back, and a packet is accepted for its sender when it has left.
         ring_echo_bytes: u32,
         /// Bytes of the idle symbols behind a request or a response.
         ring_send_idle_bytes: u32,
         /// Bytes of the idle symbols behind an echo.
         ring_echo_idle_bytes: u32,
+        /// What happens to a packet for which there is no place, one of [`when_full`].
+        ring_when_full: u8,
+        /// Symbols of a slot, which holds one unit of any length and is empty or full at all stations; 0: no slots.
+        ring_slot_symbols: u32,
         /// 1: stations pass packets on as soon as their address is decoded; 0: when they have arrived completely.
         ring_cut_through: u8,
         /// 1: a transmit buffer is free when its packet has been accepted; 0: when it has left.
@@ -219,11 +219,11 @@ columns! {
         /// Per switch: one of [`choice`].
         switch_choice: u8,
 
-        /// Per link: source vertex.
+        /// Per link: source vertex; a station in ring networks, and likewise below.
         link_source: u32,
         /// Per link: target vertex.
         link_target: u32,
-        /// Per link: ticks that a data or header character occupies the wire.
+        /// Per link: ticks that a data or header character occupies the wire; of a symbol in ring networks.
         link_character_ticks: u32,
         /// Per link: ticks that the end of packet occupies the wire.
         link_end_ticks: u32,
@@ -408,8 +408,7 @@ columns! {
         /// Per flow: number of packets in all; 0: without a limit.
         flow_count: u64,
 
-        /// Ring networks (or empty), per link: the next station, by the link on which it sends. Then the ends of links are of
-        /// stations, `link_character_ticks` is of a symbol, and the columns of switches, groups and routes are empty.
+        /// Ring networks (or empty), per link: the next station, by its link. Columns of switches and routes are empty then.
         station_next: u32,
         /// Per station: its ring.
         station_ring: u32,
@@ -425,9 +424,9 @@ columns! {
         station_requests_out: u32,
         /// Per station: transmit buffers for responses.
         station_responses_out: u32,
-        /// Per station: receive buffers for requests.
+        /// Per station: receive buffers for requests; 0: any number.
         station_requests_in: u32,
-        /// Per station: receive buffers for responses.
+        /// Per station: receive buffers for responses; 0: any number.
         station_responses_in: u32,
         /// Per station and kind: send packets that may be sent and not yet answered by an echo.
         station_in_flight: u32,

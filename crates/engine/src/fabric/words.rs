@@ -1,5 +1,7 @@
 //! The codes in columns that hold kinds; Python reads them from [`CODES`].
 
+/// No entry: a class that a switch cannot reach, or a link without a reverse.
+pub use crate::kernel::NONE;
 use crate::kernel::Time;
 
 macro_rules! codes {
@@ -107,6 +109,14 @@ codes! {
         READ = 2,
         /// Process 16 B of the request, and answer with 16 B.
         LOCK = 3,
+    }
+
+    /// What happens to a packet at the station that takes it off its ring, if that has no place.
+    when_full {
+        /// It is taken off, and its sender sends it again.
+        BUSY = 0,
+        /// It passes, and comes back after a round.
+        PASS = 1,
     }
 
     /// How the delay before a busied packet is sent again grows.
@@ -231,7 +241,7 @@ pub fn in_turn(able: u32, last: u32, fixed: bool) -> u32 {
 }
 
 /// The entry of a column at the switch that its classes lead to: each class has its own, `class_exit`.
-pub const OWN: u32 = crate::kernel::NONE - 3;
+pub const OWN: u32 = NONE - 3;
 /// In `op_peer` or `op_tag`: any, or none.
 pub const ANY: u32 = u32::MAX;
 /// The same field of the message received last: its sender in `op_peer`, its tag in `op_tag`.

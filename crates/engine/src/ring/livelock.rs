@@ -54,10 +54,17 @@ impl Rings {
         (self.now - self.still.since, busied.saturating_sub(self.still.busied))
     }
 
+    /// Returns the bytes of the longest payload of a source, at least those of the standard.
+    fn longest_payload(&self) -> u32 {
+        let f = &self.fabric;
+        let lengths = [&f.length_max, &f.length_values, &f.flow_length, &f.list_length].into_iter().flatten();
+        lengths.copied().fold(LONGEST_BYTES.max(f.message_packet_bytes), u32::max)
+    }
+
     /// Returns the ticks of a round trip on the longest ring, waiting for one of the longest packets at every station.
     fn longest_round(&self) -> Time {
         let header = self.fabric.ring_request_header_bytes.max(self.fabric.ring_response_header_bytes);
-        let symbols = (header + LONGEST_BYTES + self.fabric.ring_send_idle_bytes).div_ceil(2);
+        let symbols = self.symbols(header + self.longest_payload());
         let mut seen = vec![false; self.stations.len()];
         let mut longest = 1;
         for start in 0..self.stations.len() {

@@ -1,4 +1,4 @@
-//! Networks of register-insertion rings joined by buses.
+//! Networks of rings, of register insertion or of slots, joined by buses.
 //!
 //! The model and its notation are in `docs/background/ring-model.md`. A unit moves as a whole: all its symbols follow
 //! from the tick at which it starts on a link. Waiting units are in intrusive lists over slabs, so that a running
@@ -19,6 +19,7 @@
 //! | terminals | `user.rs`: `dispatch`, `serve`, `time_out` | `user.rs`: `dispatch`, `start_service`, `time_out` |
 //! | buses | `bus.rs`: `arbitrate`, `transfer` | `bus.rs`: `start_transfers`, `start_transfer` |
 //! | the scrubber | `station.rs`: `forward`, `scrub` | `input.rs`: `scrub` |
+//! | other rings | `state.rs`: `on_link`, `slots`; `output.rs`: `begins_slot`, `put_unanswered`; `station.rs`: `passes_when_full` | `rings.rs`: `on_link`; `output.rs`: `until_slot`; `input.rs`: `answer_gone` |
 //! | faults | `fault.rs`: `loses`, `forget_lost`; `closed.rs` | `fault.rs`: `lose`, `forget_lost`; `user.rs`: `may_close` |
 //! | order within a tick | `tick.rs`: `happen`, then `start` | `rings.rs`: `tick` |
 //! | livelock | `livelock.rs`: `is_livelocked` | |

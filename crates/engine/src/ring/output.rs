@@ -166,11 +166,12 @@ impl Rings {
     #[inline(always)]
     fn start_next(&mut self, link: u32, ready: Time) -> bool {
         let now = self.now;
-        if ready < now {
+        let slotted = self.fabric.ring_slot_symbols != 0;
+        if ready < now || slotted && ready == now {
             self.start_passing(link);
             return true;
         }
-        if self.start_own(link) {
+        if (!slotted || self.begins_slot(link)) && self.start_own(link) {
             return true;
         }
         if ready == now {
@@ -179,6 +180,18 @@ impl Rings {
             self.look_at(link, ready);
         }
         ready == now
+    }
+
+    /// Whether a slot begins at a link now; otherwise schedules a check for when one begins, if a unit waits for it.
+    fn begins_slot(&mut self, link: u32) -> bool {
+        let at = &self.stations[link as usize].link;
+        let slot = Time::from(self.fabric.ring_slot_symbols) * Time::from(self.timing(link).symbol);
+        let until = |time: Time| (self.slots[link as usize] - time).rem_euclid(slot);
+        let (rest, waits) = (until(self.now), at.waiting > 0);
+        if rest > 0 && waits {
+            self.look_at(link, self.now + rest);
+        }
+        rest == 0
     }
 
     /// Puts the front of the bypass FIFO on the link.
@@ -299,7 +312,7 @@ impl Rings {
             let behind = self.goes_behind(link, entry);
             self.entries[entry].is.set_no_try(behind);
         }
-        let unit = self.units.add(Unit {
+        let packet = Unit {
             time: self.now,
             next: NONE,
             entry,
@@ -310,8 +323,25 @@ impl Rings {
             response,
             again,
             ends_transaction: is.ends_transaction(),
-        });
+        };
+        if self.has_echoes() {
+            let unit = self.units.add(packet);
+            self.put(link, unit, true);
+        } else {
+            self.put_unanswered(link, packet);
+        }
+    }
+
+    /// Starts a packet without an echo: for its sender it is accepted when it has left.
+    fn put_unanswered(&mut self, link: u32, packet: Unit) {
+        let echo = self.units.add(Unit { kind: Kind::Ready, ..packet });
+        // The row of the packet goes with it.
+        let entry =
+            if packet.ends_transaction { self.entries.add(self.entries[packet.entry]) } else { packet.entry };
+        let unit = self.units.add(Unit { entry, ..packet });
         self.put(link, unit, true);
+        let end = self.stations[link as usize].link.free_at;
+        self.await_echo(link, echo, end);
     }
 
     /// Starts a unit on a link, the station's own or not.

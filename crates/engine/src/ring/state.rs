@@ -8,7 +8,7 @@ use super::links::{Tally, Timing, links};
 use super::livelock::Still;
 use super::parts::{Edge, Entry, Sent, Traits, Transaction, Unit};
 use super::phases::Reservation;
-use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, switches};
+use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, receive_places, switches};
 use crate::fabric::{Exits, Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
@@ -56,6 +56,8 @@ pub struct Rings {
     pub(super) taken_up: Vec<[Time; 2]>,
     /// Per station: whether the next one is a further controller of the same port; empty if no port has several.
     pub(super) yields: Vec<bool>,
+    /// Per station: a tick at which a slot begins there; empty without slots.
+    pub(super) slots: Vec<Time>,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
@@ -140,6 +142,7 @@ impl Rings {
             reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { count }],
             taken_up: vec![[0; 2]; if fabric.ring_interface_occupied == 0 { 0 } else { count }],
             yields: yields(&fabric),
+            slots: slots(&fabric),
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
@@ -187,7 +190,6 @@ impl Rings {
         (0..self.stations.len()).map(|link| {
             let (at, rare) = (&self.stations[link].link, &self.rare[link]);
             let ticks = |symbols: u64| symbols * u64::from(self.timings[at.timing as usize].symbol);
-            let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
             let tally = at.tally(&self.tallies[link]);
             Counts {
                 packets: tally.packets,
@@ -196,7 +198,7 @@ impl Rings {
                 wait_ticks: self.stations[link].wait_ticks,
                 retried: rare.retried,
                 retry_ticks: ticks(rare.retry_symbols),
-                echo_ticks: ticks(tally.echoes * u64::from(echo_bytes.div_ceil(2))),
+                echo_ticks: ticks(tally.echoes * u64::from(self.echo_symbols())),
                 busied: self.rare[at.next as usize].busied,
                 bypass_most: u64::from(at.bypass_most),
                 lost: self.faults.lost_on(link),
@@ -246,7 +248,7 @@ impl Rings {
                 *count += 1;
             }
             out_free == [f.station_requests_out[number], f.station_responses_out[number]]
-                && at.in_free == [f.station_requests_in[number], f.station_responses_in[number]]
+                && at.in_free == receive_places(f, number)
                 && (at.may_send, link.says_go, link.waiting) == ([f.station_in_flight[number]; 2], true, 0)
         };
         let owed = self.reserved.iter().flatten().any(|reserved| reserved.owed != [0; 2]);
@@ -319,7 +321,32 @@ impl Rings {
     /// Returns the symbols of a packet, including idle ones.
     #[inline]
     pub(super) fn symbols(&self, bytes: u32) -> u32 {
-        (bytes + self.fabric.ring_send_idle_bytes).div_ceil(2)
+        self.on_link(bytes + self.fabric.ring_send_idle_bytes)
+    }
+
+    /// Returns the symbols of an echo, including idle ones; 0 without echoes.
+    #[inline]
+    pub(super) fn echo_symbols(&self) -> u32 {
+        if self.has_echoes() {
+            self.on_link(self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes)
+        } else {
+            0
+        }
+    }
+
+    /// Returns the symbols that a unit of this size takes on a link: a slot, if there are any.
+    #[inline]
+    fn on_link(&self, bytes: u32) -> u32 {
+        match self.fabric.ring_slot_symbols {
+            0 => bytes.div_ceil(self.fabric.ring_symbol_bytes),
+            slot => slot,
+        }
+    }
+
+    /// Whether stations answer packets that they take off the ring.
+    #[inline]
+    pub(super) fn has_echoes(&self) -> bool {
+        self.fabric.ring_echo_bytes > 0
     }
 
     /// Removes one reference to a transaction.
@@ -330,6 +357,23 @@ impl Rings {
             self.transactions.remove(transaction);
         }
     }
+}
+
+/// Returns when a slot begins at each station: at its lowest numbered one, one begins at 0. Empty without slots.
+fn slots(f: &Fabric) -> Vec<Time> {
+    let mut begins = vec![NEVER; if f.ring_slot_symbols == 0 { 0 } else { f.links() }];
+    for first in 0..begins.len() {
+        let (mut station, mut time) = (first, 0);
+        while begins[station] == NEVER {
+            begins[station] = time;
+            let next = f.station_next[station] as usize;
+            let ahead =
+                [f.link_arrival_ticks[station], f.station_decode_ticks[next], f.station_bypass_ticks[next]];
+            time += ahead.into_iter().map(Time::from).sum::<Time>();
+            station = next;
+        }
+    }
+    begins
 }
 
 /// Returns which stations have a further controller of their port after them, see [`Rings::yields`].

@@ -6,7 +6,7 @@ use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
 use super::state::{IN, RESPONSE, Rings};
 use super::tick::{ARRIVE, LOOK};
-use crate::fabric::{NONE, PASS, retry};
+use crate::fabric::{NONE, PASS, retry, when_full};
 use crate::kernel::Time;
 
 /// Upper limit of a retry delay.
@@ -30,8 +30,12 @@ impl Rings {
                 return;
             }
         } else if let Some(target) = self.taken_to(station, dest) {
-            let may_pass = self.last_taker(station, dest) != station;
+            let may_pass = self.passes_when_full() || self.last_taker(station, dest) != station;
             let accepted = self.plan_decision(unit, station, target, decision, may_pass);
+            if accepted && !self.has_echoes() {
+                self.units.remove(unit);
+                return;
+            }
             if accepted || !may_pass {
                 ready += self.becomes_echo(unit, symbol);
             }
@@ -48,10 +52,10 @@ impl Rings {
     /// Replaces a packet that will be stripped by its echo, whose content is not known yet; returns by how many ticks
     /// the echo is later, whose symbols are the last ones.
     fn becomes_echo(&mut self, unit: u32, symbol: Time) -> Time {
-        let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
+        let echo = self.echo_symbols();
         let it = &mut self.units[unit];
-        let cut = it.symbols - echo_bytes.div_ceil(2);
-        it.symbols -= cut;
+        let cut = it.symbols - echo;
+        it.symbols = echo;
         if self.fabric.ring_cut_through == 0 { 0 } else { Time::from(cut) * symbol }
     }
 
@@ -72,9 +76,15 @@ impl Rings {
         last
     }
 
+    /// Whether a packet without a place passes the station that takes it off its ring.
+    #[inline]
+    fn passes_when_full(&self) -> bool {
+        self.fabric.ring_when_full == when_full::PASS
+    }
+
     /// Schedules the arrival of an echo at its station at `time`. While no place and no transaction becomes free, a
     /// ready echo only matters to packets that wait for it.
-    fn await_echo(&mut self, station: u32, unit: u32, time: Time) {
+    pub(super) fn await_echo(&mut self, station: u32, unit: u32, time: Time) {
         let it = &mut self.units[unit];
         if it.kind == Kind::Busy || it.ends_transaction || self.fabric.ring_hold_until_echo != 0 {
             self.schedule(ARRIVE, unit, time);
@@ -199,19 +209,23 @@ impl Rings {
         self.stations[station as usize].undecided -= 1;
         let dest = self.entries[entry].dest;
         let (kind, last) = (usize::from(response), self.last_taker(station, dest));
-        let accepted = if last == station {
+        let (is_last, passes) = (last == station, self.passes_when_full());
+        let accepted = if is_last && !passes {
             self.accepts(station, entry, kind)
         } else {
             let has_room = self.stations[station as usize].in_free[kind] > 0 && !self.owes(station, kind);
             let accepted = has_room && self.entries[entry].is.label() == UNLABELLED;
             let ticks = Time::from(self.units[unit].symbols) * Time::from(self.timing(station).symbol);
-            if !accepted && self.first_ready(station).saturating_add(ticks) > self.now {
+            if !accepted && (passes || self.first_ready(station).saturating_add(ticks) > self.now) {
+                self.rare[station as usize].busied += u64::from(is_last);
                 let it = &mut self.units[unit];
                 (it.kind, it.dest) = (Kind::Send, dest);
                 return;
             }
-            let later = self.becomes_echo(unit, Time::from(self.timing(station).symbol));
-            self.units[unit].time += later;
+            if self.has_echoes() {
+                let later = self.becomes_echo(unit, Time::from(self.timing(station).symbol));
+                self.units[unit].time += later;
+            }
             accepted
         };
         let time = self.units[unit].time;
@@ -219,6 +233,10 @@ impl Rings {
             self.units[unit].kind = Kind::Ready;
             let target = self.taken_to(station, dest).unwrap_or(0);
             self.hold(station, entry, target, self.now, *self.timing(station));
+            if !self.has_echoes() {
+                self.leave_bypass(station, unit);
+                self.units.remove(unit);
+            }
             return;
         }
         self.rare[station as usize].busied += 1;
@@ -263,7 +281,7 @@ impl Rings {
         let ready = self.through(station, IN, whole, timing.receive);
         let in_order = self.fabric.ring_in_order != 0;
         let known = is.known_busied() || is.ends_transaction();
-        let stays = known || in_order || self.fabric.ring_hold_until_echo != 0;
+        let stays = self.has_echoes() && (known || in_order || self.fabric.ring_hold_until_echo != 0);
         let held = if stays { self.entries.add(self.entries[entry]) } else { entry };
         let it = &mut self.entries[held];
         (it.ready, it.target) = (ready, target);
@@ -281,16 +299,21 @@ impl Rings {
         first.saturating_mul(factor).min(MOST_DELAY_TICKS)
     }
 
-    /// Takes a busy echo out of the bypass FIFO, to hold it back for the retry delay.
-    fn hold_back(&mut self, station: u32, unit: u32, ready: Time) {
+    /// Takes a unit out of the bypass FIFO.
+    fn leave_bypass(&mut self, station: u32, unit: u32) {
         let at = &mut self.stations[station as usize].link;
         let (mut before, mut other) = (NONE, at.bypass.head);
         while other != unit {
             (before, other) = (other, self.units[other].next);
         }
         at.bypass.take(&mut self.units, before, unit);
+    }
+
+    /// Takes a busy echo out of the bypass FIFO, to hold it back for the retry delay.
+    fn hold_back(&mut self, station: u32, unit: u32, ready: Time) {
+        self.leave_bypass(station, unit);
         self.units[unit].time = ready;
-        at.waiting += 1;
+        self.stations[station as usize].link.waiting += 1;
         self.stations[station as usize].has_retries = true;
         self.rare[station as usize].echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         self.await_own(station, ready);
@@ -392,7 +415,11 @@ impl Rings {
             self.transactions[transaction].delivered = true;
             self.lose(transaction);
         }
-        self.entry_over(station, entry);
+        if self.has_echoes() {
+            self.entry_over(station, entry);
+        } else {
+            self.entries.remove(entry);
+        }
         self.forget(transaction);
     }
 

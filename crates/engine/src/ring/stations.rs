@@ -8,6 +8,9 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
+/// Places of a receive queue that is never full.
+const UNLIMITED: u32 = 1 << 30;
+
 /// A station, in three lines of the cache that lie side by side: a processor that fetches one of them from memory
 /// fetches its neighbours, too.
 #[derive(Clone, Debug)]
@@ -197,7 +200,7 @@ impl Station {
             user_pending: false,
             held: [Queue::EMPTY; 2],
             coming: Queue::EMPTY,
-            in_free: [f.station_requests_in[number], f.station_responses_in[number]],
+            in_free: receive_places(f, number),
             undecided: 0,
             at_work: NONE,
             switch_here: switch,
@@ -206,6 +209,12 @@ impl Station {
             bus_wait_ticks: 0,
         }
     }
+}
+
+/// Returns the places of the receive queues of a station, by kind.
+pub(super) fn receive_places(f: &Fabric, station: usize) -> [u32; 2] {
+    [f.station_requests_in[station], f.station_responses_in[station]]
+        .map(|places| if places == 0 { UNLIMITED } else { places })
 }
 
 impl Rare {

@@ -15,6 +15,7 @@ pub fn network(rings: &[&[u32]], switches: u32) -> Fabric {
     f.seed = 1;
     f.ring_request_header_bytes = 16;
     f.ring_response_header_bytes = 16;
+    f.ring_symbol_bytes = 2;
     f.ring_echo_bytes = 8;
     f.ring_send_idle_bytes = 4;
     f.ring_echo_idle_bytes = 4;

@@ -13,8 +13,9 @@ impl Rings<'_> {
     }
 
     /// Whether a receive queue has a free place.
-    fn has_receive_place(&self, station: usize, kind: Kind) -> bool {
-        self.stations[station].received[kind as usize].len() < self.receive_places(station, kind) as usize
+    pub(crate) fn has_receive_place(&self, station: usize, kind: Kind) -> bool {
+        let places = self.receive_places(station, kind) as usize;
+        places == 0 || self.stations[station].received[kind as usize].len() < places
     }
 
     /// Returns the verdict of a controller before the last one of its port; None: the packet passes.

@@ -65,7 +65,9 @@ impl Rings<'_> {
         if let (Some(label), Some(taker)) = (label, taker) {
             self.owe_no_longer(taker, unit.sent.kind, label);
         }
-        self.forget(unit.station, unit.entry);
+        if self.has_echoes() {
+            self.forget(unit.station, unit.entry);
+        }
         let transaction = &mut self.transactions[unit.sent.transaction];
         if !transaction.is_over() {
             transaction.lost = true;

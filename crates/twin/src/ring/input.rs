@@ -2,7 +2,7 @@
 
 use super::parts::{Fate, Outgoing, Received, Sent, Symbol, Unit, Verdict, What};
 use super::rings::Rings;
-use fabriloom_engine::fabric::retry;
+use fabriloom_engine::fabric::{retry, when_full};
 use fabriloom_engine::kernel::Time;
 
 /// Upper limit of a retry delay.
@@ -60,7 +60,14 @@ impl Rings<'_> {
         if !self.takes(station, target) {
             return self.scrub(station, number);
         }
-        let verdict = if self.is_followed(station, target) {
+        let verdict = if self.fabric.ring_when_full == when_full::PASS {
+            if !self.has_receive_place(station, unit.sent.kind) {
+                self.stations[station].busied += u64::from(!self.is_followed(station, target));
+                self.units[number].marked = false;
+                return Fate::Pass;
+            }
+            Verdict::Ready
+        } else if self.is_followed(station, target) {
             let Some(verdict) = self.judge_first(station, unit, phase) else { return Fate::Pass };
             verdict
         } else {
@@ -74,9 +81,12 @@ impl Rings<'_> {
         } else {
             self.stations[station].busied += 1;
         }
+        if !self.has_echoes() {
+            return Fate::Strip { echo: None, whole };
+        }
         let echo = self.units.len();
         self.units.push(Unit { what: What::Echo { verdict }, symbols: self.echo_symbols(), ..unit });
-        Fate::Strip { echo, whole }
+        Fate::Strip { echo: Some(echo), whole }
     }
 
     /// Removes a unit that passes the lowest numbered station of a ring for the second time.
@@ -91,7 +101,9 @@ impl Rings<'_> {
             self.units[number].marked = true;
             return Fate::Pass;
         }
-        self.forget(unit.station, unit.entry);
+        if self.has_echoes() {
+            self.forget(unit.station, unit.entry);
+        }
         let transaction = &mut self.transactions[unit.sent.transaction];
         transaction.scrubbed = !transaction.delivered;
         if transaction.scrubbed {
@@ -107,9 +119,12 @@ impl Rings<'_> {
         match self.stations[station].fate {
             Fate::Pass => self.enter_bypass(station, symbol),
             Fate::Strip { echo, whole } => {
-                let kept = unit.symbols.checked_sub(self.units[echo].symbols).expect("an echo is not longer");
-                if symbol.index >= kept {
-                    self.echo(station, Symbol { unit: echo, index: symbol.index - kept }, unit.what);
+                if let Some(echo) = echo {
+                    let kept =
+                        unit.symbols.checked_sub(self.units[echo].symbols).expect("an echo is not longer");
+                    if symbol.index >= kept {
+                        self.echo(station, Symbol { unit: echo, index: symbol.index - kept }, unit.what);
+                    }
                 }
                 assert!(!is_last || self.now == whole, "a packet stands whole when its last symbol has come");
             }
@@ -186,6 +201,15 @@ impl Rings<'_> {
         assert!(outgoing.away, "an echo of something that was not sent");
         *outgoing = Outgoing { ready, away: false, busied, label, ..outgoing.clone() };
         self.wake_at(ready);
+    }
+
+    /// Processes, at their senders, packets that have left and that no echo will answer.
+    pub(crate) fn answer_gone(&mut self) {
+        for unit in std::mem::take(&mut self.gone) {
+            let Unit { station, entry, sent, .. } = self.units[unit];
+            self.forget(station, entry);
+            self.accepted(station, sent);
+        }
     }
 
     fn outgoing_at(&self, station: usize, entry: u64) -> usize {

@@ -21,6 +21,9 @@ impl Rings<'_> {
         if sending.own && first_time && self.fabric.ring_hold_until_echo == 0 {
             self.stations[station].places_out[unit.sent.kind as usize] -= 1;
         }
+        if sending.own && !self.has_echoes() {
+            self.gone.push(sending.unit);
+        }
     }
 
     /// Returns when a unit has left the link of a station.
@@ -34,7 +37,12 @@ impl Rings<'_> {
             return;
         }
         let passing = self.stations[station].bypass_ready();
-        if passing.is_some_and(|ready| ready < self.now) {
+        let rest = self.until_slot(station);
+        if rest > 0 {
+            return self.wake_at(self.now + rest);
+        }
+        let goes_first = |ready| ready < self.now || self.fabric.ring_slot_symbols > 0 && ready == self.now;
+        if passing.is_some_and(goes_first) {
             self.start_passing(station);
         } else if let Some((ready, unit)) = self.own_unit(station) {
             self.stations[station].counts.wait_ticks += (self.now - ready) as u64;
@@ -44,6 +52,25 @@ impl Rings<'_> {
         } else if passing == Some(self.now) {
             self.start_passing(station);
         }
+    }
+
+    /// Returns the ticks until a slot begins at a station; 0 without slots.
+    fn until_slot(&self, station: usize) -> Time {
+        let f = self.fabric;
+        if f.ring_slot_symbols == 0 {
+            return 0;
+        }
+        let ring = f.station_ring[station];
+        let lowest = f.station_ring.iter().position(|&other| other == ring);
+        let (mut at, mut begin) = (lowest.expect("the ring has this station"), 0);
+        while at != station {
+            let next = f.station_next[at] as usize;
+            begin += Time::from(f.link_arrival_ticks[at] + f.station_decode_ticks[next]);
+            begin += Time::from(f.station_bypass_ticks[next]);
+            at = next;
+        }
+        let slot = Time::from(f.ring_slot_symbols) * self.symbol_ticks(station);
+        (begin - self.now).rem_euclid(slot)
     }
 
     fn start_passing(&mut self, station: usize) {

@@ -135,8 +135,8 @@ pub struct Symbol {
 pub enum Fate {
     /// It passes.
     Pass,
-    /// It is taken off, with its last symbol at `whole`, and answered by this echo.
-    Strip { echo: usize, whole: Time },
+    /// It is taken off, with its last symbol at `whole`, and answered by this echo, if any.
+    Strip { echo: Option<usize>, whole: Time },
     /// It is removed.
     Scrub,
     /// It is the echo of a packet of this station.

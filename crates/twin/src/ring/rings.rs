@@ -41,6 +41,8 @@ pub struct Rings<'a> {
     /// By requester and target: time-outs that count, and until when the route is closed.
     pub(crate) routes: BTreeMap<(usize, u32), (u32, Time)>,
     pub(crate) packet_hops: u64,
+    /// Units that have left in this tick and that no echo will answer.
+    pub(crate) gone: Vec<usize>,
     /// Per station: its row in `port_route`, if it is a port.
     port_row: Vec<Option<usize>>,
 }
@@ -82,6 +84,7 @@ impl<'a> Rings<'a> {
             losses: Vec::new(),
             routes: BTreeMap::new(),
             packet_hops: 0,
+            gone: Vec::new(),
             port_row,
         }
     }
@@ -111,6 +114,7 @@ impl<'a> Rings<'a> {
 
         (0..stations).for_each(|link| self.take_from_wire(link));
         (0..stations).for_each(|link| self.take_edges(link));
+        self.answer_gone();
 
         if self.programs.is_some() {
             self.let_programs_go_on();
@@ -207,12 +211,23 @@ impl<'a> Rings<'a> {
 
     /// Returns the symbols of the unit of a packet.
     pub(crate) fn packet_symbols(&self, sent: Sent) -> u32 {
-        (self.packet_bytes(sent) + self.fabric.ring_send_idle_bytes).div_ceil(2)
+        self.on_link(self.packet_bytes(sent) + self.fabric.ring_send_idle_bytes)
     }
 
     /// Returns the symbols of the unit of an echo.
     pub(crate) fn echo_symbols(&self) -> u32 {
-        (self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes).div_ceil(2)
+        self.on_link(self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes)
+    }
+
+    /// Returns the symbols that a unit of this size takes; each fills a slot, if there are any.
+    fn on_link(&self, bytes: u32) -> u32 {
+        let slot = self.fabric.ring_slot_symbols;
+        if slot > 0 { slot } else { bytes.div_ceil(self.fabric.ring_symbol_bytes) }
+    }
+
+    /// Whether stations answer packets that they take off the ring.
+    pub(crate) fn has_echoes(&self) -> bool {
+        self.fabric.ring_echo_bytes > 0
     }
 
     /// Returns the station of a terminal.
@@ -302,8 +317,13 @@ impl<'a> Rings<'a> {
         for station in &self.stations {
             let outgoing = station.outgoing.iter().map(|outgoing| outgoing.sent);
             let received = station.received.iter().flatten().map(|received| received.sent);
-            outgoing.chain(received).for_each(|sent| seen[sent.transaction] = true);
+            let moving = [&station.wire, &station.decoder, &station.bypass].into_iter().flatten();
+            let units =
+                moving.map(|(_, symbol)| symbol.unit).chain(station.sending.map(|sending| sending.unit));
+            let on_ring = units.map(|unit| self.units[unit].sent);
+            outgoing.chain(received).chain(on_ring).for_each(|sent| seen[sent.transaction] = true);
         }
+        self.losses.iter().for_each(|loss| seen[self.units[loss.unit].sent.transaction] = true);
         for (number, transaction) in self.transactions.iter().enumerate() {
             assert!(seen[number] || transaction.is_over(), "transaction {number} is lost: {transaction:?}");
         }

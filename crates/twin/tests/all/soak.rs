@@ -1,7 +1,7 @@
 //! Random networks of every kind, the engine compared with its twin: a few of each, or as many as the time allows
 //! (`make soak MINUTES=60`).
 
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, when_full};
 use fabriloom_engine::run::AnyNetwork;
 
 use crate::scenarios::addresses::with_addresses;
@@ -19,7 +19,7 @@ use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_resends};
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
-use crate::scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings};
 use crate::scenarios::seeds::seeds;
 
 /// What changes heads and their grants, in most networks.
@@ -309,6 +309,23 @@ fn networks_of_rings_with_faults() {
         let until = ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30);
         agree::rings(seed, &with_ring_faults(&fabric, seed, until), until);
     }
+}
+
+#[test]
+fn other_rings() {
+    let (mut passed, mut slotted, mut delivered) = (0, 0, 0);
+    for seed in seeds("other rings", 0..200) {
+        let fabric = with_other_rings(&random_rings(seed), seed);
+        let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
+        let until = ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30);
+        let fabric = if seed % 5 == 2 { with_ring_faults(&fabric, seed, until) } else { fabric };
+        let Some(twin) = agree::rings(seed, &fabric, until) else { continue };
+        delivered += twin.deliveries.len();
+        let busied: u64 = twin.links.iter().map(|link| link.busied).sum();
+        passed += u64::from(fabric.ring_when_full == when_full::PASS && busied > 0);
+        slotted += u64::from(fabric.ring_slot_symbols > 0 && !twin.deliveries.is_empty());
+    }
+    assert!(delivered > 2_000 && passed > 30 && slotted > 30, "{delivered}, {passed}, {slotted}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ RING_SUMMARY = table(
             lambda rows: int(rows.native["scrubbed"]),
         ),
         "sci.busied": (
-            "count | Packets that found no place and were answered by a busy echo.",
+            "count | Packets that found no place: answered by a busy echo, or let pass.",
             lambda rows: rows.total("link_busied"),
         ),
         "sci.retries": (
@@ -107,7 +107,7 @@ RING_LINKS = table(
         "echo_mbytes_per_s": ("10^6 B/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
         "retried": ("count | Packets put on the link that were sent again.", count("link_retried")),
         "busied": (
-            "count | Packets that the station at its end answered by a busy echo.",
+            "count | Packets for which the station at its end had no place.",
             count("link_busied"),
         ),
         "bypass_most_symbols": (

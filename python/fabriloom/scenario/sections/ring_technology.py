@@ -18,10 +18,11 @@ from fabriloom.scenario.fields import (
     setting,
 )
 from fabriloom.scenario.sections.technology import RingPreset
-from fabriloom.technology.rings import RingFaultStops
+from fabriloom.technology.rings import Payloads, RingFaultStops, WhenFull
 from fabriloom.topology.kinds import RINGS, NetworkKind
 
 Places = Annotated[int, Field(ge=1, le=65535)]
+AnyPlaces = Annotated[int, Field(ge=0, le=65535)]
 
 
 class Retry(Section):
@@ -57,19 +58,32 @@ class Memory(Section):
 
 
 class RingLinks(Section):
-    """SCI: register-insertion rings, and switches whose ports are joined by buses."""
+    """SCI and other rings, and switches whose ports are joined by buses."""
 
     network_kind: ClassVar[NetworkKind] = RINGS
 
     preset: RingPreset = setting("Named set of values for all settings below")
     link_rate_bits_per_s: ByteRateBitsPerS | None = setting("Data rate of a link", None)
+    symbol_bytes: PositiveBytes | None = setting(
+        "What a link moves at a time; packets are rounded up to whole symbols. If not given, 2 B", None
+    )
     cable_length_m: LengthM | None = setting("Length of every cable", None)
     cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
     request_header_bytes: PositiveBytes | None = setting("Size of header and checksum of a request", None)
     response_header_bytes: PositiveBytes | None = setting("Size of header and checksum of a response", None)
-    echo_bytes: PositiveBytes | None = setting("Size of an echo", None)
+    echo_bytes: Bytes | None = setting("Size of an echo; 0 B: receivers send none", None)
     send_idle_bytes: Bytes | None = setting("Idle symbols after a request or a response", None)
     echo_idle_bytes: Bytes | None = setting("Idle symbols after an echo", None)
+    payloads: Payloads | None = setting(
+        "How much data a packet carries. sci: 16, 64 or 256 B; any: any number of bytes. If not given, sci",
+        None,
+    )
+    slot_bytes: Bytes | None = setting(
+        "Length of the slots that circulate on a ring: a station starts a packet only in an empty one, each "
+        "packet or echo fills one, and the first station of a ring delays it until it holds whole slots; "
+        "0 B: no slots. If not given, none",
+        None,
+    )
     decode_latency_ps: TimePs | None = setting("Delay of the address decoder", None)
     bypass_latency_ps: TimePs | None = setting("Delay of an empty bypass FIFO", None)
     receive_latency_ps: TimePs | None = setting(
@@ -89,9 +103,18 @@ class RingLinks(Section):
     port_responses_out: Places | None = setting(
         "The same for a switch port; if not given, responses_out", None
     )
-    requests_in: Places | None = setting("Size of a station's input queue for requests, in packets", None)
+    requests_in: AnyPlaces | None = setting(
+        "Size of a station's input queue for requests, in packets; 0: it is never full", None
+    )
     port_requests_in: Places | None = setting("The same for a switch port; if not given, requests_in", None)
-    responses_in: Places | None = setting("Size of a station's input queue for responses, in packets", None)
+    responses_in: AnyPlaces | None = setting(
+        "Size of a station's input queue for responses, in packets; 0: it is never full", None
+    )
+    when_full: WhenFull | None = setting(
+        "A packet that finds its receiver's queue full. busy: it is taken off the ring, and its sender sends "
+        "it again; pass: it passes, and comes back after a round. If not given, busy",
+        None,
+    )
     in_flight: Places | None = setting(
         "Most requests, and most responses, of a station that wait for their echo", None
     )

@@ -353,6 +353,8 @@ RingPreset = Literal[
     "sci-lc1-alpha",
     "sci-testbed-1",
     "sci-testbed-2",
+    "rpr-10g",
+    "noc-ring",
 ]
 
 if TYPE_CHECKING:

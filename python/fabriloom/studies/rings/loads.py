@@ -13,7 +13,6 @@ from ...compile import RingRoutes
 from ...compile.several import parallel
 from ...routing.even import ring_loads
 from ...routing.rings import RingLoads
-from ...technology.rings import SYMBOL_BYTES
 from ...topology import Graph
 from ...topology.graph import Plane
 from ...traffic import Demand
@@ -104,9 +103,7 @@ def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str
     if most_ps <= 0:
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
     place, graph = int(np.argmax(busy[name])), routes.graph
-    symbols = (
-        routes.technology.request_bytes(length_bytes) + routes.technology.send_idle_bytes
-    ) / SYMBOL_BYTES
+    symbols = routes.technology.request_symbols(length_bytes)
     sent = carried.asked
     sending = graph.terminal_out_links[sent > 0]
     unit_ps = symbols * float(routes.network.times_ps["character"][sending].min())
@@ -131,8 +128,8 @@ def busy_ps(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[s
     memory behind every port of a terminal."""
     tech, loads = routes.technology, carried.loads
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
-    echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES
-    units = [(size + tech.send_idle_bytes) / SYMBOL_BYTES if size else 0.0 for size in (request, response)]
+    units = tech.request_symbols(length_bytes), tech.response_symbols(length_bytes)
+    echo = tech.echo_symbols
     symbols = loads.link_time(units[0], echo, units[1], echo if response else 0.0)
     buses = loads.bus_time(
         tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0

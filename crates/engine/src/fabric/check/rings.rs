@@ -1,7 +1,7 @@
 //! Checks of ring networks: stations, rings, ports, buses and their routes.
 
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, transaction};
+use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, transaction, when_full};
 
 /// Limit of the places of a queue, and of other things that are counted one by one.
 const MOST_PLACES: u32 = 1 << 16;
@@ -10,6 +10,8 @@ const PLACES: &str = "from 1 to 2^16";
 const MOST_PORTS: usize = 64;
 /// Limit of the tables of the ports: the number of transaction identifiers (IEEE 1596).
 const MOST_TURNS: u32 = 64;
+/// The longest slots.
+const MOST_SLOT_SYMBOLS: u32 = 1 << 24;
 /// The longest delays; keeps every sum far inside 64 bits.
 const MOST_DELAY_TICKS: u64 = 1 << 40;
 
@@ -19,6 +21,7 @@ pub fn check(f: &Fabric) -> Checked {
     between("class_headers", &f.class_headers, 0, 0, "0 in ring networks")?;
     durations(f)?;
     capacities(f)?;
+    answers(f)?;
     rings(f)?;
     ports(f)?;
     routes(f)
@@ -67,10 +70,11 @@ fn protocol(f: &Fabric) -> Checked {
     for (name, bytes) in [
         ("ring_request_header_bytes", f.ring_request_header_bytes),
         ("ring_response_header_bytes", f.ring_response_header_bytes),
-        ("ring_echo_bytes", f.ring_echo_bytes),
+        ("ring_symbol_bytes", f.ring_symbol_bytes),
     ] {
         between(name, &[bytes], 1, 1024, "from 1 to 1024 bytes")?;
     }
+    between("ring_echo_bytes", &[f.ring_echo_bytes], 0, 1024, "at most 1024 bytes")?;
     between("ring_send_idle_bytes", &[f.ring_send_idle_bytes], 0, 1024, "at most 1024 bytes")?;
     between("ring_echo_idle_bytes", &[f.ring_echo_idle_bytes], 0, 1024, "at most 1024 bytes")?;
     let shortest = f.ring_request_header_bytes.min(f.ring_response_header_bytes) + f.ring_send_idle_bytes;
@@ -93,6 +97,8 @@ fn protocol(f: &Fabric) -> Checked {
         known(name, &[flag], 1)?;
     }
     known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
+    known("ring_when_full", &[f.ring_when_full], when_full::LAST)?;
+    between("ring_slot_symbols", &[f.ring_slot_symbols], 0, MOST_SLOT_SYMBOLS, "at most 2^24 symbols")?;
     between("ring_turns", &[f.ring_turns], 1, MOST_TURNS, "from 1 to 64 tables")?;
     for (name, ticks) in [
         ("ring_retry_delay_ticks", f.ring_retry_delay_ticks),
@@ -134,13 +140,16 @@ fn capacities(f: &Fabric) -> Checked {
     for (column, places) in [
         ("station_requests_out", &f.station_requests_out),
         ("station_responses_out", &f.station_responses_out),
-        ("station_requests_in", &f.station_requests_in),
-        ("station_responses_in", &f.station_responses_in),
         ("station_in_flight", &f.station_in_flight),
         ("station_rejected", &f.station_rejected),
         ("terminal_transactions", &f.terminal_transactions),
     ] {
         between(column, places, 1, MOST_PLACES, PLACES)?;
+    }
+    for (column, places) in
+        [("station_requests_in", &f.station_requests_in), ("station_responses_in", &f.station_responses_in)]
+    {
+        between(column, places, 0, MOST_PLACES, "at most 2^16 places")?;
     }
     between("bus_count", &f.bus_count, 1, MOST_PORTS as u32, "from 1 to 64 buses")?;
     if let Some(odd) = f.bus_count.iter().position(|count| f.ring_separate_buses != 0 && count % 2 != 0) {
@@ -148,6 +157,58 @@ fn capacities(f: &Fabric) -> Checked {
     }
     between("bus_width_bytes", &f.bus_width_bytes, 1, 1024, "from 1 to 1024 bytes")?;
     between("bus_encapsulation_bytes", &f.bus_encapsulation_bytes, 0, 1024, "at most 1024 bytes")
+}
+
+/// Checks that senders need no echo where there is none, and that units and rings fit slots.
+fn answers(f: &Fabric) -> Checked {
+    let passes = f.ring_when_full == when_full::PASS;
+    for (name, flag, works) in [
+        ("ring_phases", f.ring_phases, f.ring_echo_bytes > 0 && !passes),
+        ("ring_hold_until_echo", f.ring_hold_until_echo, f.ring_echo_bytes > 0),
+        ("ring_in_order", f.ring_in_order, f.ring_echo_bytes > 0),
+        ("ring_cut_through", u8::from(f.ring_cut_through == 0), f.ring_slot_symbols == 0),
+        ("ring_allocation", f.ring_allocation, f.ring_slot_symbols == 0),
+    ] {
+        if flag != 0 && !works {
+            return fail(name, 0, flag, "a rule that goes with echoes, when_full and slots");
+        }
+    }
+    let full = |places: &[u32]| places.iter().any(|&places| places > 0);
+    if f.ring_echo_bytes > 0 {
+        return Ok(());
+    }
+    if f.ring_echo_idle_bytes > 0 {
+        return fail("ring_echo_idle_bytes", 0, f.ring_echo_idle_bytes, "0 without echoes");
+    }
+    if !passes && (full(&f.station_requests_in) || full(&f.station_responses_in)) {
+        return fail(
+            "ring_when_full",
+            0,
+            f.ring_when_full,
+            "that packets pass: there is no echo to busy them",
+        );
+    }
+    Ok(())
+}
+
+/// Checks that a ring holds a whole number of slots.
+fn slots(f: &Fabric) -> Checked {
+    if f.ring_slot_symbols == 0 {
+        return Ok(());
+    }
+    let mut round = vec![0u64; f.links()];
+    for (station, &next) in f.station_next.iter().enumerate() {
+        let to = next as usize;
+        let ticks = [f.link_arrival_ticks[station], f.station_decode_ticks[to], f.station_bypass_ticks[to]];
+        round[f.station_ring[station] as usize] += ticks.into_iter().map(u64::from).sum::<u64>();
+    }
+    for (station, &ring) in f.station_ring.iter().enumerate() {
+        let slot = u64::from(f.ring_slot_symbols) * u64::from(f.link_character_ticks[station]);
+        if !round[ring as usize].is_multiple_of(slot) {
+            return fail("ring_slot_symbols", 0, f.ring_slot_symbols, "slots that fill every ring");
+        }
+    }
+    Ok(())
 }
 
 /// Checks that every ring is one cycle of at least two stations of one speed.
@@ -177,7 +238,8 @@ fn rings(f: &Fabric) -> Checked {
         }
         size[f.station_ring[station] as usize] += 1;
     }
-    closed(f, &size)
+    closed(f, &size)?;
+    slots(f)
 }
 
 /// Checks that `station_next` leads from a station past all others of its ring.

@@ -1,6 +1,6 @@
 //! Networks of rings built by hand, ring by ring, and at random.
 
-use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry};
+use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry, when_full};
 use fabriloom_engine::kernel::Time;
 
 use super::build::empty;
@@ -99,7 +99,7 @@ fn defaults(f: &mut Fabric) {
     f.terminal_transaction = vec![0; terminals];
     (f.ring_request_header_bytes, f.ring_response_header_bytes, f.ring_echo_bytes) = (8, 8, 4);
     (f.ring_send_idle_bytes, f.ring_echo_idle_bytes) = (2, 2);
-    f.ring_cut_through = 1;
+    (f.ring_cut_through, f.ring_symbol_bytes) = (1, 2);
 }
 
 /// Returns the rings on which a switch has ports, each with the number of the port and its station.
@@ -165,6 +165,43 @@ pub fn random_rings(seed: u64) -> Fabric {
     orders(&mut f, draw);
     check(&f).expect("the generator makes legal networks");
     f
+}
+
+/// Makes other rings of the random ones: symbols of other widths, no echoes, packets that pass a full receiver, slots.
+pub fn with_other_rings(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x51_07_7e_d0);
+    let mut f = fabric.clone();
+    f.ring_symbol_bytes = draw.pick(&[1, 2, 2, 3, 8, 64]);
+    if draw.chance(60) {
+        (f.ring_echo_bytes, f.ring_echo_idle_bytes) = (0, 0);
+        (f.ring_phases, f.ring_hold_until_echo, f.ring_in_order) = (0, 0, 0);
+    }
+    if draw.chance(60) {
+        (f.ring_when_full, f.ring_phases) = (when_full::PASS, 0);
+    }
+    if f.ring_echo_bytes == 0 && f.ring_when_full == when_full::BUSY || draw.chance(10) {
+        f.station_requests_in.fill(0);
+        f.station_responses_in.fill(0);
+    }
+    if draw.chance(50) {
+        slotted(&mut f, draw);
+    }
+    check(&f).expect("the generator makes legal networks");
+    f
+}
+
+/// Makes a ring carry slots of any length; its last station waits for the end of one.
+fn slotted(f: &mut Fabric, draw: &mut Draw) {
+    (f.ring_cut_through, f.ring_allocation) = (1, 0);
+    f.ring_slot_symbols = draw.pick(&[1, 1, 2, 5, 20]);
+    for ring in 0..f.links() as u32 {
+        let of: Vec<usize> = (0..f.links()).filter(|&at| f.station_ring[at] == ring).collect();
+        let Some(&last) = of.last() else { continue };
+        let slot = f.ring_slot_symbols * f.link_character_ticks[last];
+        let columns = [&f.link_arrival_ticks, &f.station_decode_ticks, &f.station_bypass_ticks];
+        let round: u32 = of.iter().flat_map(|&at| columns.map(|column| column[at])).sum();
+        f.station_bypass_ticks[last] += round.next_multiple_of(slot) - round;
+    }
 }
 
 /// Replaces sometimes every port by a row of controllers, each of a switch of its own; returns how many.
