@@ -67,10 +67,11 @@ def licence_of(name: str, version: str) -> str:
         return ""
     if told["Version"] != version:
         return ""
-    short = (told.get("License") or "").strip()
+    first = lambda key: (told.get_all(key) or [""])[0]  # noqa: E731
+    short = first("License").strip()
     classes = [one.split(" :: ")[-1] for one in told.get_all("Classifier") or [] if one.startswith("License")]
     named = short if 0 < len(short) <= _SHORT and "\n" not in short else ", ".join(sorted(classes))
-    return told.get("License-Expression") or named
+    return first("License-Expression") or named
 
 
 def of_python() -> list[Part]:
