@@ -109,11 +109,15 @@ test-rust-built: $(VENV)/made.stamp
 test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp $(VENV)/notebook.stamp
 	$(PY) -m pytest -n 2 --dist loadgroup
 
-# A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
+# A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats. What the tests in Python have
+# tried is written beside the page of how it is tested.
+soak: export FABRILOOM_SOAK_TALLY := $(CURDIR)/out/soak.csv
 soak: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	$(SOAK_RUST) --no-run
+	@mkdir -p out && rm -f $(FABRILOOM_SOAK_TALLY)
 	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(SOAK_RUST) soak:: -- --nocapture --test-threads 8 & rust=$$!; \
 	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(PY) -m pytest -m 'soak or seeds' -n 2 -rP; python=$$?; \
+	$(PY) tests/soaked.py $(FABRILOOM_SOAK_TALLY) $(MINUTES); \
 	wait $$rust && exit $$python
 
 # Instructions are counted, too, where valgrind is installed. AGAINST=/path/to/python compares with the build which that

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+import soaked
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what it puts into the background, and so would everything be that a test starts.
@@ -16,7 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture
-def seeds() -> Callable[[int], Iterator[int]]:
+def seeds(request: pytest.FixtureRequest) -> Iterator[Callable[[int], Iterator[int]]]:
     """The seeds of a random test, which has the mark ``seeds``: the first so many.
 
     ``FABRILOOM_SEEDS=7..9`` gives others instead. With ``FABRILOOM_SOAK_SECONDS=600``, set by ``make soak``,
@@ -38,4 +39,12 @@ def seeds() -> Callable[[int], Iterator[int]]:
         else:
             yield from range(usual)
 
-    return of
+    count = itertools.count()
+
+    def counted(usual: int) -> Iterator[int]:
+        for seed in of(usual):
+            next(count)
+            yield seed
+
+    yield counted
+    soaked.tried(str(request.path.relative_to(request.config.rootpath)), next(count))

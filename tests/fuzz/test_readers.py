@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+import soaked
 
 from . import guided
 from .guided import attempt
@@ -47,6 +48,7 @@ def test_files_that_reach_new_lines(name: str, tmp_path: Path) -> None:
         if time.monotonic() > ends_s:
             break
     print(f"{name}: {count} damaged files, {len(pool) - first} of them reach new lines")
+    soaked.tried("tests/fuzz/", count)
     if os.environ.get("FABRILOOM_EXPECT") == "write":
         guided.keep(name, pool, tmp_path)
 
@@ -108,3 +110,4 @@ def test_many_tables_in_parquet(tmp_path: Path) -> None:
         attempt_parquet(first + count, tmp_path)
         count += 1
     print(f"parquet: {count} tables")
+    soaked.tried("tests/fuzz/", count)
