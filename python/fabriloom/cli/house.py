@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ..studies import Curve as Curve
     from ..studies import Repetition as Repetition
     from ..studies import Saturation as Saturation
+    from ..studies import checked as checked
     from ..studies import cluster as cluster
     from ..studies import comparison as comparison
     from ..studies import emit as emit
@@ -96,8 +97,8 @@ else:
         "report": "drawing plot replayed tally",
         "results": "ends files",
         "routing": "dumps routers",
-        "studies": "cluster comparison emit failures folder inspection route_choices run_all saturation "
-        "store",
+        "studies": "checked cluster comparison emit failures folder inspection route_choices run_all "
+        "saturation store",
         "topology": "edge_list graphml several",
         "cli": "bars folders promised replays show studied templates",
     }

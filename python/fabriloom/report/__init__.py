@@ -1,9 +1,11 @@
-"""Reports: one self-contained HTML file of a run, a curve, a saturation, a comparison or a reproduced paper.
+"""Reports: one self-contained HTML file of a run, a curve, a comparison, a check or a reproduced
+paper.
 
 A report opens from disk without a network, in light and dark, and prints. Markup in names from files is
 escaped.
 """
 
+from .checked import for_check
 from .comparison import for_comparison
 from .design import for_design
 from .fitted import for_fit
@@ -14,6 +16,7 @@ from .seeds import for_seeds
 
 __all__ = [
     "Reproduced",
+    "for_check",
     "for_comparison",
     "for_curve",
     "for_design",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compile import Compiled, compile
 from ..compile.silent import silent_settings
@@ -20,12 +21,13 @@ from .links import bisection as effective_bisection
 from .zero_load import zero_load_latency
 
 
-def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
+def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
     """Return all results of ``fabriloom check``, ready for JSON. Raises ScenarioError.
 
     ``pairings``: random pairings of the terminals from which the effective bisection bandwidth is estimated.
     """
-    compiled = compile(scenario)
+    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
+    scenario = compiled.scenario
     kind, found = inspection_of(compiled), compiled.deadlock
     return {
         "name": scenario.name,
@@ -48,6 +50,18 @@ def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
         "warnings": [*compiled.warnings, *silent_settings(compiled)],
         "resolved": scenario.resolve(),
     }
+
+
+def use_of_links(compiled: Compiled) -> tuple[NDArray[np.float64], str]:
+    """Return the utilisation of each link, in the order of the graph, and for what traffic in words.
+
+    It is that of the given rates; otherwise that of the load at which the first link, bus or memory is full.
+    """
+    kind = inspection_of(compiled)
+    if demanded.demanded(compiled) is None:
+        return kind.fullness(), " at the load at which the first part of the network is full"
+    busy = kind.busy(compiled.demand())
+    return np.array([busy.get(name, 0.0) for name in compiled.graph.link_names]), " at the given rates"
 
 
 def _demanded(compiled: Compiled) -> dict[str, Any]:

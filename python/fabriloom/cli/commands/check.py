@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document
-from ..house import compile, deadlock, failures, inspection, show, units
-from ..options import words
+from ..frame import Call, command, document, refuse_to_replace
+from ..house import checked, compile, deadlock, failures, inspection, output, report, show, units
+from ..options import ForceFile, path_option, words
 
 
 @command("file settings seed", "json")
@@ -38,17 +39,29 @@ def check(
     resolved: Annotated[
         bool, typer.Option("--resolved", help="Also print the scenario with every default filled in.")
     ] = False,
+    out: Annotated[
+        Path | None,
+        path_option("--out", "FILE.html", "Also write a report with a picture."),
+    ] = None,
+    force: ForceFile = False,
 ) -> int:
     """Check a scenario without running it: its parts, its throughput bounds, whether it can deadlock.
 
     --fault lists the effect of every single failure of a cable or a switch, the worst first.
     """
-    scenario = call.scenario()
-    if fault is not None and resolved:
-        raise Mistake("--resolved: with --fault nothing but the failures is printed; leave one of both out")
     if fault is not None:
-        return _failures(call, fault)
-    found = inspection.inspect(scenario, bisection)
+        _known(fault)
+        if resolved:
+            raise Mistake("--resolved: with --fault only the failures are printed; leave one of both out")
+    if out is not None:
+        refuse_to_replace(out, force, "--out")
+    compiled = compile.compile(call.scenario())
+    failed = None if fault is None else failures.look(compiled, fault)
+    if out is not None:
+        _write(out, report.for_check(checked.Checked.of(compiled, failed)))
+    if failed is not None:
+        return _tell_failures(call, failed)
+    found = inspection.inspect(compiled, bisection)
 
     def tell() -> None:
         show.pairs(inspection.lines(found))
@@ -63,13 +76,22 @@ def check(
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
 
-def _failures(call: Call, kinds: str) -> int:
-    """Print the effect of every single failure."""
+def _write(out: Path, html: str) -> None:
+    content = output.encoded(html)
+    with exits.undisturbed(), output.file(out) as stream:
+        stream.write(content)
+
+
+def _known(kinds: str) -> None:
+    """Refuse unknown kinds of failures."""
     if kinds not in failures.KINDS:
         near = units.nearest(kinds, list(failures.KINDS))
         meant = f'did you mean "{near}"? ' if near else ""
         raise Mistake(f"--fault {kinds}: {meant}there are {', '.join(failures.KINDS)}")
-    found = failures.look(compile.compile(call.scenario()), kinds)
+
+
+def _tell_failures(call: Call, found: dict[str, Any]) -> int:
+    """Print the effect of every single failure."""
 
     def tell() -> None:
         say(f"{failures.verdict(found)}.\n")

@@ -94,6 +94,11 @@ class LinkInspection:
         share = self._first_hop(self._capacity())
         return channel_load(self.routes, self._loads(), _packet(self.compiled), share)
 
+    def fullness(self) -> Reals:
+        """Return the utilisation of each link at the load at which the first one is full."""
+        found = link_loads.full_at(self.routes, self._loads(), _packet(self.compiled))
+        return found.min() / found if np.isfinite(found).any() else np.zeros(len(found))
+
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require, and frames."""
         routes, arrays = self.routes, self.compiled.arrays

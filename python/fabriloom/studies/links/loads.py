@@ -53,8 +53,7 @@ def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, share: float 
     that the link out of a terminal reaches.
     """
     graph = routes.graph
-    relative = loads / speeds(routes)
-    full = _full_at(routes, relative, packet)
+    relative, full = loads / speeds(routes), full_at(routes, loads, packet)
     own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
     full[own] = np.minimum(full[own], share / relative[own])
     busiest = int(np.argmin(full))
@@ -84,13 +83,14 @@ def speeds(routes: LinkRoutes) -> Loads:
     return speed
 
 
-def _full_at(routes: LinkRoutes, relative: Loads, packet: Packet) -> Loads:
+def full_at(routes: LinkRoutes, loads: Loads, packet: Packet) -> Loads:
     """Return the load at which each link is full; infinite for an unused link.
 
-    ``relative`` assumes the full share of flow control, ``s``. With matched flow control the share is
-    multiplied by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link
-    is full at load ``x`` if ``x a (1 - s + s x r) = 1``.
+    A load assumes the full share of flow control, ``s``. With matched flow control the share is multiplied
+    by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link is full at
+    load ``x`` if ``x a (1 - s + s x r) = 1``.
     """
+    relative = loads / speeds(routes)
     tech, reverse = routes.technology, np.asarray(routes.graph.link_reverse)
     alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
     share = 1 - alone.mean_packet_ps(packet[1]) / tech.mean_packet_ps(packet[1])

@@ -69,6 +69,13 @@ class RingInspection:
         demand = self.compiled.demand()
         return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
 
+    def fullness(self) -> NDArray[np.float64]:
+        """Return the utilisation of each link at the load at which the first link, bus or memory is full."""
+        found = carried(self.routes, self.choice, self.compiled.demand())
+        busy = busy_ps(self.routes, found, self.compiled.mean_packet_bytes)
+        most = max(float(times.max(initial=0.0)) for times in busy.values())
+        return np.asarray(busy["link"] / most if most > 0 else busy["link"])
+
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link, bus and memory that packets of each length require."""
         routes = self.routes
