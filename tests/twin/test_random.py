@@ -35,6 +35,16 @@ def test_engine_and_twin_deliver_the_same(draw: Callable[[int], drawing.Table], 
     assert packets > count
 
 
+def test_a_single_lane_is_closed_outside_its_time_slots() -> None:
+    """It was open: with one lane links were simulated packet by packet, which knows no slots."""
+    slots = {"preset": "generic", "lanes": 1, "lane_slots": ["0-31"], "lane_slot_cycles": 40}
+    fabric = {"topology": {"kind": "grid", "shape": [3]}, "technology": slots}
+    compared = drawing.compare(fabric | {"traffic": {"load": 0.2, "length": "64 B"}})
+    assert compared is not None
+    assert compared.identical
+    assert compared.packets > 0
+
+
 PARTS = 4
 """Parts of the scenarios of a family, for several processors."""
 READ = {"matrix", "flows", "descriptors"}

@@ -96,10 +96,11 @@ impl Fabric {
         })
     }
 
-    /// Whether a link has to be simulated character by character: if its lanes share it, packets wait for credit for
-    /// all of them, or packets go to several links at once.
+    /// Whether a link has to be simulated character by character: if its lanes share it, its only lane is closed
+    /// outside its time-slots, packets wait for credit for all of them, or packets go to several links at once.
     pub fn is_by_character(&self) -> bool {
         self.lanes > 1
+            || !self.lane_slots.is_empty()
             || self.whole_packet_credit != 0
             || self.has_distributions()
             || self.lane_sharing == sharing::FRAME
