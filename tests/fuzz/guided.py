@@ -1,6 +1,6 @@
 """A loop over coverage: an input that reaches lines which none has reached is kept, and changed again.
 
-Kept inputs are in ``kept``, a file for each reader and a line for each input, packed.
+Kept inputs are in ``kept.txt``, each a line: the name of its reader, and the input, packed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import fabriloom
 
 from .readers import READERS
 
-KEPT = Path(__file__).parent / "kept"
+KEPT = Path(__file__).parent / "kept.txt"
 OURS = str(Path(fabriloom.__file__).parent)
 LONGEST_S = 10.0
 """Of processor time for one input of at most 200 kB; nearly all take milliseconds."""
@@ -43,9 +43,11 @@ def packed(content: bytes) -> str:
 
 def kept(name: str) -> list[bytes]:
     """The inputs that are kept for a reader."""
-    file = KEPT / f"{name}.txt"
-    lines = file.read_text(encoding="utf-8").split() if file.exists() else []
-    return [zlib.decompress(base64.b64decode(line)) for line in lines]
+    return [zlib.decompress(base64.b64decode(line)) for of, line in _lines() if of == name]
+
+
+def _lines() -> list[list[str]]:
+    return [line.split() for line in KEPT.read_text(encoding="utf-8").splitlines()]
 
 
 @contextmanager
@@ -165,6 +167,6 @@ def keep(name: str, pool: list[bytes], folder: Path) -> None:
         if new := lines.of(name, content, folder):
             lines.add(new)
             found.append(content)
-    KEPT.mkdir(exist_ok=True)
-    text = "".join(f"{packed(one)}\n" for one in found)
-    (KEPT / f"{name}.txt").write_text(text, encoding="utf-8")
+    all_lines = [line for line in _lines() if line[0] != name] + [[name, packed(one)] for one in found]
+    text = "".join(f"{of} {line}\n" for of, line in sorted(all_lines))
+    KEPT.write_text(text, encoding="utf-8")

@@ -2,7 +2,8 @@
 
 In the ordinary tests a few inputs of each kind, and those that are kept. ``make soak``, or
 ``pytest tests/fuzz -m soak``, finds more by the lines that they reach; with ``FABRILOOM_EXPECT=write`` they
-are kept. A failure prints its input, packed as the kept ones are: put that line into ``kept``.
+are kept. A failure prints its input, packed as the kept ones are: put it with the name of the reader into
+``kept.txt``.
 """
 
 from __future__ import annotations
