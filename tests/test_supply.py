@@ -1,4 +1,4 @@
-"""The page of dependencies is current, and the list for machines is the same each time."""
+"""The table of dependencies is current, and the list for machines is the same each time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SUPPLY = runpy.run_path(str(ROOT / "docs" / "site" / "supply.py"))
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="crates are listed by cargo")
-def test_the_page_of_dependencies_is_current(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "reference" / "dependencies.md"
+def test_the_table_of_dependencies_is_current(tmp_path: Path) -> None:
+    table = ROOT / "docs" / "reference" / "dependencies.csv"
     parts = [*SUPPLY["of_python"](), *SUPPLY["of_rust"]()]
-    before = page.read_text(encoding="utf-8")
-    assert SUPPLY["page"](parts, before) == before, f"python docs/site/supply.py {page}"
-    assert "| unknown |" not in before
+    before = table.read_text(encoding="utf-8")
+    assert SUPPLY["table"](parts, before) == before, f"python docs/site/supply.py {table}"
+    assert ",unknown," not in before
     found = SUPPLY["bill"](parts)
     assert json.dumps(found) == json.dumps(SUPPLY["bill"](parts[::-1]))
     names = {one["name"] for one in found["components"]}

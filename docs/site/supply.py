@@ -1,12 +1,13 @@
-# ruff: noqa: E501  (the head of the page is prose)
-"""Writes what Fabriloom is made of: the page of dependencies, and a list for machines (CycloneDX).
+"""Writes what Fabriloom is made of: the table of dependencies, and a list for machines (CycloneDX).
 
-``python docs/site/supply.py docs/reference/dependencies.md`` writes the page, a name in ``.json`` the list.
+``python docs/site/supply.py docs/reference/dependencies.csv`` writes the table, a name in ``.json`` the list.
 Versions are those of the lock files, licences what packages say of themselves. No network is used.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import subprocess
@@ -32,14 +33,8 @@ _USED = {
 }
 """What each file of requirements is for, by the end of its name."""
 _SHIPPED = ("the command", "the engine")
-_HEAD = """# Dependencies
-
-This page is written by `python docs/site/supply.py docs/reference/dependencies.md`; do not edit it.
-
-Versions are those of the lock files. Licences are what packages say of themselves. `make dist` writes what the command
-and its engine need as a CycloneDX list, too, beside the wheel. `make audit` asks pip-audit and cargo-audit for known
-weaknesses, where they are installed. When a package was last released is in no file of it, so it is not here.
-"""
+_COLUMNS = ("language", "package", "version", "licence", "for")
+_LANGUAGE = {"pypi": "Python", "cargo": "Rust"}
 
 
 @dataclass(frozen=True)
@@ -107,18 +102,16 @@ def of_rust() -> list[Part]:
     return found
 
 
-def page(parts: list[Part], before: str = "") -> str:
-    """The page; a package that is not installed here has the licence of the page before."""
-    lines = [_HEAD]
-    known = dict(re.findall(r"^(\| \S+ \| \S+ \| )(.*?) \|", before, re.MULTILINE))
-    for kind, title in (("pypi", "Python"), ("cargo", "Rust")):
-        own = [one for one in parts if one.kind == kind]
-        lines += [f"\n## {title}: {len(own)} packages\n"]
-        lines += ["| package | version | licence | for |", "|---|---|---|---|"]
-        for one in own:
-            start = f"| {one.name} | {one.version} | "
-            lines.append(f"{start}{one.licence or known.get(start, 'unknown')} | {one.used} |")
-    return "\n".join(lines) + "\n"
+def table(parts: list[Part], before: str = "") -> str:
+    """The table; a package that is not installed here has the licence of the table before."""
+    known = {tuple(row[:3]): row[3] for row in csv.reader(before.splitlines())}
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(_COLUMNS)
+    for one in sorted(parts, key=lambda one: list(_LANGUAGE).index(one.kind)):
+        key = _LANGUAGE[one.kind], one.name, one.version
+        rows.writerow([*key, one.licence or known.get(key, "unknown"), one.used])
+    return text.getvalue()
 
 
 def bill(parts: list[Part]) -> dict[str, Any]:
@@ -148,10 +141,10 @@ def bill(parts: list[Part]) -> dict[str, Any]:
 
 
 def main(path: Path) -> None:
-    """Write the page or, to a file of JSON, the list."""
+    """Write the table or, to a file of JSON, the list."""
     parts = [*of_python(), *of_rust()]
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    text = json.dumps(bill(parts), indent=2) + "\n" if path.suffix == ".json" else page(parts, before)
+    text = json.dumps(bill(parts), indent=2) + "\n" if path.suffix == ".json" else table(parts, before)
     path.write_text(text, encoding="utf-8")
 
 
