@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from fabriloom import topology
 from fabriloom.routing import port_route
-from fabriloom.routing.rings import evenly_spread, ring_path, ring_segments, rings_of
+from fabriloom.routing.rings import evenly_spread, ring_segments, rings_of
 from fabriloom.scenario import Scenario
 from fabriloom.simulate import compare, run
 
@@ -175,4 +175,4 @@ def test_roles_of_rings_of_ones_own() -> None:
     )
     flows = run(one).flows
     assert set(zip(flows["source"], flows["target"], strict=True)) == {("p", "m"), ("p", "q"), ("q", "m")}
-    assert ring_path(graph, port_route(graph), 0, 1) == [0, 1]
+    assert ring_segments(graph, port_route(graph), 0, 1) == [(0, 2)]

@@ -19,7 +19,7 @@ from fabriloom import Scenario, run, topology
 from fabriloom.routing import PASS, RoutingError, port_route
 from fabriloom.routing.even import ring_loads
 from fabriloom.routing.own_ports import own_ports
-from fabriloom.routing.rings import BLOCK, PortRoute, ring_dependency_cycle, ring_path, rings_of
+from fabriloom.routing.rings import BLOCK, PortRoute, ring_dependency_cycle, ring_segments, rings_of
 from fabriloom.topology import Graph
 from numpy.typing import NDArray
 
@@ -272,8 +272,8 @@ def written(folder: Path, text: str) -> Path:
 def rings_passed(source: int, target: int, folder: Path, text: str = WAYS) -> list[str]:
     rings = GRAPH.rings
     assert rings is not None
-    links = ring_path(GRAPH, own_ports(GRAPH, written(folder, text)), source, target)
-    return list(dict.fromkeys(rings.ring_names[rings.station_ring[link]] for link in links))
+    passed = ring_segments(GRAPH, own_ports(GRAPH, written(folder, text)), source, target)
+    return [rings.ring_names[rings.station_ring[station]] for station, _ in passed]
 
 
 def test_packets_go_as_the_table_says(tmp_path: Path) -> None:

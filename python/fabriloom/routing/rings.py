@@ -221,14 +221,3 @@ def _taker(rings: Rings, route: PortRoute, station: int, home: int, target: int)
         entry = PASS if port < 0 else route.exit(port, target)
         if at in (home, station) or entry != PASS:
             return at, entry
-
-
-def ring_path(graph: Graph, route: PortRoute, source: int, target: int) -> list[int]:
-    """Return the links of a packet's path."""
-    rings = rings_of(graph)
-    links = []
-    for station, taker in ring_segments(graph, route, source, target):
-        links.append(station)
-        while (onward := int(rings.station_next[links[-1]])) != taker:
-            links.append(onward)
-    return links
