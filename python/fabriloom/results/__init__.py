@@ -91,7 +91,7 @@ class Results(Tabled):
             from . import signals
 
             made = signals.made(self.native, self.graph)
-            columns.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
+            columns.codes.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -141,10 +141,10 @@ class Results(Tabled):
         rows = LinkRows(*self._numbers)
         found = KINDS[self.graph.network_kind].links.frame(rows)
         if self.graph.several is not None:
-            found = found.insert_column(1, columns.PORT_LINKS.frame(rows)["plane"])
+            found = found.insert_column(1, columns.ports.PORT_LINKS.frame(rows)["plane"])
         if faults.has_faults(self.native):
-            found = found.hstack(columns.FAULT_LINKS.frame(rows))
-        return found.hstack(columns.CODE_LINKS.frame(rows)) if self.has_codes else found
+            found = found.hstack(columns.faults.FAULT_LINKS.frame(rows))
+        return found.hstack(columns.codes.CODE_LINKS.frame(rows)) if self.has_codes else found
 
     @property
     def _numbers(self) -> tuple[Mapping[str, Any], Graph, float]:
@@ -154,42 +154,42 @@ class Results(Tabled):
     @cached_property
     def planes(self) -> pl.DataFrame:
         """One row per plane: its throughput; no rows if terminals have one port each."""
-        return columns.PLANES.frame(PlaneRows(*self._numbers))
+        return columns.ports.PLANES.frame(PlaneRows(*self._numbers))
 
     @cached_property
     def lanes(self) -> pl.DataFrame:
         """One row per lane of a link out of a switch: what it had of the wire, beside what is reserved for
         it; no rows where lanes only take turns.
         """
-        return columns.LANES.frame(LaneRows(*self._numbers))
+        return columns.runs.LANES.frame(LaneRows(*self._numbers))
 
     @cached_property
     def buses(self) -> pl.DataFrame:
         """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
         if not self.graph.network_kind.buses:
-            return columns.BUSES.frame_of([])
-        return columns.BUSES.frame(BusRows(*self._numbers))
+            return columns.rings.BUSES.frame_of([])
+        return columns.rings.BUSES.frame(BusRows(*self._numbers))
 
     @cached_property
     def rings(self) -> pl.DataFrame:
         """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
         if not self.graph.network_kind.buses:
-            return columns.RINGS.frame_of([])
-        own = [column.of(pl).alias(column.name) for column in columns.RINGS.columns]
+            return columns.rings.RINGS.frame_of([])
+        own = [column.of(pl).alias(column.name) for column in columns.rings.RINGS.columns]
         found = self.links.group_by(own[0], maintain_order=True).agg(own[1:])
         return found.cast({"stations": pl.Int64})
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
-        return columns.FLOWS.frame(FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
+        return columns.runs.FLOWS.frame(FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
 
     @cached_property
     def completions(self) -> pl.DataFrame:
         """One row per flow of the pattern ``flows``: its packets in the whole run, and when it was
         complete; no rows for other traffic.
         """
-        return columns.COMPLETIONS.frame(CompletionRows(*self._numbers))
+        return columns.runs.COMPLETIONS.frame(CompletionRows(*self._numbers))
 
     @property
     def transfers(self) -> pl.DataFrame | None:
@@ -203,7 +203,7 @@ class Results(Tabled):
     @cached_property
     def requirements(self) -> pl.DataFrame:
         """One row per flow with a requirement: its bound, its longest delay in the run, and the verdict."""
-        return columns.REQUIREMENTS.frame_of(seen(self.native, self.promises, self.tick_ps / 1000))
+        return columns.studies.REQUIREMENTS.frame_of(seen(self.native, self.promises, self.tick_ps / 1000))
 
     @property
     def has_codes(self) -> bool:
@@ -215,52 +215,52 @@ class Results(Tabled):
         """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
         from . import signals
 
-        return columns.CODES.frame_of(signals.codes(*self._numbers))
+        return columns.codes.CODES.frame_of(signals.codes(*self._numbers))
 
     @cached_property
     def batches(self) -> pl.DataFrame:
         """One row per batch of the measuring window: throughput and latency, to check for a steady state."""
-        return columns.BATCHES.frame(BatchRows(*self._numbers))
+        return columns.runs.BATCHES.frame(BatchRows(*self._numbers))
 
     @cached_property
     def over_time(self) -> pl.DataFrame:
         """One row per batch and flow, terminal or group of terminals: throughput; see the results
         reference.
         """
-        return columns.OVER_TIME.frame(ShareRows(*self._numbers))
+        return columns.runs.OVER_TIME.frame(ShareRows(*self._numbers))
 
     @cached_property
     def trace(self) -> pl.DataFrame:
         """One row per delivered packet; no rows unless ``output.trace`` is set."""
-        return columns.TRACE.frame(TraceRows(*self._numbers))
+        return columns.runs.TRACE.frame(TraceRows(*self._numbers))
 
     @cached_property
     def events(self) -> pl.DataFrame:
         """One row per event of a program; no rows if it has none. Raises ValueError without a program."""
-        return columns.EVENTS.frame(self._program())
+        return columns.programs.EVENTS.frame(self._program())
 
     @cached_property
     def hosts(self) -> pl.DataFrame:
         """One row per terminal: bytes, back-pressure, occupancy. Raises ValueError without a program."""
-        return columns.HOSTS.frame(self._program())
+        return columns.programs.HOSTS.frame(self._program())
 
     @cached_property
     def messages(self) -> pl.DataFrame:
         """One row per message; no rows unless ``output.messages`` is set. Raises ValueError without a
         program.
         """
-        return columns.MESSAGES.frame(self._program())
+        return columns.programs.MESSAGES.frame(self._program())
 
     @cached_property
     def message_flows(self) -> pl.DataFrame:
         """One row per pair of terminals with messages. Raises ValueError without a program."""
         self._program()
-        return columns.MESSAGE_FLOWS.frame(FlowRows(*self._numbers, kept="message_flow"))
+        return columns.programs.MESSAGE_FLOWS.frame(FlowRows(*self._numbers, kept="message_flow"))
 
     @cached_property
     def marks(self) -> pl.DataFrame:
         """One row per mark that a program passed. Raises ValueError without a program."""
-        return columns.MARKS.frame(self._program())
+        return columns.programs.MARKS.frame(self._program())
 
     @cached_property
     def slots(self) -> pl.DataFrame:
@@ -268,7 +268,7 @@ class Results(Tabled):
         a program."""
         from .slots import slots
 
-        return columns.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))
+        return columns.programs.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))
 
     def _program(self) -> ProgramRun:
         if self.program is None:
@@ -297,7 +297,7 @@ class Results(Tabled):
 
     def ccdf(self) -> pl.DataFrame:
         """Return the share of packets with a longer network latency, as a function of latency."""
-        return columns.CCDF.frame(TailRows(*self._numbers))
+        return columns.runs.CCDF.frame(TailRows(*self._numbers))
 
     def thinned_tail(self, of: str = "latency") -> dict[str, list[float]]:
         """Return ``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` with some hundred steps.

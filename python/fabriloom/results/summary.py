@@ -152,7 +152,7 @@ def summary(
     for more in kind.summary:
         more.fill(found, RingRows(native, graph, tick_ns))
     if faults.has_faults(native):
-        columns.FAULT_SUMMARY.fill(found, FaultRows(native, graph, tick_ns))
+        columns.faults.FAULT_SUMMARY.fill(found, FaultRows(native, graph, tick_ns))
     add_flits(found, provenance.resolved.get("technology", {}))
     if graph.several is not None:
         resolved = provenance.resolved
