@@ -185,14 +185,14 @@ def _check_key(on: str, security: Any) -> None:
     if not (security.tls_ca_file and security.tls_client_cert):
         names = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
         message = f"--on {on}: no certificate is set; name the files that the scheduler trusts in {names}"
-        raise StudyError(f"{message}, or in Dask's configuration; see docs/guides/studies.md")
+        raise StudyError(f"{message}, or in Dask's configuration; see docs/guides/cluster.md")
 
 
 def _warn_of_plain(on: str, address: str) -> None:
     """Warn of connections over a network that anybody may read and make."""
     if address.rpartition(":")[0] not in ("127.0.0.1", "localhost", "[::1]"):
         message = f"--on {on}: who reaches this scheduler can run programs as you, here and there"
-        warnings.warn(f"{message}; use tls://, see docs/guides/studies.md", stacklevel=2)
+        warnings.warn(f"{message}; use tls://, see docs/guides/cluster.md", stacklevel=2)
 
 
 class DaskWorkers:
