@@ -207,6 +207,7 @@ def test_every_ready_program_is_on_the_page() -> None:
     assert [kind for kind in BUILDERS if f"**{kind}**" not in text] == ["operations"]
     drawn = {path.stem for path in PICTURES.glob("*.svg")}
     assert drawn == set(script().PROGRAMS)
+    text += (GUIDE.parent / "own-programs.md").read_text(encoding="utf-8")
     assert [name for name in sorted(drawn) if f"images/programs/{name}.svg)" not in text] == []
 
 
