@@ -257,17 +257,6 @@ def over(rows: list[Row]) -> list[Row]:
     return [row for row, one in pairs if one.is_met(row, base[row["preset"], row["length"]]) is False]
 
 
-def missed(rows: list[Row]) -> str:
-    """What costs more than it should, in words."""
-    found: dict[str, list[str]] = {}
-    for row in over(rows):
-        found.setdefault(f"`{row['preset']}`, {row['feature']}", []).append(str(row["length"]))
-    if not found:
-        return "Nothing costs more than it should."
-    lines = [f"* {name}: {' and '.join(lengths)}" for name, lengths in found.items()]
-    return "\n".join(["What costs more than it should, with the lengths:", "", *lines])
-
-
 NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traffic at {LOAD:.0%} load,
 statistics on, otherwise the presets' defaults. Instructions are counted by valgrind over a stretch of a
 run: other work on the machine does not change them. *Factor*: against the same network without the
@@ -296,7 +285,7 @@ def main() -> int:
     if quick:
         print(factors(rows))
         return int(bool(over(rows)))
-    write("FEATURES.md", "What a feature costs", [NOTES, factors(rows), missed(rows)])
+    write("FEATURES.md", "What a feature costs", [NOTES, factors(rows)])
     return 0
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from common import (
-    AS_THERE,
     SLICE_HOPS,
     SLICES,
     Bench,
@@ -178,9 +177,7 @@ of {FLIT_BYTES} B. Where links have lanes every flit is decided by itself, so th
 *matched*: what a run with the preset does by itself; the others give every character its full share of flow
 control, as between links that are busy in both directions, so all links have one pace.
 
-* A hop is a packet granted an output of a switch.
-{AS_THERE}
-* A wake-up is an event handled. A piece is a straight run of characters worked out at such a wake-up."""
+Terms are those of that page."""
 
 
 def main() -> None:
