@@ -166,7 +166,7 @@ class Limit(Section):
 
 
 class Search(Section):
-    """A search for the [best values](../guides/studies.md#find-the-best-value) of one to six fields.
+    """A search for the [best values](../guides/search.md) of one to six fields.
 
     It needs the extra `fabriloom[search]`.
     """
