@@ -12,8 +12,20 @@ from typing import Any
 import fabriloom
 
 from ..output import OutputError
-from . import house
 from .exits import Mistake, complain
+from .house import (
+    Files,
+    Output,
+    Provenance,
+    Results,
+    Scenario,
+    Working,
+    files,
+    output,
+    replays,
+    report,
+    studies,
+)
 
 
 def taken(
@@ -23,7 +35,7 @@ def taken(
     kept: str = "",
     forget: bool = False,
     csv: bool = False,
-) -> AbstractContextManager[house.Output | None]:
+) -> AbstractContextManager[Output | None]:
     """Open the output folder of a command, if it has one; see ``Output``. ``csv``: tables are wanted as CSV,
     which requires a folder.
 
@@ -36,7 +48,7 @@ def taken(
         return nullcontext()
 
     try:
-        return house.output.Output(out, command, fabriloom.__version__, force, kept, forget)
+        return output.Output(out, command, fabriloom.__version__, force, kept, forget)
     except OutputError as error:
         raise Mistake(f"--out {out}: {error}") from None
     except OSError as error:
@@ -44,7 +56,7 @@ def taken(
 
 
 @contextmanager
-def cached(name: str) -> Iterator[house.Working | None]:
+def cached(name: str) -> Iterator[Working | None]:
     """Return the folder, in the user's cache, for the finished runs of a reproduction without an output
     folder. None if it cannot be created; the runs are then not kept.
     """
@@ -54,7 +66,7 @@ def cached(name: str) -> Iterator[house.Working | None]:
     working = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        working = house.output.Working(folder, "reproduce", fabriloom.__version__)
+        working = output.Working(folder, "reproduce", fabriloom.__version__)
     except (OutputError, OSError, RuntimeError) as error:
         complain(f"warning: {folder}: finished runs are not kept here: {error}")
     try:
@@ -70,17 +82,17 @@ def shown(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _json(at: house.Files, name: str, value: Any) -> None:
+def _json(at: Files, name: str, value: Any) -> None:
 
-    house.files.put_text(at, name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    files.put_text(at, name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def _scenario_files(at: house.Files, provenance: house.Provenance) -> None:
+def _scenario_files(at: Files, provenance: Provenance) -> None:
 
     _json(at, "scenario.resolved.json", provenance.resolved)
     if provenance.source_text:
         suffix = Path(provenance.source_name).suffix or ".toml"
-        house.files.put_text(at, f"scenario{suffix}", provenance.source_text)
+        files.put_text(at, f"scenario{suffix}", provenance.source_text)
 
 
 def forms(csv: bool) -> tuple[str, ...]:
@@ -88,40 +100,38 @@ def forms(csv: bool) -> tuple[str, ...]:
     return ("parquet", "csv") if csv else ("parquet",)
 
 
-def write_run(
-    at: house.Files, results: house.Results, csv: bool, scenario: house.Scenario | None = None
-) -> None:
+def write_run(at: Files, results: Results, csv: bool, scenario: Scenario | None = None) -> None:
     """Write all files of one run, the summary last."""
 
     for form in forms(csv):
-        house.files.write_tables(house.files.tables_of(results), at, form)
+        files.write_tables(files.tables_of(results), at, form)
     if results.has_trace:
         with at.file("trace.json") as out:
-            house.files.write_chrome_trace(results, out)
+            files.write_chrome_trace(results, out)
     _scenario_files(at, results.provenance)
-    html = house.report.for_run(results)
+    html = report.for_run(results)
     if scenario is not None:
-        html = house.replays.with_replay(html, [(scenario, results, "")])
-    house.files.put_text(at, "report.html", html)
-    house.files.put_text(at, "summary.json", results.to_json())
+        html = replays.with_replay(html, [(scenario, results, "")])
+    files.put_text(at, "report.html", html)
+    files.put_text(at, "summary.json", results.to_json())
 
 
-def write_study(at: house.Files, study: Any, html: str, csv: bool) -> None:
+def write_study(at: Files, study: Any, html: str, csv: bool) -> None:
     """Write all files of a study: tables, scenario (for a comparison each resolved form), report, summary."""
 
-    if isinstance(study, house.studies.Comparison):
+    if isinstance(study, studies.Comparison):
         _json(at, "scenarios.resolved.json", {name: part.resolved for name, part in study.parts.items()})
     else:
         _scenario_files(at, study.provenance)
 
     for form in forms(csv) if study.points else ():
-        house.files.write_tables(study.tables(), at, form)
-    house.files.put_text(at, "report.html", html)
-    house.files.put_text(at, "summary.json", study.to_json())
+        files.write_tables(study.tables(), at, form)
+    files.put_text(at, "report.html", html)
+    files.put_text(at, "summary.json", study.to_json())
 
 
-def write_reproduction(at: house.Files, records: list[dict[str, Any]], html: str) -> None:
+def write_reproduction(at: Files, records: list[dict[str, Any]], html: str) -> None:
     """Write the lines and the page of reproduced papers."""
 
-    house.files.put_text(at, "reproduction.html", html)
+    files.put_text(at, "reproduction.html", html)
     _json(at, "reproduction.json", records)

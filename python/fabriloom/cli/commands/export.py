@@ -6,9 +6,22 @@ from typing import Any
 
 import fabriloom
 
-from .. import exits, house
+from .. import exits
 from ..exits import Mistake, say
 from ..frame import Call, command
+from ..house import (
+    Compiled,
+    Graph,
+    compile,
+    dumps,
+    edge_list,
+    folders,
+    graphml,
+    output,
+    routers,
+    several,
+    written,
+)
 
 
 @command("file settings", "out force")
@@ -19,22 +32,22 @@ def export(call: Call) -> None:
     Without --out, the routing table of all routers is printed as CSV.
     """
     with call.output() as folder:
-        compiled = house.compile.compile(call.scenario())
+        compiled = compile.compile(call.scenario())
         _check(compiled, folder is None)
         files = _files(compiled)
         if folder is None:
             return say(files["routing.csv"].rstrip("\n"))
         for name, text in files.items():
             with folder.file(name) as out:
-                out.write(house.output.encoded(text))
+                out.write(output.encoded(text))
         with exits.undisturbed():
             place = folder.finish()
     for name in files:
-        say(f"Written to {house.folders.shown(place / name)}")
+        say(f"Written to {folders.shown(place / name)}")
     return None
 
 
-def _check(compiled: house.Compiled, is_printed: bool) -> None:
+def _check(compiled: Compiled, is_printed: bool) -> None:
     """Raise Mistake if the network has no routing tables, or not the one that is to be printed."""
     if not compiled.graph.network_kind.cables:
         raise Mistake(
@@ -44,71 +57,63 @@ def _check(compiled: house.Compiled, is_printed: bool) -> None:
         raise Mistake("each plane has routing tables of its own: write --out DIR")
 
 
-def _files(compiled: house.Compiled) -> dict[str, str]:
+def _files(compiled: Compiled) -> dict[str, str]:
     """Return the texts of all files by name. Raises RoutingError."""
-    assert isinstance(compiled.routes, house.compile.LinkRoutes)
+    assert isinstance(compiled.routes, compile.LinkRoutes)
     scenario, found = compiled.scenario, dict[str, str]()
     about = (
         f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {fabriloom.__version__}"
     )
     planes = zip(compiled.graph.planes, compiled.routes.planes, _pairs(compiled), strict=True)
-    of_cables = house.several.is_of_cables(compiled.graph)
+    of_cables = several.is_of_cables(compiled.graph)
     tech = compiled.routes.technology
     last = tech.last_port, tech.last_address
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
-        tables = house.routers.routers(graph, table, high, compiled.routes.distributions, last)
+        tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
         alone = len(compiled.graph.planes) == 1
         head = "" if alone else f"{plane.name}-"
         whose = about if alone else f"{about}, plane {plane.name}"
         found |= {
-            f"{head}routing.csv": house.routers.as_csv(tables),
-            **(
-                {f"{head}routing.c": house.routers.as_c(tables, whose)}
-                if house.routers.fits_masks(tables)
-                else {}
-            ),
-            **({f"{head}paths.csv": house.routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
+            f"{head}routing.csv": routers.as_csv(tables),
+            **({f"{head}routing.c": routers.as_c(tables, whose)} if routers.fits_masks(tables) else {}),
+            **({f"{head}paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
             **_dumps(compiled, head, graph, table),
         }
         if not of_cables:
-            found |= _networks(head, graph) | house.written.files(graph, compiled.arrays, compiled.tick_ps)
-    return found | (_networks("", house.several.without_ports(compiled.graph)) if of_cables else {})
+            found |= _networks(head, graph) | written.files(graph, compiled.arrays, compiled.tick_ps)
+    return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})
 
 
-def _dumps(compiled: house.Compiled, head: str, graph: house.Graph, table: Any) -> dict[str, str]:
+def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str, str]:
     """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it."""
-    assert isinstance(compiled.routes, house.compile.LinkRoutes)
+    assert isinstance(compiled.routes, compile.LinkRoutes)
     found = dict[str, str]()
     classes = compiled.routes.classes
     if len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
         routes = compiled.routes
-        found[f"{head}table.csv"] = house.dumps.by_name(
-            graph, table, routes.technology.lanes, routes.lane_choice
-        )
-    if house.dumps.fits_forwarding(graph, table):
-        found |= {f"{head}ibnetdiscover.out": house.dumps.ibnetdiscover(graph)}
-        found |= {f"{head}lfts.out": house.dumps.lfts(graph, table)}
+        found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
+    if dumps.fits_forwarding(graph, table):
+        found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph)}
+        found |= {f"{head}lfts.out": dumps.lfts(graph, table)}
     return found
 
 
-def _networks(head: str, graph: house.Graph) -> dict[str, str]:
+def _networks(head: str, graph: Graph) -> dict[str, str]:
     """Return a network as files; their names begin with ``head``."""
     return {
-        f"{head}network.csv": house.edge_list.write(graph),
-        f"{head}network.graphml": house.graphml.write(graph),
+        f"{head}network.csv": edge_list.write(graph),
+        f"{head}network.graphml": graphml.write(graph),
     }
 
 
-def _pairs(compiled: house.Compiled) -> list[list[tuple[int, int]]]:
+def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:
     """Return, per plane and in its numbers, the pairs of terminals with traffic between them."""
     graph, demand = compiled.graph, compiled.demand()
     source, target = demand.source, demand.target
     if graph.several is not None:
-        _, source, target = house.compile.port_pairs(
-            compiled.routes, compiled.scenario.port_choice, source, target
-        )
+        _, source, target = compile.port_pairs(compiled.routes, compiled.scenario.port_choice, source, target)
     found = []
     for plane in graph.planes:
         number = {port: at for at, port in enumerate(plane.port.tolist())}
