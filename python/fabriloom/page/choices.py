@@ -56,7 +56,7 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
         folder = folder or traffic.scenario.base_dir
     for path, value in dict(spec.get("settings") or {}).items():
         steps = str(path).split(".")
-        if steps[-1] in FILE_KEYS or _names_file(value):
+        if any(_file_keys({steps[-1]: value})):
             raise Refusal(f"{path} cannot be set from the page.")
         put(data, steps, value)
     if traffic is not None and data["name"] == traffic.written.get("name"):
@@ -84,25 +84,23 @@ def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
     return SourceMap(name, text.removeprefix("\ufeff"), kind), folder
 
 
-def _refuse_files(
-    data: Any, source: SourceMap, folder: Path | None, path: tuple[str | int, ...] = ()
-) -> None:
+def _refuse_files(data: Any, source: SourceMap, folder: Path | None) -> None:
     """Refuse scenarios from the browser that name files other than those sent with them."""
-    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, value in inner:
-        here = (*path, key)
-        if str(key).split(".")[-1] in FILE_KEYS and not _came(folder, value):
+    for here, value in _file_keys(data):
+        if not _came(folder, value):
             message = "the page does not have this file"
             hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)
-        _refuse_files(value, source, folder, here)
 
 
-def _names_file(value: Any) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (isinstance(value, dict) and any(key in value for key in FILE_KEYS)) or any(
-        map(_names_file, inner)
-    )
+def _file_keys(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield path and value of every key that names a file."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inner:
+        here = (*path, key)
+        if str(key).split(".")[-1] in FILE_KEYS:
+            yield here, value
+        yield from _file_keys(value, here)
 
 
 def _came(folder: Path | None, value: Any) -> bool:
