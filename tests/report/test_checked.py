@@ -29,7 +29,7 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 )
 def test_a_page_says_what_the_command_prints(name: str, more: str) -> None:
     compiled = compile(load(SCENARIOS / f"{name}.toml"))
-    page = for_check(Checked.of(compiled, None))
+    page = for_check(Checked.of(compiled, inspection.inspect(compiled), None))
     assert more in page
     for _, value in inspection.lines(inspection.inspect(compiled)):
         assert html.escape(value, quote=False).replace("'", "&#39;").replace('"', "&#34;") in page

@@ -22,7 +22,7 @@ import fabriloom
 from . import exits, options
 from .exits import Mistake, say
 from .group import Commands
-from .house import Compiled, Output, Scenario, compile, ends, folders, show, silent
+from .house import Compiled, Output, Scenario, compile, ends, folders, output, show, silent
 
 Function = Callable[..., int | None]
 
@@ -193,6 +193,14 @@ def refuse_to_replace(file: Path, force: bool, option: str = "") -> None:
     if os.path.lexists(file) and not force:
         before = f"{option} " if option else ""
         raise Mistake(f"{before}{file}: the file exists; name another one, or add --force to replace it")
+
+
+def write_file(file: Path, text: str) -> int:
+    """Write a text, whole or not at all; return its bytes."""
+    content = output.encoded(text)
+    with exits.undisturbed(), output.file(file) as out:
+        out.write(content)
+    return len(content)
 
 
 def command(

@@ -34,9 +34,8 @@ class Checked:
     """See :func:`.failures.look`."""
 
     @classmethod
-    def of(cls, compiled: Compiled, failed: dict[str, Any] | None) -> Checked:
-        """Inspect a scenario; ``failed``: its single failures, if they were tried."""
-        found = inspection.inspect(compiled)
+    def of(cls, compiled: Compiled, found: dict[str, Any], failed: dict[str, Any] | None) -> Checked:
+        """Add to what was found what its report shows; ``failed``: single failures, if they were tried."""
         warnings = [one for one in found["warnings"] if not one.startswith(DEADLOCKS)]
         used, when = inspection.use_of_links(compiled)
         origin, lines = Provenance.of(compiled.scenario, "none"), inspection.lines(found)

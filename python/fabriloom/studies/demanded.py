@@ -19,22 +19,28 @@ _WORTH = 0.01
 _PS_PER_S = 1e12
 
 
+def busy(compiled: Compiled) -> dict[str, float] | None:
+    """Return the utilisation that given rates require of each link, bus and memory; None without them."""
+    demand = compiled.demand()
+    if compiled.programs is not None or demand.per_grain is None or not compiled.scenario.traffic.is_rated():
+        return None
+    return inspection_of(compiled).busy(demand)
+
+
 def demanded(compiled: Compiled) -> dict[str, Any] | None:
     """Return the offered payload, the required utilisation of the busiest link, and all overloaded links.
 
     None without given rates. The links of a group are assumed to share their packets evenly.
     """
-    demand = compiled.demand()
-    if compiled.programs is not None or demand.per_grain is None or not compiled.scenario.traffic.is_rated():
+    used = busy(compiled)
+    if used is None:
         return None
-    busy = inspection_of(compiled).busy(demand)
-    names = list(busy)
-    shares = np.array([busy[name] for name in names])
+    names, shares = list(used), np.array(list(used.values()))
     order = np.argsort(-shares, kind="stable")
     over = [{"what": names[at], "share": float(shares[at])} for at in order if shares[at] > 1]
     most = float(shares[order[0]])
     return {
-        "offered_mbytes_per_s": _offered_mbytes_per_s(compiled, demand),
+        "offered_mbytes_per_s": _offered_mbytes_per_s(compiled, compiled.demand()),
         "busiest": names[order[0]],
         "busiest_share": most,
         "scale_bound": float(compiled.scenario.traffic.scale or 1.0) / most if most > 0 else None,

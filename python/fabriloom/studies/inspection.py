@@ -57,10 +57,10 @@ def use_of_links(compiled: Compiled) -> tuple[NDArray[np.float64], str]:
 
     It is that of the given rates; otherwise that of the load at which the first link, bus or memory is full.
     """
-    kind = inspection_of(compiled)
-    if demanded.demanded(compiled) is None:
-        return kind.fullness(), " at the load at which the first part of the network is full"
-    busy = kind.busy(compiled.demand())
+    busy = demanded.busy(compiled)
+    if busy is None:
+        use = inspection_of(compiled).fullness()
+        return use, " at the load at which the first part of the network is full"
     return np.array([busy.get(name, 0.0) for name in compiled.graph.link_names]), " at the given rates"
 
 

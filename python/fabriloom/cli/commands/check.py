@@ -9,8 +9,8 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document, refuse_to_replace
-from ..house import checked, compile, deadlock, failures, inspection, output, report, show, units
+from ..frame import Call, command, document, refuse_to_replace, write_file
+from ..house import checked, compile, deadlock, failures, inspection, report, show, units
 from ..options import ForceFile, path_option, words
 
 
@@ -57,11 +57,11 @@ def check(
         refuse_to_replace(out, force, "--out")
     compiled = compile.compile(call.scenario())
     failed = None if fault is None else failures.look(compiled, fault)
+    found = inspection.inspect(compiled, bisection) if out is not None or failed is None else {}
     if out is not None:
-        _write(out, report.for_check(checked.Checked.of(compiled, failed)))
+        write_file(out, report.for_check(checked.Checked.of(compiled, found, failed)))
     if failed is not None:
         return _tell_failures(call, failed)
-    found = inspection.inspect(compiled, bisection)
 
     def tell() -> None:
         show.pairs(inspection.lines(found))
@@ -74,12 +74,6 @@ def check(
         if not warning.startswith(deadlock.DEADLOCKS):  # the answer says it
             exits.complain(f"warning: {warning}")
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
-
-
-def _write(out: Path, html: str) -> None:
-    content = output.encoded(html)
-    with exits.undisturbed(), output.file(out) as stream:
-        stream.write(content)
 
 
 def _known(kinds: str) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exits import Mistake, say
-from ..frame import Call, command, refuse_to_replace
-from ..house import compile, drawing, output
+from ..frame import Call, command, refuse_to_replace, write_file
+from ..house import compile, drawing
 from ..options import ForceFile, path_option
 
 
@@ -26,6 +26,5 @@ def draw(
     svg = drawing.fabric_svg(compile.graph_of(scenario))
     if to is None:
         return say(svg)
-    with output.file(to) as out:
-        out.write(output.encoded(svg))
+    write_file(to, svg)
     return say(f"Written to {to}")

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import Call, command, refuse_to_replace
-from ..house import output, templates, units
+from ..frame import Call, command, refuse_to_replace, write_file
+from ..house import templates, units
 from ..options import ForceFile, at_home, words
 
 
@@ -43,7 +43,6 @@ def new(
     if to.suffix.lower() != ".toml":
         raise Mistake(f"{to}: a scenario to start from is TOML; name it {to.with_suffix('.toml').name}")
     refuse_to_replace(to, force)
-    with output.file(to) as out:
-        out.write(output.encoded(text.replace(f"{kind}.toml", to.name)))
+    write_file(to, text.replace(f"{kind}.toml", to.name))
     say(f"Written to {to}; next: fabriloom check {to}")
     return None

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, code_of_ends, command, refuse_to_replace
-from ..house import Scenario, Side, bars, limits, output, replay_file, units
+from ..frame import Call, code_of_ends, command, refuse_to_replace, write_file
+from ..house import Scenario, Side, bars, limits, replay_file, units
 from ..options import ForceFile, path_argument, path_option
 
 _MOST = 2
@@ -47,12 +46,10 @@ def replay(
         sides = [_side(call.scenario(path), since_ps) for path in files]
     except limits.Refusal as refusal:
         raise Mistake(str(refusal)) from None
-    content = output.encoded(replay_file.replay_html(sides))
-    with exits.undisturbed(), output.file(out) as stream:
-        stream.write(content)
+    size = write_file(out, replay_file.replay_html(sides))
     for side in sides:
         say(f"{side.looked['name']}: {side.replay['said']}")
-    say(f"Written to {out}, {len(content) / 1e6:.1f} MB; it plays in any browser, without a network")
+    say(f"Written to {out}, {size / 1e6:.1f} MB; it plays in any browser, without a network")
     return code_of_ends([side.live["end"] for side in sides])
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from .. import check_certificate, exits
 from ..exits import Mistake, say
-from ..frame import Call, command, refuse_to_replace
-from ..house import Scenario, compile, output, reading, route_choices, show
+from ..frame import Call, command, refuse_to_replace, write_file
+from ..house import Scenario, compile, reading, route_choices, show
 from ..options import ForceFile, path_option
 
 MOST_BYTES = 256 * 2**20
@@ -48,8 +48,7 @@ def route(
 
 
 def _write(scenario: Scenario, file: Path, quiet: bool) -> None:
-    with output.file(file) as out:
-        out.write(output.encoded(jsonlib.dumps(_certificate(scenario), ensure_ascii=False) + "\n"))
+    write_file(file, jsonlib.dumps(_certificate(scenario), ensure_ascii=False) + "\n")
     if not quiet:
         checker = Path(check_certificate.__file__)
         say(f"Written to {file}; anyone can check it: python {checker} {file}")
