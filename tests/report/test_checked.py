@@ -56,6 +56,9 @@ def test_every_failure_is_on_the_page_and_a_file_is_not_replaced(tmp_path: Path)
     found = failures.look(compile(load(scenario)))
     assert html.escape(failures.verdict(found)).replace("&#x27;", "&#39;") in out.read_text()
     assert failures.verdict(found) in told.output
+    assert f"Written to {out}" in told.output
+    other = CliRunner().invoke(app, ["check", str(scenario), "--out", str(tmp_path / "page.pdf")])
+    assert (other.exit_code, "a report is HTML; name it page.html" in other.stderr) == (2, True)
     again = CliRunner().invoke(app, ["check", str(scenario), "--out", str(out)])
     assert again.exit_code == 2
     assert "--out" in again.stderr

@@ -195,6 +195,16 @@ def refuse_to_replace(file: Path, force: bool, option: str = "") -> None:
         raise Mistake(f"{before}{file}: the file exists; name another one, or add --force to replace it")
 
 
+HTML = (".html", ".htm")
+
+
+def refuse_other_kinds(file: Path, what: str, suffixes: Sequence[str], option: str = "") -> None:
+    """Raise Mistake if a file is to be written whose name says something else than ``what`` it is."""
+    if file.suffix.lower() not in suffixes:
+        before = f"{option} " if option else ""
+        raise Mistake(f"{before}{file}: {what}; name it {file.with_suffix(suffixes[0]).name}")
+
+
 def write_file(file: Path, text: str) -> int:
     """Write a text, whole or not at all; return its bytes."""
     content = output.encoded(text)

@@ -9,7 +9,7 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document, refuse_to_replace, write_file
+from ..frame import HTML, Call, command, document, refuse_other_kinds, refuse_to_replace, write_file
 from ..house import checked, compile, deadlock, failures, inspection, report, show, units
 from ..options import ForceFile, path_option, words
 
@@ -54,14 +54,21 @@ def check(
         if resolved:
             raise Mistake("--resolved: with --fault only the failures are printed; leave one of both out")
     if out is not None:
+        refuse_other_kinds(out, "a report is HTML", HTML, "--out")
         refuse_to_replace(out, force, "--out")
     compiled = compile.compile(call.scenario())
     failed = None if fault is None else failures.look(compiled, fault)
     found = inspection.inspect(compiled, bisection) if out is not None or failed is None else {}
     if out is not None:
         write_file(out, report.for_check(checked.Checked.of(compiled, found, failed)))
-    if failed is not None:
-        return _tell_failures(call, failed)
+    code = _tell(call, found, resolved) if failed is None else _tell_failures(call, failed)
+    if out is not None and not call.json:
+        say(f"Written to {out}")
+    return code
+
+
+def _tell(call: Call, found: dict[str, Any], resolved: bool) -> int:
+    """Print what was found."""
 
     def tell() -> None:
         show.pairs(inspection.lines(found))

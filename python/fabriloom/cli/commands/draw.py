@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..exits import Mistake, say
-from ..frame import Call, command, refuse_to_replace, write_file
+from ..exits import say
+from ..frame import Call, command, refuse_other_kinds, refuse_to_replace, write_file
 from ..house import compile, drawing
 from ..options import ForceFile, path_option
 
@@ -19,9 +19,8 @@ def draw(
 ) -> None:
     """Draw the network as SVG, to standard output or to a file."""
     scenario = call.scenario()
-    if to is not None and to.suffix.lower() not in ("", ".svg"):
-        raise Mistake(f"-o {to}: a drawing is SVG; name it {to.with_suffix('.svg').name}")
     if to is not None:
+        refuse_other_kinds(to, "a drawing is SVG", (".svg", ""), "-o")
         refuse_to_replace(to, force, "-o")
     svg = drawing.fabric_svg(compile.graph_of(scenario))
     if to is None:

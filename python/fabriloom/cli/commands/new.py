@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import Call, command, refuse_to_replace, write_file
+from ..frame import Call, command, refuse_other_kinds, refuse_to_replace, write_file
 from ..house import templates, units
 from ..options import ForceFile, at_home, words
 
@@ -40,8 +40,7 @@ def new(
     text = templates.text(kind)
     if to is None:
         return say(text.rstrip("\n"))
-    if to.suffix.lower() != ".toml":
-        raise Mistake(f"{to}: a scenario to start from is TOML; name it {to.with_suffix('.toml').name}")
+    refuse_other_kinds(to, "a scenario to start from is TOML", (".toml",))
     refuse_to_replace(to, force)
     write_file(to, text.replace(f"{kind}.toml", to.name))
     say(f"Written to {to}; next: fabriloom check {to}")

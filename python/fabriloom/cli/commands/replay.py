@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import Call, code_of_ends, command, refuse_to_replace, write_file
+from ..frame import HTML, Call, code_of_ends, command, refuse_other_kinds, refuse_to_replace, write_file
 from ..house import Scenario, Side, bars, limits, replay_file, units
 from ..options import ForceFile, path_argument, path_option
 
@@ -38,8 +38,7 @@ def replay(
     """Run a scenario and write one HTML file in which its packets play: to be opened or sent anywhere."""
     if len(files) > _MOST:
         raise Mistake(f"{files[_MOST]}: a replay shows one fabric, or two side by side")
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise Mistake(f"--out {out}: a replay is HTML; name it {out.with_suffix('.html').name}")
+    refuse_other_kinds(out, "a replay is HTML", HTML, "--out")
     refuse_to_replace(out, force, "--out")
     since_ps = _since(since)
     try:
