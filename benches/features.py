@@ -152,7 +152,7 @@ NETWORKS = {
 SLOW: dict[str, tuple[str, ...]] = {
     "spacewire-200": (),
     "generic": ("lanes",),
-    "infiniband-4x-edr": ("tables",),
+    "infiniband-4x-edr": (),
     "spacefibre-2g5": ("lanes",),
 }
 """Words in the names of features with which each character is decided by itself."""

@@ -29,7 +29,7 @@
 //! | down, up; stuck | [`outages`]: `go_down`, `go_up`, `stop`, where nothing is lost | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
 //! | pause | [`pause`]: `goes_on_at` | `wire.rs`: `store`, `is_ready` |
 //! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
-//! | which lane sends | [`wire`]: `start` | `switch.rs`: `in_turn` |
+//! | which lane sends | [`wire`]: `turn`; `links::arbiter`: `choose`, `charge` | `switch.rs`: `in_turn`; `arbiter.rs`: `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
@@ -44,9 +44,9 @@
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | [`state`] | the network, and its counts | `looked_at`, `hops` |
+//! | [`state`] | the network, and its counts | `looked_at`, `hops`; `wires` when counts are cleared |
 //! | [`parts`], [`event`] | stays of packets, queues, lanes, links; the events and their numbers | |
-//! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`; `packets` |
+//! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`; `packets`; `wires` |
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_pending`, `crossing` |

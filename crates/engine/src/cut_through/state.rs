@@ -9,6 +9,7 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
+use crate::links::arbiter::{Rules, Wire};
 use crate::links::outages::Outages;
 use crate::measure::{Delivery, Hop, Hops, LinkCounts, hop_kind};
 use crate::switched::{Kind, Routes, kinds};
@@ -59,6 +60,9 @@ pub struct Network {
     pub(super) stores: Vec<Store>,
     pub(super) groups: Groups,
     pub(super) outages: Outages<Was>,
+    /// How lanes share wires, where it is more than a turn or a fixed order; and then, per link, its wire.
+    pub(super) rules: Option<Box<Rules>>,
+    pub(super) wires: Vec<Wire>,
     /// Links on whose wires a packet may start in this tick.
     pub(super) starting: Vec<u32>,
     /// Whether packets of traffic classes have routes of their own.
@@ -101,7 +105,10 @@ impl Network {
             characters: 0,
             wait_ticks: 0,
         });
+        let rules = Rules::new(&fabric);
         Self {
+            wires: rules.iter().flat_map(|rules| vec![rules.wire(fabric.lanes); fabric.links()]).collect(),
+            rules,
             routes: Routes::new(&fabric),
             wheel: Wheel::default(),
             now: -1,
@@ -202,12 +209,37 @@ impl Network {
         })
     }
 
+    /// Returns per lane the ticks for which its characters have occupied its wire, of those that have started when it is
+    /// looked at; empty without rules.
+    pub fn lane_ticks(&self) -> Vec<u64> {
+        let time = self.looked_at.max(self.now + 1);
+        let of_wire = |(link, wire): (&Link, &Wire)| {
+            let mut used = wire.used.clone();
+            if link.last != NONE {
+                used[(link.last % self.fabric.lanes) as usize] -= self.unsent_ticks(link, time);
+            }
+            used
+        };
+        self.links.iter().zip(&self.wires).flat_map(of_wire).collect()
+    }
+
+    /// Returns the ticks for which the characters of the packet on a wire that start at a tick or later occupy it.
+    fn unsent_ticks(&self, link: &Link, time: Time) -> u64 {
+        self.unsent(link, time) * u64::from(self.kinds[link.kind as usize].character)
+    }
+
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
         for link in 0..self.links.len() {
-            let unsent = self.unsent(&self.links[link], start);
+            let (unsent, ticks) =
+                (self.unsent(&self.links[link], start), self.unsent_ticks(&self.links[link], start));
             let at = &mut self.links[link];
             (at.packets, at.characters, at.wait_ticks) = (u64::from(unsent > 0), unsent, 0);
+            if let Some(wire) = self.wires.get_mut(link) {
+                wire.used.fill(0);
+                let last = if at.last == NONE { 0 } else { at.last % self.fabric.lanes };
+                wire.used[last as usize] = ticks;
+            }
         }
     }
 

@@ -106,8 +106,10 @@ impl Network {
         if able == 0 {
             return self.wake(link, next);
         }
-        let fixed = self.fabric.lane_arbiter == arbiter::FIXED;
-        let chosen = in_turn(able, self.links[link as usize].last.wrapping_sub(first), fixed);
+        let chosen = match self.turn(link, able) {
+            Ok(lane) => lane,
+            Err(slot) => return self.wake(link, next.min(slot)),
+        };
         self.send(link, first + chosen);
         if able & !(1 << chosen) != 0 {
             next = self.now;
@@ -115,6 +117,24 @@ impl Network {
             next = next.min(self.ready_at(first + chosen));
         }
         self.wake(link, next);
+    }
+
+    /// Returns which of the lanes that can start a packet in this tick does, or when a time-slot of one of them begins.
+    #[inline(always)]
+    fn turn(&mut self, link: u32, able: u32) -> Result<u32, Time> {
+        let at = &self.links[link as usize];
+        let last = at.last.wrapping_sub(self.fabric.lanes * link);
+        let Some(rules) = &self.rules else {
+            return Ok(in_turn(able, last, self.fabric.lane_arbiter == arbiter::FIXED));
+        };
+        let (may, slot) = if at.dispatched == NONE { rules.in_slot(able, self.now) } else { (able, UNKNOWN) };
+        if may == 0 {
+            return Err(slot);
+        }
+        let wire = &mut self.wires[link as usize];
+        let choice = rules.choose(wire, may, last, self.now);
+        wire.take(&choice, rules);
+        Ok(choice.lane)
     }
 
     /// Starts the first packet of a lane, or the one before a terminal's link; all its characters follow.
@@ -137,6 +157,10 @@ impl Network {
             (now + Time::from(length) * Time::from(kind.character), kind.to_terminal);
         let (head, delivery) = (kind.arrival(now), kind.delivery(free_at));
         let end = kind.arrival(free_at - Time::from(kind.character));
+        if let Some(rules) = &self.rules {
+            let (turn, ticks) = (lane - self.fabric.lanes * link, Time::from(kind.character));
+            self.wires[link as usize].charge(rules, turn, length, now, ticks);
+        }
         self.keep_sent(lane, Sent { start: now, number, length });
         let shared = &mut self.links[link as usize];
         (shared.free_at, shared.sent_at, shared.last) = (free_at, free_at, lane);

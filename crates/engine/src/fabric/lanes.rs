@@ -37,7 +37,6 @@ impl Fabric {
         let by_packet = self.lanes == 1 || self.lane_sharing == sharing::PACKET;
         self.whole_packet_credit == 1
             && by_packet
-            && !self.has_lane_arbiter()
             && !ends
             && !others
             && self.keeps_headers()

@@ -1,7 +1,6 @@
 //! The state of a network with lanes, and when its links and ports are looked at again.
 
 use super::agenda::Agenda;
-use super::arbiter::{Rules, Wire};
 use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
@@ -12,6 +11,7 @@ use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
+use crate::links::arbiter::{Rules, Wire};
 use crate::links::codes::Codes;
 use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 

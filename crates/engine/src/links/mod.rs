@@ -1,9 +1,11 @@
-//! What the engines for links share: what happens to a network from outside its packets.
+//! What the engines for links share: who has a wire next, and what happens to a network from outside its packets.
 //!
 //! | file | what it does |
 //! |---|---|
+//! | [`arbiter`] | which lane sends by time-slots, priorities, reservations and tables, and what it is charged |
 //! | [`codes`] | time-codes and interrupts: made, arrived, passed on, waiting for wires |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened |
 
+pub mod arbiter;
 pub mod codes;
 pub mod outages;

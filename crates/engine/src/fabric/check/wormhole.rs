@@ -111,6 +111,7 @@ fn lane_arbiter(f: &Fabric) -> Checked {
     if let Some(lane) = (0..f.lanes).find(|&lane| rows().len() > 0 && !sends(lane)) {
         return fail("lane_table_chars", 0, format!("nothing for lane {lane}"), "something for every lane");
     }
+    between("lane_share_millionths", &f.lane_share_millionths, 0, 1_000_000, "at most a million")?;
     let by_share = !f.lane_share_millionths.is_empty();
     if rows().len() > 0 && (by_share || !f.lane_priority.is_empty()) {
         return fail("lane_table_lane", 0, f.lane_table_lane[0], "empty beside priorities and reservations");

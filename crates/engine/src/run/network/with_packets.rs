@@ -121,6 +121,10 @@ impl Network for Packets {
         self.counts().collect()
     }
 
+    fn lane_ticks(&self) -> Vec<u64> {
+        Packets::lane_ticks(self)
+    }
+
     fn clear_counts(&mut self, start: Time) {
         self.clear_counts(start);
     }

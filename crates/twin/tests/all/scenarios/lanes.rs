@@ -33,7 +33,7 @@ pub fn with_lanes(fabric: &Fabric, seed: u64) -> Fabric {
 pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x0fa_3e5);
     let mut f = with_lanes(fabric, seed);
-    let (lanes, character) = (f.lanes, f.link_character_ticks.iter().copied().max().unwrap_or(1));
+    let character = f.link_character_ticks.iter().copied().max().unwrap_or(1);
     if draw.chance(60) {
         (f.lane_sharing, f.lane_frame_chars) = (sharing::FRAME, draw.pick(&[1, 2, 3, 7, 16, 64]));
         if draw.chance(70) {
@@ -41,6 +41,15 @@ pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
             f.link_frame_end_ticks = (0..f.links()).map(|_| draw.between(0, 2 * character)).collect();
         }
     }
+    draw_rules(&mut f, draw);
+    check(&f).expect("the generator makes legal networks");
+    assert!(f.has_lane_arbiter() && f.is_by_character());
+    f
+}
+
+/// Gives lanes priorities, reservations or tables, and time-slots.
+fn draw_rules(f: &mut Fabric, draw: &mut Draw) {
+    let lanes = f.lanes;
     if draw.chance(30) {
         let all: Vec<u32> =
             (0..lanes).chain((0..draw.between(0, 4)).map(|_| draw.between(0, lanes - 1))).collect();
@@ -65,9 +74,6 @@ pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
         let some = [u64::MAX, u64::MAX << 32, 0x1111_1111_1111_1111, 1 << 17];
         f.lane_slots = (0..lanes).map(|_| draw.pick(&some)).collect();
     }
-    check(&f).expect("the generator makes legal networks");
-    assert!(f.has_lane_arbiter() && f.is_by_character() && !f.is_by_packet());
-    f
 }
 
 /// Gives packets credit for all of them, and makes the network one in which each is computed as one.
@@ -85,6 +91,10 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     pass_whole(&mut f, draw);
     hold_packets(&mut f);
     choose_lanes(&mut f, draw);
+    let rules = &mut draw_for(seed ^ 0x7ab_1e5);
+    if rules.chance(40) {
+        draw_rules(&mut f, rules);
+    }
     pause(&mut f, seed);
     check(&f).expect("the generator makes legal networks");
     assert!(f.is_by_packet(), "seed {seed}");
