@@ -42,6 +42,8 @@ def test_by_number() -> None:
     assert partners(crossbar, {"kind": "shift", "by": 3}) == [3, 4, 5, 6, 7, 0, 1, 2]
     assert partners(crossbar, {"kind": "shift", "by": -1}) == [7, 0, 1, 2, 3, 4, 5, 6]
     assert partners(crossbar, "bit-complement") == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert partners(crossbar, "shuffle") == [-1, 2, 4, 6, 1, 3, 5, -1]
+    assert partners(crossbar, "tornado") == [3, 4, 5, 6, 7, 0, 1, 2]
     assert partners(crossbar, "bit-reverse") == [-1, 4, -1, 6, 1, -1, 3, -1]
     assert partners(crossbar, "point-mirror") == [7, 6, 5, 4, 3, 2, 1, 0]
     assert partners(topology.build("crossbar", terminals=4), "transpose") == [-1, 2, 1, -1]
@@ -59,6 +61,12 @@ def test_by_place() -> None:
     square = named(grid(3, 3, terminals=2), "transpose")
     assert square["t(0,2).1"] == "t(2,0).1"
     assert "t(1,1).0" not in square
+
+
+def test_tornado_goes_nearly_half_way_round_every_dimension() -> None:
+    targets = named(grid(8, 5, terminals=2), "tornado")
+    assert (targets["t(0,0).1"], targets["t(6,4).0"]) == ("t(3,2).1", "t(1,1).0")
+    assert named(grid(4, 2), "tornado")["t(1,1)"] == "t(2,1)", "a dimension of 2 has no way to go"
 
 
 @pytest.mark.parametrize("shape", [(4, 4), (8, 8), (2, 3, 4), (5, 2)])

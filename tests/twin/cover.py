@@ -52,6 +52,8 @@ TRAFFIC: Settings = {
         "transpose",
         "bit-reverse",
         "bit-complement",
+        "shuffle",
+        "tornado",
         "point-mirror",
         "axis-mirror",
         "nearest-neighbour",

@@ -16,6 +16,8 @@ _BITS: dict[str, Callable[[int, int], int]] = {
 }
 _DIGITS: dict[str, Callable[[int], int]] = {"tornado": lambda k: (k + 1) // 2 - 1, "neighbor": lambda k: 1}
 """How far along each dimension a packet goes."""
+_ALIKE = {"bitcomp": "bit-complement", "tornado": "tornado"}
+"""Patterns of meshes and tori that do not depend on the order of the dimensions."""
 KNOWN = ("uniform", *_BITS, *_DIGITS, "randperm", "hotspot({node})")
 Fail = Callable[[str, str], NoReturn]
 
@@ -40,8 +42,12 @@ def pattern(text: str, network: Network, kind: str, fail: Fail) -> tuple[dict[st
                 f"{name} needs a power of {4 if name == 'transpose' else 2} of nodes, not {terminals}",
                 "change k or n",
             )
+        if kind in ("mesh", "torus") and name in _ALIKE:
+            return {"kind": _ALIKE[name]}, ""
         return _mapped([_BITS[name](node, bits) for node in range(terminals)], network, kind)
     if name in _DIGITS and not arguments and network.digits:
+        if kind in ("mesh", "torus") and name in _ALIKE:
+            return {"kind": _ALIKE[name]}, ""
         k, n = network.digits
         ahead = [
             sum((node // k**at + _DIGITS[name](k)) % k * k**at for at in range(n))

@@ -93,11 +93,14 @@ def _positive(parse: Any) -> BeforeValidator:
 
 _TIME = (PlainSerializer(units.format_time_ps, when_used="json"), _unit(list(units.TIME_PS), "2 us"))
 _BYTES = (PlainSerializer(units.format_bytes, when_used="json"), _unit(list(units.BYTES), "64 B"))
+_SIZE = (_BYTES[0], _unit([*units.BYTES, "flits?"], "64 B"))
 
 TimePs = Annotated[int, BeforeValidator(units.parse_time_ps), *_TIME]
 PositiveTimePs = Annotated[int, _positive(units.parse_time_ps), *_TIME]
 Bytes = Annotated[int, BeforeValidator(units.parse_bytes), *_BYTES]
 PositiveBytes = Annotated[int, _positive(units.parse_bytes), *_BYTES]
+PayloadBytes = Annotated[int, BeforeValidator(units.parse_bytes), *_SIZE]
+"""The size of a packet. In networks that count flits, it may be written in flits: see ``in_flits``."""
 MOST_MESSAGE_BYTES = 2**31 - 1
 
 
@@ -108,7 +111,7 @@ def _message_bytes(value: object) -> int:
     return size_bytes
 
 
-MessageBytes = Annotated[int, BeforeValidator(_message_bytes), *_BYTES]
+MessageBytes = Annotated[int, BeforeValidator(_message_bytes), *_SIZE]
 """The size of a message, 1 to 2^31 - 1 bytes."""
 AutoTimePs = Annotated[
     Literal["auto"] | int,

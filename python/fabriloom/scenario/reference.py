@@ -23,7 +23,11 @@ from fabriloom.technology.protocols import protocols
 
 _UNITS = (
     ("times", units.TIME_PS, "`2 us`"),
-    ("sizes", units.BYTES, "`64 B`; kB is 1000 bytes, KiB 1024"),
+    (
+        "sizes",
+        units.BYTES,
+        "`64 B`; kB is 1000 bytes, KiB 1024. Of packets and messages also `5 flits`, where links count in flits",
+    ),
     ("rates", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
     ("rates of rings", units.BYTE_RATE_BITS_PER_S, "`500 MB/s`, or in bits"),
     ("rates of events", units.EVENT_RATE_MILLIHZ, "`45 kHz`"),

@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import later, setting
+from fabriloom.scenario.in_flits import in_bytes
 from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.ring_topology import network_kind
 from fabriloom.scenario.sections.routing import Auto, Routing
@@ -47,7 +48,7 @@ _OF_MTU = ("raw", "spacewire", "verbs-infiniband", "verbs-roce")
 def with_preset(data: Any) -> Any:
     """Add the defaults that depend on other sections to the written data.
 
-    Networks of rings have their own default preset, SpaceWire protocols have packets of any length, and a
+    Sizes in flits become bytes. Networks of rings have their own default preset, SpaceWire protocols have packets of any length, and a
     technology with an MTU has packets of that length. By default, a program runs to its end, or for a second,
     and is measured from its beginning; so are a single burst and a run with faults, time-codes or interrupts.
     """
@@ -57,6 +58,7 @@ def with_preset(data: Any) -> Any:
     has_buses = network_kind(data.get("topology")).buses
     if has_buses and isinstance(technology, dict) and "preset" not in technology:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
+    data = in_bytes(data)
     program = data.get("program")
     if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d"):
         data = {"protocol": {"preset": "spacewire"}, **data}

@@ -256,6 +256,10 @@ def _partners(network: kinds.Network, terminals: Terminals, pattern: kinds.Setti
         return pairs.bit_reverse(count)
     if kind == "bit-complement":
         return pairs.bit_complement(count)
+    if kind == "shuffle":
+        return pairs.shuffle(count)
+    if kind == "tornado":
+        return mirrors.tornado(network)
     if kind == "point-mirror":
         return mirrors.point_mirror(network)
     if kind == "axis-mirror":

@@ -1,6 +1,8 @@
-"""Fixed destinations by the position of the switch: mirrored about the centre or an axis, or transposed."""
+"""Fixed destinations by the position of the switch: mirrored, transposed, or nearly half way round."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +52,23 @@ def transpose(network: Network) -> Ints:
         return pairs.transpose(network.terminals)
     coordinates, shape = place
     return _moved(network, coordinates[:, ::-1], shape, "transpose", reverse_own=False)
+
+
+def tornado(network: Network) -> Ints:
+    """Return the destinations ceil(k / 2) - 1 switches along each dimension of k, terminal k to terminal k;
+    without coordinates so many terminals on (Dally and Towles 2004, table 3.1).
+    """
+    place = _places(network)
+    if place is None:
+        return pairs.without_self(
+            (np.arange(network.terminals) + _half(network.terminals)) % network.terminals
+        )
+    coordinates, shape = place
+    return _moved(network, (coordinates + _half(shape)) % shape, shape, "tornado", reverse_own=False)
+
+
+def _half(length: Any) -> Any:
+    return (length + 1) // 2 - 1
 
 
 def _places(network: Network) -> tuple[Ints, Ints] | None:

@@ -41,6 +41,13 @@ def bit_complement(terminals: int) -> Ints:
     return terminals - 1 - np.arange(terminals)
 
 
+def shuffle(terminals: int) -> Ints:
+    """Return numbers with their bits rotated up by one. The first and the last have no partner."""
+    bits = _bits(terminals, "shuffle")
+    number = np.arange(terminals)
+    return without_self((number << 1 | number >> bits - 1) & terminals - 1)
+
+
 def mirror(terminals: int) -> Ints:
     """Return the last terminal for the first, and so on. The middle of an odd number has no partner."""
     return without_self(terminals - 1 - np.arange(terminals))

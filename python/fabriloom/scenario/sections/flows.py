@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import (
-    Bytes,
+    PayloadBytes,
     FileName,
     OfferedRate,
     PositiveTimePs,
@@ -28,7 +28,7 @@ class Flow(Section):
 
     source: Terminal = setting('The sender; of a range such as "0..39", each sends')
     target: Terminal = setting("The receiver; of a range, each receives from each sender")
-    length_bytes: Bytes | None = setting("Payload of a packet; if not given, that of [traffic]", None)
+    length_bytes: PayloadBytes | None = setting("Payload of a packet; if not given, that of [traffic]", None)
     rate: OfferedRate | None = setting(
         "Rate of payload, such as 40 Mbit/s or 5 MB/s, or of packets, such as 2000 packets/s. "
         "arrivals decides when packets are created: poisson, constant or together",

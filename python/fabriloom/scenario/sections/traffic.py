@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from fabriloom.scenario.fields import (
-    Bytes,
     FileName,
     Fraction,
     OfferedRate,
     OneOf,
+    PayloadBytes,
     PositiveTimePs,
     Section,
     Sha256,
@@ -73,6 +73,19 @@ class BitComplement(Section):
     """Each terminal sends to the terminal whose number has every bit inverted."""
 
     kind: Literal["bit-complement"]
+
+
+class Shuffle(Section):
+    """Each terminal sends to the terminal whose number has its bits rotated up by one (perfect shuffle)."""
+
+    kind: Literal["shuffle"]
+
+
+class Tornado(Section):
+    """Each terminal sends nearly half way round: ceil(k / 2) - 1 switches along every dimension of k. Without
+    coordinates so many terminals on."""
+
+    kind: Literal["tornado"]
 
 
 class PointMirror(Section):
@@ -192,22 +205,22 @@ class FixedLength(Section):
     """All packets have the same length."""
 
     kind: Literal["fixed"] = "fixed"
-    value_bytes: Bytes = setting("Payload of a packet; 0 B: header and end of packet only")
+    value_bytes: PayloadBytes = setting("Payload of a packet; 0 B: header and end of packet only")
 
 
 class UniformLength(Section):
     """Any whole number of bytes in a range, all equally likely."""
 
     kind: Literal["uniform"]
-    min_bytes: Bytes = setting("Shortest payload")
-    max_bytes: Bytes = setting("Longest payload")
+    min_bytes: PayloadBytes = setting("Shortest payload")
+    max_bytes: PayloadBytes = setting("Longest payload")
 
 
 class TableLength(Section):
     """Given lengths with given weights."""
 
     kind: Literal["table"]
-    lengths_bytes: Annotated[list[Bytes], Field(min_length=1, max_length=65536)] = setting(
+    lengths_bytes: Annotated[list[PayloadBytes], Field(min_length=1, max_length=65536)] = setting(
         'Payloads, such as ["16 B", "1 kB"]'
     )
     weights: list[Annotated[float, Field(ge=0, le=1e12)]] | None = setting(
@@ -301,6 +314,8 @@ PATTERNS = (
     "transpose",
     "bit-reverse",
     "bit-complement",
+    "shuffle",
+    "tornado",
     "point-mirror",
     "axis-mirror",
     "nearest-neighbour",
@@ -330,6 +345,8 @@ Pattern = Annotated[
     | Transpose
     | BitReverse
     | BitComplement
+    | Shuffle
+    | Tornado
     | PointMirror
     | AxisMirror
     | NearestNeighbour
