@@ -145,7 +145,14 @@ def test_time_slots_divide_a_link() -> None:
     assert parts(whole_rounds) == pytest.approx([0.25, 0.75], abs=0.01)
 
 
-def test_pause_is_not_beside_tables() -> None:
-    own = {"preset": "ethernet-100m", "lanes": 2, "lane_arbiter": "weighted", "lane_low": "0:4,1:4"}
+def test_weights_hold_beside_pause() -> None:
+    """Terminals that are paused one by one share a link by the weights of their lanes."""
+    weighted = {"lane_arbiter": "weighted", "lane_low": "0:48,1:16"}
+    found = parts(two_into_one("ethernet-100m", **weighted))
+    assert found[0] / found[1] == pytest.approx(3, rel=0.1)
+
+
+def test_pause_is_not_within_packets() -> None:
+    own = {"preset": "ethernet-100m", "lanes": 2, "lane_sharing": "flit"}
     with pytest.raises(ScenarioError, match="pause"):
         compile(Scenario.from_dict({"topology": {"kind": "crossbar", "terminals": 3}, "technology": own}))

@@ -174,7 +174,7 @@ impl Wire {
         self.charge_run(rules, lane, 1, now, ticks);
     }
 
-    /// Charges a lane for characters that follow each other from now on, of so many ticks each.
+    /// Charges a lane for characters that follow each other from now on. `ticks`: of each.
     pub fn charge(&mut self, rules: &Rules, lane: u32, chars: u32, now: Time, ticks: Time) {
         self.charge_run(rules, lane, chars, now, ticks);
         self.rows[self.table].1 -= i64::from(chars);
