@@ -57,7 +57,7 @@ def test_nodes_have_their_places(tmp_path: Path) -> None:
     ahead = scenario["traffic"]["pattern"]["map"]
     assert (ahead[0], ahead[4], ahead[15]) == (5, 9, 0)
     _, scenario = written(tmp_path, CONFIG.replace("transpose", "tornado"))
-    assert scenario["traffic"]["pattern"] == "tornado"
+    assert scenario["traffic"]["pattern"] == {"kind": "tornado"}
     _, scenario = written(tmp_path, CONFIG.replace("transpose", "hotspot({1})"))
     assert set(scenario["traffic"]["pattern"]["map"]) == {4}
 

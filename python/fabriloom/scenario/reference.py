@@ -26,7 +26,7 @@ _UNITS = (
     (
         "sizes",
         units.BYTES,
-        "`64 B`; kB is 1000 bytes, KiB 1024. Of packets and messages also `5 flits`, where links count in flits",
+        "`64 B`; kB is 1000 bytes, KiB 1024. Of packets also `5 flits` where links count in flits",
     ),
     ("rates", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
     ("rates of rings", units.BYTE_RATE_BITS_PER_S, "`500 MB/s`, or in bits"),

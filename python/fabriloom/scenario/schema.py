@@ -48,9 +48,10 @@ _OF_MTU = ("raw", "spacewire", "verbs-infiniband", "verbs-roce")
 def with_preset(data: Any) -> Any:
     """Add the defaults that depend on other sections to the written data.
 
-    Sizes in flits become bytes. Networks of rings have their own default preset, SpaceWire protocols have packets of any length, and a
-    technology with an MTU has packets of that length. By default, a program runs to its end, or for a second,
-    and is measured from its beginning; so are a single burst and a run with faults, time-codes or interrupts.
+    Sizes in flits become bytes. Networks of rings have their own default preset, SpaceWire protocols have
+    packets of any length, and a technology with an MTU has packets of that length. By default, a program
+    runs to its end, or for a second, and is measured from its beginning; so are a single burst and a run
+    with faults, time-codes or interrupts.
     """
     if not isinstance(data, dict):
         return data

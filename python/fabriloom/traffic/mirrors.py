@@ -56,7 +56,7 @@ def transpose(network: Network) -> Ints:
 
 def tornado(network: Network) -> Ints:
     """Return the destinations ceil(k / 2) - 1 switches along each dimension of k, terminal k to terminal k;
-    without coordinates so many terminals on (Dally and Towles 2004, table 3.1).
+    without coordinates the k terminals are one dimension (Dally and Towles 2004, table 3.1).
     """
     place = _places(network)
     if place is None:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import (
-    PayloadBytes,
     FileName,
     OfferedRate,
+    PayloadBytes,
     PositiveTimePs,
     Section,
     Sha256,

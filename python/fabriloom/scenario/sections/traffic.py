@@ -83,7 +83,7 @@ class Shuffle(Section):
 
 class Tornado(Section):
     """Each terminal sends nearly half way round: ceil(k / 2) - 1 switches along every dimension of k. Without
-    coordinates so many terminals on."""
+    coordinates the k terminals are one dimension."""
 
     kind: Literal["tornado"]
 
