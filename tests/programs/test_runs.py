@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from fabriloom import Results, load, run, simulate
 from fabriloom.report import for_curve, for_run
 from fabriloom.results import columns
-from fabriloom.scenario import ScenarioError
+from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies import compare, curve
 from fabriloom.studies.inspection import inspect, lines
 from fabriloom.studies.saturation import saturate
@@ -359,6 +360,28 @@ def test_a_node_that_is_occupied_with_every_packet_limits_all_its_virtual_links(
         [1.6] * 3, rel=0.01
     )
     assert mbytes_per_s(4) > 8
+
+
+def test_a_rank_of_two_streams_computes_and_communicates_at_a_time() -> None:
+    """A step is as long as the longer of the two; in one stream, as both."""
+    path = Path(__file__).resolve().parents[2] / "scenarios" / "overlap.toml"
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    (computing, *others) = data["program"]["terminals"]
+    _, mark, compute, *_ = computing["do"]
+
+    def step_ns(lists: list[dict[str, Any]]) -> float:
+        program = {"kind": "operations", "terminals": lists}
+        found = run(Scenario.from_dict({**data, "program": program})).summary
+        return float(found["rounds"]["ns_mean"])
+
+    def one_stream(*before: str) -> list[dict[str, Any]]:
+        do = [(one["terminal"], one["do"]) for one in others]
+        return [{"terminal": rank, "do": [first, *before, *rest]} for rank, (first, *rest) in do]
+
+    communication = step_ns(one_stream(mark))
+    assert 2 * 256_000 * 8 / 100 < communication < 60_000
+    assert step_ns(data["program"]["terminals"]) == 60_000
+    assert step_ns(one_stream(mark, compute)) == pytest.approx(60_000 + communication)
 
 
 @pytest.mark.parametrize(
