@@ -34,7 +34,11 @@ impl Fabric {
     pub fn is_by_packet(&self) -> bool {
         let ends = self.has_timeouts() || self.has_tables() || self.has_faults() && self.has_pause();
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
-        let by_packet = self.lanes == 1 || self.lane_sharing == sharing::PACKET;
+        let by_packet = match self.lane_sharing {
+            sharing::PACKET => true,
+            sharing::CHARACTER => self.lanes == 1,
+            _ => false,
+        };
         self.whole_packet_credit == 1
             && by_packet
             && !ends
