@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..codes import ARRIVAL, LENGTH, number
+from ..codes import ARRIVAL, LENGTH, TARGET, number
 from ..compile import Compiled
 from ..compile.several import reached
 from .kinds import inspection_of
@@ -23,9 +23,10 @@ Packets = tuple[np.ndarray, np.ndarray, np.ndarray]
 def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     """Return shortest, mean and longest network latency of single packets in ns, over pairs of terminals.
 
-    Packets have the longest length of the scenario. If the traffic is given as flows, the pairs are those of
-    up to 1024 flows, each with its own packet. The value of each pair is exact: every packet is sent after
-    the previous one has arrived. None waits for a time-slot.
+    Packets have the longest length of the scenario. If each sender has one destination, the pairs are up to
+    1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
+    The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
+    a time-slot.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -34,7 +35,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     if graph.terminals < 2:
         return unknown
     kind = inspection_of(compiled)
-    source, target, length = _flows(arrays) or _pairs(kind, arrays)
+    source, target, length = _flows(arrays) or _partners(arrays) or _pairs(kind, arrays)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
     longest = int(length.max(initial=0))
@@ -63,6 +64,21 @@ def _pairs(kind: Any, arrays: dict[str, Any]) -> Packets:
     return source, target, np.full(len(source), _longest(arrays))
 
 
+def _partners(arrays: dict[str, Any]) -> Packets | None:
+    """Return the packets of senders that all have one destination; None if any has several."""
+    sending = np.flatnonzero(arrays["source_arrival"] != ARRIVAL.SILENT)
+    if not len(sending) or np.any(arrays["source_target"][sending] != TARGET.FIXED):
+        return None
+    source = sending[_spread(len(sending))]
+    target = arrays["target_fixed"][source].astype(np.int64)
+    return source, target, np.full(len(source), _longest(arrays))
+
+
+def _spread(count: int) -> np.ndarray:
+    """Return up to 1024 of this many numbers."""
+    return np.unique(np.linspace(0, count - 1, MOST_FLOWS).astype(np.int64))
+
+
 def _flows(arrays: dict[str, Any]) -> Packets | None:
     """Return the packets of flows to single terminals; None if there are none."""
     source = np.repeat(
@@ -72,7 +88,7 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
     single = np.flatnonzero(target < int(arrays["terminals"]))
     if not len(single):
         return None
-    kept = single[np.unique(np.linspace(0, len(single) - 1, MOST_FLOWS).astype(np.int64))]
+    kept = single[_spread(len(single))]
     return source[kept], target[kept], length[kept]
 
 

@@ -116,7 +116,7 @@ CHECK = table(
         "zero_load_latency_ns.min": "ns | Shortest network latency of a packet that meets no other.",
         "zero_load_latency_ns.mean": "ns | Its mean over the pairs examined.",
         "zero_load_latency_ns.max": "ns | Its longest.",
-        "zero_load_latency_ns.pairs": "count | Pairs of terminals examined: all, or about a thousand; of flows, theirs.",
+        "zero_load_latency_ns.pairs": "count | Pairs of terminals examined: all, or about a thousand; of flows and of fixed partners, theirs.",
         "zero_load_latency_ns.length_bytes": "B | Payload of these packets: the longest of the scenario. Flows have their own lengths, up to this.",
         "deadlock.free": "true or false | Whether packets of the given traffic can never wait for each other in a cycle, with the tables at the start, those after each fault, and while both are in use, and programs do not wait for each other.",
         "deadlock.cycle": "list of text | Links of a cycle, if there is one.",
