@@ -126,7 +126,7 @@ def test_a_run_that_stands_still_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPa
     assert shown.exit_code == exits.FAULT
     link = simulate.compile(scenario).graph.link_names[0]
     message = f"the link {link} has characters to send and credit for them, and does not send (a packet from"
-    assert f"fault: The engine stalled after 0.1 ms of simulated time: {message}" in shown.stderr
+    assert f"fault: The engine stalled after 100 µs of simulated time: {message}" in shown.stderr
     assert "This is a fault of Fabriloom, not of the network: do not use these numbers" in shown.stderr
     assert "stalled" in shown.stdout
     assert not simulate.compare(scenario).identical

@@ -13,6 +13,7 @@ from ..codes import FAULT_KIND
 from ..compile import Compiled, compile
 from ..compile.faults import NEVER_TICKS
 from ..results import Results
+from ..results.figures import moment
 from ..results.tables import column
 from ..scenario import Scenario
 from ..simulate import Progress, run
@@ -255,9 +256,5 @@ def _said(shown: Mapping[str, Any], packets: int) -> str:
     """Describe what is shown, in a sentence."""
     first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
     if not packets:
-        return f"No packet was under way after {_time(first)}."
-    return f"{packets:,} packets under way from {_time(first)} to {_time(last)} of the run."
-
-
-def _time(value_ns: float) -> str:
-    return f"{value_ns / 1e6:.6g} ms" if value_ns >= 1e6 else f"{value_ns / 1e3:.6g} µs"
+        return f"No packet was under way after {moment(first)}."
+    return f"{packets:,} packets under way from {moment(first)} to {moment(last)} of the run."

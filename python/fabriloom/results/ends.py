@@ -11,7 +11,7 @@ from ..codes import FAULT_KIND
 from ..topology.graph import Graph
 from . import tables
 from .confidence import percent
-from .figures import figures
+from .figures import figures, moment
 
 STUCK = ("deadlocked", "livelocked")
 """Ends after which the network delivers nothing more."""
@@ -21,7 +21,7 @@ BAD = (*STUCK, "stalled", "interrupted")
 
 def after(simulated_ns: float, measured: bool = False) -> str:
     """Return the time of the end as a part of a sentence."""
-    return f"after {simulated_ns / 1e6:.6g} ms" + ("" if measured else " of simulated time")
+    return f"after {moment(simulated_ns)}" + ("" if measured else " of simulated time")
 
 
 def precision(reason: str, wanted: float, widths: str) -> str:

@@ -24,6 +24,11 @@ def figures(value: float | None, digits: int = 4, none: str = "-") -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def moment(value_ns: float) -> str:
+    """Format a time of a run, in ms or, below that, in µs."""
+    return f"{value_ns / 1e6:.6g} ms" if value_ns >= 1e6 else f"{value_ns / 1e3:.6g} µs"
+
+
 def measured(value: float | None, half: float | None = None, none: str = "-") -> str:
     """Format a number with the half-width of its interval: two digits of the half-width, equal decimals."""
     if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)) or half <= 0:
