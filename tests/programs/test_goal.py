@@ -155,6 +155,28 @@ def test_a_graph_that_goes_round_is_refused(tmp_path: Path) -> None:
         compile(scenario(tmp_path, JOIN.replace("l3 requires l2", "l3 requires l2\nl2 irequires l3")))
 
 
+def test_lines_are_read_alike_however_they_are_written(tmp_path: Path) -> None:
+    """What is alike is looked up, the rest searched for: comments, blanks, ends of lines change nothing."""
+    plain = "num_ranks 2\nrank 0 {\n" + "".join(
+        f"l{n}: {'send 8b to 1' if n % 3 else 'calc 10'}\n{f'l{n} requires l{n - 1}' if n else ''}\n"
+        for n in range(40)
+    )
+    plain += "l7 irequires l3\nl7 irequires l6\n}\nrank 1 {\n" + "recv 8b from any\n" * 26 + "}\n"
+    others = (
+        plain.replace("\n", "\r\n"),
+        plain.replace(": ", " :  ").replace("\n", ";  // said\n").replace("{;", "{").replace("};", "}"),
+        plain.replace(" ", "\t"),
+    )
+    first = compile(scenario(tmp_path, plain)).arrays
+    for text in others:
+        found = compile(scenario(tmp_path, text)).arrays
+        for name in ("op_kind", "op_peer", "op_bytes", "op_ticks", "op_needs", "op_needs_start"):
+            assert found[name].tolist() == first[name].tolist(), name
+    needs, start = first["op_needs"].tolist(), first["op_needs_start"].tolist()
+    # Its end includes its beginning.
+    assert needs[start[7] : start[8]] == [2 * 3 + 1, 2 * 6]
+
+
 def test_the_checksum_is_that_of_the_trace(tmp_path: Path) -> None:
     text = "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n"
     first = scenario(tmp_path, text).sha256

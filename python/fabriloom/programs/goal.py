@@ -8,8 +8,11 @@ they are graphs.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -32,38 +35,47 @@ _SEND = re.compile(r"send\s+(\d{1,12})b\s+to\s+(\d{1,9})(?P<rest>.*)")
 _RECEIVE = re.compile(r"recv\s+(\d{1,12})b\s+from\s+(\d{1,10}|-1|any)(?P<rest>.*)")
 _REST = re.compile(r"(?:\s+(?:tag\s+(?P<tag>\d{1,10}|-1|any)|cpu\s+(?P<cpu>\d{1,9})|nic\s+\d{1,9}))*\s*")
 _NEEDS = re.compile(r"(\w+)\s+(requires|irequires)\s+(\w+)")
+_COMMENT = re.compile(r"//|#")
 _LABELLED = re.compile(r"(?:(\w+)\s*:\s*)?(.*)")
 _WILD = ("any", "-1", "4294967295")
 _PS_PER_NS = 1000
 _MOST_NS = 10**15
+_PIECE = 1 << 16
+"""Characters of a text that are divided into lines at a time."""
 _NO_GOAL = "a trace begins with num_ranks and how many"
 
 
-@dataclass
-class _Operation:
-    """One line of a rank."""
+_WAITS = {"requires": 0, "irequires": 1}
+_MOST_KNOWN = 1 << 12
+"""Most texts of a rank whose meaning is kept."""
 
-    line: int
-    kind: int
-    peer: int = op.ANY
-    size_bytes: int = 0
-    tag: int = op.ANY
-    amount: int = 0
-    before: set[int] = field(default_factory=set)
-    """The operations that this one waits for."""
-    begun: set[int] = field(default_factory=set)
-    """Those that it waits for only to begin."""
-    stream: int = 0
+_Operation = tuple[int, int, int, int, int, int]
+"""Kind, peer, bytes, tag, duration in ps and stream."""
 
 
 @dataclass
 class _Rank:
-    """The operations of a rank and their labels."""
+    """The operations of a rank and their labels; those that are alike are one tuple."""
 
     operations: list[_Operation] = field(default_factory=list)
+    lines: array[int] = field(default_factory=lambda: array("q"))
     labels: dict[str, int] = field(default_factory=dict)
     streams: dict[str, int] = field(default_factory=dict)
     """The stream of each processor, in order of appearance."""
+    pairs: array[int] = field(default_factory=lambda: array("q"))
+    """Who waits for whom: an operation times 2^32, plus what it waits for, as in :class:`Programs`."""
+    known: dict[str, _Operation] = field(default_factory=dict)
+    """What texts without their label mean."""
+
+    def needs(self) -> tuple[op.Ints, op.Ints]:
+        """Return what operations wait for, in order, and where that of each begins; the end of an operation
+        includes its beginning.
+        """
+        pairs = np.unique(np.array(self.pairs, np.int64))
+        twice = (pairs[1:] % 2 == 1) & (pairs[1:] - 1 == pairs[:-1])
+        pairs = pairs[np.concatenate([[True], ~twice])] if len(pairs) else pairs
+        start = np.searchsorted(pairs >> 32, np.arange(len(self.operations) + 1))
+        return pairs & (2**32 - 1), start
 
 
 class _Reader:
@@ -97,8 +109,9 @@ class _Reader:
                     (error.message, error.hint) if isinstance(error, ReadError) else (str(error), "")
                 )
                 raise TrafficError(message, "path", hint) from error
-        for number, whole in enumerate(self.text.splitlines(), 1):
-            line = re.split(r"//|#", whole)[0].strip().rstrip(";")
+        for number, whole in enumerate(_lines(self.text), 1):
+            line = _COMMENT.split(whole, 1)[0] if "/" in whole or "#" in whole else whole
+            line = line.strip().rstrip(";")
             if line:
                 self._line(number, line)
         if not self.count:
@@ -107,6 +120,8 @@ class _Reader:
             self.fail(self.text.count("\n") + 1, "the last rank has no end", "is the file cut short?")
 
     def _line(self, number: int, line: str) -> None:
+        if self._rank >= 0 and self._is_read_at_once(number, line):
+            return
         if match := _RANKS.fullmatch(line):
             self.count = int(match[1])
         elif not self.count:
@@ -124,19 +139,45 @@ class _Reader:
         else:
             self._operation(number, line)
 
+    def _is_read_at_once(self, number: int, line: str) -> bool:
+        """Read a line whose meaning needs no search; returns whether it is one."""
+        rank = self.ranks[self._rank]
+        if "requires" in line:
+            words = line.split()
+            known = len(words) == 3 and words[0] in rank.labels and words[2] in rank.labels
+            if known and words[1] in _WAITS:
+                self._wait(rank, words[0], words[1], words[2])
+            return known and words[1] in _WAITS
+        label, _, text = line.partition(":")
+        found = rank.known.get(text)
+        if found is None or label in rank.labels or not label.isidentifier():
+            return False
+        self._add(number, rank, label, found)
+        return True
+
     def _operation(self, number: int, line: str) -> None:
         rank = self.ranks[self._rank]
-        self._operations += 1
-        if self._operations > op.MOST_OPERATIONS:
-            self.fail(number, f"more than {op.MOST_OPERATIONS:,} operations", "take a part of the trace")
         labelled = _LABELLED.fullmatch(line)
         label, text = (labelled[1], labelled[2]) if labelled else (None, line)
         found = self._parsed(number, text, rank)
         if label is not None:
             if label in rank.labels:
                 self.fail(number, f'"{label}" is there already', "give each operation a label of its own")
+            if len(rank.known) < _MOST_KNOWN:
+                rank.known[line.partition(":")[2]] = found
+        self._add(number, rank, label, found)
+
+    def _add(self, number: int, rank: _Rank, label: str | None, found: _Operation) -> None:
+        self._operations += 1
+        if self._operations > op.MOST_OPERATIONS:
+            self.fail(number, f"more than {op.MOST_OPERATIONS:,} operations", "take a part of the trace")
+        if label is not None:
             rank.labels[label] = len(rank.operations)
         rank.operations.append(found)
+        rank.lines.append(number)
+
+    def _wait(self, rank: _Rank, after: str, word: str, before: str) -> None:
+        rank.pairs.append(rank.labels[after] << 32 | 2 * rank.labels[before] | _WAITS[word])
 
     def _parsed(self, number: int, text: str, rank: _Rank) -> _Operation:
         calc, send, receive = _CALC.fullmatch(text), _SEND.fullmatch(text), _RECEIVE.fullmatch(text)
@@ -153,7 +194,7 @@ class _Reader:
         if calc and int(calc[1]) > _MOST_NS:
             self.fail(number, f"a computation of {calc[1]} ns", f"the longest is {_MOST_NS:,} ns")
         if calc:
-            return _Operation(number, op.WAIT, amount=int(calc[1]) * _PS_PER_NS, stream=stream)
+            return op.WAIT, op.ANY, 0, op.ANY, int(calc[1]) * _PS_PER_NS, stream
         size, wild = int(match[1]), receive is not None and more["tag"] in _WILD
         tag = op.ANY if wild else int(more["tag"] or 0) if more["tag"] not in _WILD else op.MOST_TAG + 1
         if size > op.MOST_BYTES or (tag > op.MOST_TAG and not wild):
@@ -163,7 +204,7 @@ class _Reader:
         if peer != op.ANY and (peer >= self.count or peer == self._rank):
             self.fail(number, f"rank {peer} is no other one of {self.count}", "ranks count from 0")
         size = max(1, size) if send else 0
-        return _Operation(number, op.SEND if send else op.RECEIVE, peer, size, tag, stream=stream)
+        return op.SEND if send else op.RECEIVE, peer, size, tag, 0, stream
 
     def _needs(self, number: int, match: re.Match[str]) -> None:
         rank = self.ranks[self._rank]
@@ -172,30 +213,39 @@ class _Reader:
                 self.fail(
                     number, f'there is no operation "{label}" in this rank', "labels stand before a colon"
                 )
-        after, before = rank.labels[match[1]], rank.labels[match[3]]
-        (rank.operations[after].before if match[2] == "requires" else rank.operations[after].begun).add(
-            before
-        )
+        self._wait(rank, match[1], match[2], match[3])
 
-    def ordered(self, rank: _Rank) -> list[int]:
+    def ordered(self, rank: _Rank, needs: op.Ints, start: op.Ints) -> list[int]:
         """Return the operations of a rank in an order that its graph allows. Raises an error for a cycle."""
-        waits = [len(one.before | one.begun) for one in rank.operations]
-        after: dict[int, list[int]] = defaultdict(list)
-        for number, one in enumerate(rank.operations):
-            for before in one.before | one.begun:
-                after[before].append(number)
+        before = needs >> 1
+        behind = np.repeat(np.arange(len(rank.operations)), np.diff(start))
+        place = np.lexsort((behind, before))
+        after = behind[place].tolist()
+        first = np.searchsorted(before[place], np.arange(len(rank.operations) + 1)).tolist()
+        waits = np.diff(start).tolist()
         free = [number for number, count in enumerate(waits) if not count]
-        found: list[int] = []
         for number in free:  # the list grows in the loop
-            found.append(number)
-            for one in after[number]:
+            for one in after[first[number] : first[number + 1]]:
                 waits[one] -= 1
                 if not waits[one]:
                     free.append(one)
-        if len(found) < len(waits):
-            line = rank.operations[next(n for n, count in enumerate(waits) if count)].line
+        if len(free) < len(waits):
+            line = rank.lines[next(n for n, count in enumerate(waits) if count)]
             self.fail(line, "this operation waits for itself", "remove one of the requires that go round")
-        return found
+        return free
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text without a list of all."""
+    if "\r" in text:
+        yield from text.splitlines()
+        return
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at + _PIECE)
+        end = len(text) if end < 0 else end
+        yield from text[at:end].split("\n")
+        at = end + 1
 
 
 def _begins_binary(path: Path) -> bool:
@@ -208,19 +258,19 @@ def _begins_binary(path: Path) -> bool:
         return False  # the reader of text says why
 
 
-def _is_list(rank: _Rank, order: list[int]) -> bool:
+def _is_list(rank: _Rank, order: list[int], needs: list[int], start: list[int]) -> bool:
     """Whether no operation of a rank can overlap a receive or a calculation."""
     if len(rank.streams) > 1:
         return False
     last, sent = -1, set[int]()
     for number in order:
-        one = rank.operations[number]
-        if any(rank.operations[before].kind != op.SEND for before in one.begun):
+        waits = needs[start[number] : start[number + 1]]
+        if any(one % 2 and rank.operations[one >> 1][0] != op.SEND for one in waits):
             return False
-        before = one.before | one.begun
+        before = {one >> 1 for one in waits}
         if not (last < 0 or last in before or before & sent):
             return False
-        if one.kind == op.SEND:
+        if rank.operations[number][0] == op.SEND:
             sent.add(number)
         else:
             last, sent = number, set()
@@ -234,22 +284,22 @@ def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     if reader.count > roles.count:
         message = f"the trace is of {reader.count} ranks, the network has {roles.count} terminals"
         raise TrafficError(message, "path", "add terminals")
-    ranks = {number: reader.ranks[number] for number in sorted(reader.ranks)}
-    orders = {number: reader.ordered(rank) for number, rank in ranks.items()}
-    listed = all(_is_list(rank, orders[number]) for number, rank in ranks.items())
-    rows, needs, streams = Rows(), list[list[int]](), list[int]()
-    for number, rank in ranks.items():
-        chosen = [rank.operations[at] for at in orders[number]] if listed else rank.operations
-        values = [(one.kind, one.peer, one.size_bytes, one.tag, one.amount) for one in chosen]
-        kind, peer, size, tag, amount = np.array(values, np.int64).reshape(-1, 5).T
+    ranks = [(number, reader.ranks[number]) for number in sorted(reader.ranks)]
+    graphs = [rank.needs() for _, rank in ranks]
+    orders = [reader.ordered(rank, *graph) for (_, rank), graph in zip(ranks, graphs, strict=True)]
+    listed = all(
+        _is_list(rank, order, needs.tolist(), start.tolist())
+        for (_, rank), order, (needs, start) in zip(ranks, orders, graphs, strict=True)
+    )
+    rows, streams = Rows(), list[op.Ints]()
+    for (number, rank), order in zip(ranks, orders, strict=True):
+        values = np.array(rank.operations, np.int64).reshape(-1, 6)
+        kind, peer, size, tag, amount, stream = (values[order] if listed else values).T
         rows.add(number, np.arange(len(values)), kind, peer=peer, size_bytes=size, tag=tag, amount=amount)
-        streams += [one.stream for one in chosen]
-        needs += [
-            sorted([*(2 * at for at in one.before), *(2 * at + 1 for at in one.begun - one.before)])
-            for one in chosen
-        ]
+        streams.append(stream)
     found = rows.programs(roles.terminals.names)
     if listed:
         return found
-    stream = np.array(streams, np.int64) if any(streams) else None
-    return replace(found, needs=tuple(np.array(one, np.int64) for one in needs), stream=stream)
+    stream = np.concatenate(streams)
+    needs = tuple(whole[one:end] for whole, start in graphs for one, end in pairwise(start.tolist()))
+    return replace(found, needs=needs, stream=stream if stream.any() else None)
