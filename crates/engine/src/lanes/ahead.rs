@@ -50,7 +50,7 @@ impl Network {
                 return self.agenda.wake_wire(&mut self.links[link as usize], time);
             }
             let time = time.max(self.agenda.now);
-            if !self.start_ahead(link, lane, time) {
+            if self.start_ahead(link, lane, time, None) == 0 {
                 self.send(link, lane, time);
             }
         }

@@ -69,13 +69,13 @@ pub(super) fn start_middle(
 
 impl Network {
     /// Starts characters in the middle of the packet of a lane, the first of them at a given time and further ones before
-    /// the horizon, if their times are known; returns whether there were any.
-    pub(super) fn start_ahead(&mut self, link: u32, lane: u32, time: Time) -> bool {
+    /// the horizon, if their times are known; returns how many. Where no more than `most` may start, they follow each other.
+    pub(super) fn start_ahead(&mut self, link: u32, lane: u32, time: Time, most: Option<u32>) -> u32 {
         let Self { agenda, lanes, links, queues, .. } = self;
         let at = &mut lanes[lane as usize];
-        let Some(&Outgoing { mut sent, length, is_read, .. }) = at.outgoing.first() else { return false };
+        let Some(&Outgoing { mut sent, length, is_read, .. }) = at.outgoing.first() else { return 0 };
         if !is_read || sent + 1 == length {
-            return false;
+            return 0;
         }
         let (link, mut time, begin) = (&mut links[link as usize], time, sent);
         let mut queue = if link.to_terminal { None } else { queues.get_mut(at.receiving as usize) };
@@ -87,7 +87,8 @@ impl Network {
             }
             sent += 1;
             time = next.max(link.free_at);
-            if time >= self.horizon || sent + 1 == length {
+            let has_wire = most.is_none_or(|most| sent - begin < most && next <= link.free_at);
+            if time >= self.horizon || sent + 1 == length || !has_wire {
                 break next;
             }
         };
@@ -101,7 +102,7 @@ impl Network {
             agenda.may_move(queue, link, lanes);
         }
         self.may_cross_if_held(holder);
-        true
+        sent - begin
     }
 
     /// Moves a character in the middle of the packet of a queue now, and looks when the next one can cross; returns whether

@@ -10,7 +10,7 @@
 //! with the cause, so for each lane it is known when its next character could start, and for each queue when its next one
 //! could cross, as soon as both causes are. When a lane may use a wire or a crossbar that it shares depends, character by
 //! character, on the other lanes: a start or a crossing is then decided in its tick. What nothing competes with is
-//! computed as far ahead as the causes are known: wires of one lane, a packet that has the wire to itself until its end,
+//! computed as far ahead as the causes are known: wires of one lane, a packet or frame that has the wire until its end,
 //! and crossbars that take no time.
 //!
 //! # Map
@@ -22,7 +22,7 @@
 //! | `F(m)`, credit in quanta | [`agenda`]: `give_back`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
-//! | frames, priorities, reservations, tables | [`arbiter`]: `start_by_rules`, `next_by_rules`; `links::arbiter`: `choose`, `charge` | `arbiter.rs`: `start_by_rules`, `whose_turn`, `of_tables`, `occupy` |
+//! | frames, priorities, reservations, tables | [`arbiter`]: `start_by_rules`, `next_by_rules`, `choose_by_rules`; `links::arbiter`: `choose`, `charge` | `arbiter.rs`: `start_by_rules`, `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | header deletion | [`allocate`]: `grant`; [`input`]: `cross_one` | `switch.rs`: `delete_header`, `cross_one` |
