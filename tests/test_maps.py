@@ -17,6 +17,7 @@ MAPPED = [
     "lanes",
     "links",
     "measure",
+    "results",
     "ring",
     "run",
     "switched",

@@ -79,6 +79,7 @@ RUST_MAY_USE: dict[str, set[str]] = {
     "ring": {"kernel", "fabric", "measure", "terminal"},
     "terminal": {"kernel", "fabric", "measure"},
     "run": {"kernel", "fabric", "measure", "links", "switched", "cut_through", "lanes", "ring", "terminal"},
+    "results": {"kernel", "measure", "ring", "terminal", "run"},
 }
 """Per room of the engine: the rooms below it."""
 
@@ -87,6 +88,7 @@ CRATE_MAY_DEPEND: dict[str, set[str]] = {
     "routes": set(),
     "twin": {"fabriloom-engine"},
     "python": {"fabriloom-engine", "fabriloom-routes", "fabriloom-twin"},
+    "web": {"fabriloom-engine"},
 }
 """Per crate: the crates of ours that it may depend on."""
 

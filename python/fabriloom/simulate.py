@@ -83,7 +83,7 @@ def run(
     described = compiled
     try:
         compiled = matched(compiled)
-        rows, names = _rows(compiled)
+        rows, names = rows_of(compiled)
         kept = {**rows, "hops": hops, "hops_since": int(hops_since_ps // compiled.tick_ps)}
         native = _simulate(compiled, {**options_of(compiled), **kept}, progress)
     except _InterruptedError as interrupted:
@@ -148,7 +148,7 @@ def _left(promise: Promise) -> float:
     return math.inf if promise.bound_ns is None else -promise.bound_ns / promise.requirement_ns
 
 
-def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
+def rows_of(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
     """Select the flows whose throughput is kept over time; those of a program are unknown before the run."""
     names = compiled.graph.terminal_names
     by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS

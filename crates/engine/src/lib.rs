@@ -8,6 +8,7 @@ pub mod kernel;
 pub mod lanes;
 pub mod links;
 pub mod measure;
+pub mod results;
 pub mod ring;
 pub mod run;
 pub mod switched;

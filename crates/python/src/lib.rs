@@ -1,6 +1,5 @@
 //! The Python bindings of the engine: arrays in, columns out, errors as exceptions.
 mod locate;
-mod programs;
 mod rings;
 mod routes;
 mod simulation;

@@ -1,0 +1,61 @@
+// The engine in this browser: columns in, columns out, in the form of `crates/web/src/wire.rs`. Imports nothing, so that
+// node can run it as it is.
+
+const ROWS = [Uint8Array, Uint8Array, Uint32Array, BigUint64Array, BigInt64Array, Float64Array], WORD = 0, ONE = 16;
+const whole = (bytes) => Math.ceil(bytes / 8) * 8;
+
+// The columns of a buffer by name: words, numbers, and arrays of numbers. Times and counts stay below 2^53.
+export const columnsOf = (bytes) => {
+  const { buffer, byteOffset } = bytes.slice(), view = new DataView(buffer), found = {};
+  for (let at = byteOffset; at < buffer.byteLength;) {
+    const length = view.getUint32(at, true), kind = view.getUint32(at + 4, true), count = Number(view.getBigUint64(at + 8, true));
+    const name = new TextDecoder().decode(new Uint8Array(buffer, at + 16, length)), Rows = ROWS[kind % ONE];
+    at += 16 + whole(length);
+    const rows = new Rows(buffer, at, count), plain = Rows.BYTES_PER_ELEMENT === 8 ? Float64Array.from(rows, Number) : rows;
+    found[name] = kind === WORD ? new TextDecoder().decode(rows) : kind >= ONE ? plain[0] : plain;
+    at += whole(count * Rows.BYTES_PER_ELEMENT);
+  }
+  return found;
+};
+
+// A whole number as a column of one row.
+export const numberColumn = (name, value) => {
+  const bytes = new Uint8Array(24 + whole(name.length)), view = new DataView(bytes.buffer);
+  view.setUint32(0, name.length, true);
+  view.setUint32(4, ONE + 3, true);
+  view.setBigUint64(8, 1n, true);
+  bytes.set(new TextEncoder().encode(name), 16);
+  view.setBigUint64(16 + whole(name.length), BigInt(value), true);
+  return bytes;
+};
+
+// One run. An instance of the module is used once, so that no run knows of another.
+export class Run {
+  static async of(module, parts) { return new Run((await WebAssembly.instantiate(module)).exports, parts); }
+
+  constructor(engine, parts) {
+    this.engine = engine;
+    let at = engine.fabriloom_room(parts.reduce((sum, part) => sum + part.length, 0));
+    for (const part of parts) {
+      new Uint8Array(engine.memory.buffer, at, part.length).set(part);
+      at += part.length;
+    }
+    this.told(engine.fabriloom_begin());
+  }
+
+  // Handles at least so many further events; says whether the run has ended.
+  advance(events) { return this.told(this.engine.fabriloom_advance(events)) > 0; }
+
+  // What has been measured so far, as bytes.
+  finish() {
+    this.told(this.engine.fabriloom_finish());
+    return this.output();
+  }
+
+  output() { return new Uint8Array(this.engine.memory.buffer, this.engine.fabriloom_output(), this.engine.fabriloom_output_bytes()).slice(); }
+
+  told(outcome) {
+    if (outcome < 0) throw new Error(new TextDecoder().decode(this.output()));
+    return outcome;
+  }
+}
