@@ -51,7 +51,7 @@ def command() -> tuple[list[str], dict[str, str]] | str:
     needs = {"RUSTC": (ready or sources)[0][0], "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER": linker}
     if ready:
         return [*cargo, "fabriloom-web"], needs
-    # Only unreleased compilers build their own library unless they are told that they may.
+    # A released compiler builds its own library only with this permission.
     return [*cargo, "fabriloom-web", "-Zbuild-std=std,panic_abort"], {**needs, "RUSTC_BOOTSTRAP": "1"}
 
 

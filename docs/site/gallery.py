@@ -1,21 +1,46 @@
 """Writes the lessons and the gallery: scenarios with a picture or with packets that play, and the command.
 
-``python docs/site/gallery.py SCENARIOS OUT`` writes ``OUT/gallery.md`` and the pictures beside it, and
-``OUT/lessons.md`` with its replays in ``OUT/replays``: files as ``fabriloom replay`` writes them.
+``python docs/site/gallery.py SCENARIOS OUT [ENGINE]`` writes ``OUT/gallery.md`` and the pictures beside it,
+and ``OUT/lessons.md`` with its replays in ``OUT/replays``: files as ``fabriloom replay`` writes them. With
+the engine for browsers, if that file is there, each of them runs in its page, too.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from fabriloom import load
 from fabriloom.compile import graph_of
-from fabriloom.page.replay_file import replay_html, side_in_report
+from fabriloom.page.replay_file import replay_html, shell, side_in_report
 from fabriloom.report.drawing import fabric_svg
 from fabriloom.simulate import run
+from packed import laboratory
 
+_STATIC = Path(__file__).parent / "static"
+_TRY = """
+<style>#try .controls { display: grid; gap: 0 1.4rem; }
+#try .controls { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }</style>
+<section id="try" aria-label="Run it" hidden><h2>Change it, and run it in this browser</h2>
+<div class="controls"></div><p class="row"><button id="run" class="main" type="button">Run</button>
+<label>Seed <input id="seed" type="number" min="0" step="1" size="6"></label>
+<span id="tried" role="status"></span></p></section>"""
+_SOURCES = "'self' 'wasm-unsafe-eval'"
+"""A page that runs loads the engine, which lies beside it, and may compile it."""
+_GALLERY = (
+    "sci-ring-8",
+    "noc-mesh-8x8",
+    "command-and-data",
+    "two-rails",
+    "dragonfly",
+    "adaptive",
+    "deadlock",
+)
+"""Scenarios of the gallery that run in the page beside the lessons: one of each kind of network."""
 _COMMAND = re.compile(r"fabriloom (?:run|curve|compare|saturate|check|bound) scenarios/\S+[^\n#]*")
 
 
@@ -29,7 +54,7 @@ def _comment(text: str) -> str:
     return "\n".join(lines)
 
 
-def _entry(path: Path, out: Path) -> str:
+def _entry(path: Path, out: Path, with_engine: bool) -> str:
     text = path.read_text(encoding="utf-8")
     scenario, said = load(path), _comment(text)
     sentence = re.sub(r": fabriloom .*", ".", " ".join(said.split("\n\n")[0].split()))
@@ -38,41 +63,66 @@ def _entry(path: Path, out: Path) -> str:
     picture = f"{path.stem}.svg"
     (out / "gallery" / picture).write_text(fabric_svg(graph_of(scenario)), encoding="utf-8")
     title = scenario.name or path.stem
-    return f"## {title}\n\n{sentence}\n\n![{title}](gallery/{picture})\n\n```sh\n{command}\n```\n"
+    runs = with_engine and path.stem in _GALLERY
+    shown = _frame(path, out, with_engine) if runs else f"![{title}](gallery/{picture})"
+    return f"## {title}\n\n{sentence}\n\n{shown}\n\n```sh\n{command}\n```\n"
 
 
-def _lesson(path: Path, out: Path) -> str:
+def _frame(path: Path, out: Path, with_engine: bool) -> str:
+    """Write the page in which a scenario plays, and runs if the engine is there, and return its frame."""
     scenario = load(path).alone()
     side = side_in_report(scenario, run(scenario))
-    assert side is not None, f"{path}: this lesson cannot be played"
+    assert side is not None, f"{path}: this scenario cannot be played"
+    around, more = None, dict[str, Any]()
+    if with_engine and (lab := laboratory(scenario)) is not None:
+        around, more = shell("trying", _STATIC, _TRY, _SOURCES), {"lab": lab}
     replay = out / "replays" / f"{path.stem}.html"
-    replay.write_text(replay_html([side]), encoding="utf-8")
+    replay.write_text(replay_html([side], around, **more), encoding="utf-8")
+    return f'<iframe class="replay" loading="lazy" title="{path.stem}" src="replays/{replay.name}"></iframe>'
+
+
+def _lesson(path: Path, out: Path, with_engine: bool) -> str:
+    scenario = load(path).alone()
+    frame = _frame(path, out, with_engine)
     said = "\n\n".join(" ".join(part.split()) for part in re.split(r"\n(?=Look for:)", scenario.description))
-    frame = f'<iframe class="replay" loading="lazy" title="{path.stem}" src="replays/{replay.name}"></iframe>'
     return f"## {scenario.name}\n\n{said}\n\n{frame}\n\n```sh\nfabriloom page scenarios/{path.name}\n```\n"
 
 
-def lessons(scenarios: Path, out: Path) -> None:
+def engine_script(wasm: Path) -> str:
+    """Return the engine as a script: a page that is opened from a disk may load nothing else."""
+    return f'globalThis.fabriloomEngine = "{base64.b64encode(wasm.read_bytes()).decode()}";\n'
+
+
+def lessons(scenarios: Path, out: Path, with_engine: bool) -> None:
     """Write the lessons and their replays."""
-    (out / "replays").mkdir(parents=True, exist_ok=True)
-    entries = [_lesson(path, out) for path in sorted(scenarios.glob("teaching-*.toml"))]
+    entries = [_lesson(path, out, with_engine) for path in sorted(scenarios.glob("teaching-*.toml"))]
+    runs = (
+        "Move a slider, and the engine itself runs the scenario in your browser, with the same results as on "
+        "any machine."
+        if with_engine
+        else "This site was built without a compiler for WebAssembly, so it carries the recordings only."
+    )
     about = (
         "Each lesson is the recording of a run, which plays here as in a file of `fabriloom replay`. "
-        "[The laboratory](guides/laboratory.md#what-each-lesson-shows) says what to look for; there you can "
-        "change everything."
+        f"{runs} [The laboratory](guides/laboratory.md#what-each-lesson-shows) says what to look for; there "
+        "you can change everything."
     )
     (out / "lessons.md").write_text("\n".join([f"# Lessons\n\n{about}\n", *entries]), encoding="utf-8")
 
 
-def main(scenarios: Path, out: Path) -> None:
+def main(scenarios: Path, out: Path, wasm: Path | None = None) -> None:
     """Write the pages and their pictures."""
-    lessons(scenarios, out)
+    with_engine = wasm is not None and wasm.is_file()
+    (out / "replays").mkdir(parents=True, exist_ok=True)
+    if wasm is not None and with_engine:
+        (out / "replays" / "engine.js").write_text(engine_script(wasm), encoding="utf-8")
+    lessons(scenarios, out, with_engine)
     (out / "gallery").mkdir(parents=True, exist_ok=True)
-    entries = [_entry(path, out) for path in sorted(scenarios.glob("*.toml"))]
+    entries = [_entry(path, out, with_engine) for path in sorted(scenarios.glob("*.toml"))]
     about = "Every scenario of the repository: its network, what it is about, and a command that runs it."
     head = f"# Gallery\n\n{about}\n"
     (out / "gallery.md").write_text("\n".join([head, *entries]), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:4]))

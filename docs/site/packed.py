@@ -18,6 +18,7 @@ from fabriloom import Scenario, _native
 from fabriloom.compile import Compiled, compile
 from fabriloom.page.choices import put
 from fabriloom.page.controls import controls
+from fabriloom.page.recording import around, names_of
 from fabriloom.reading import UserError
 from fabriloom.scenario.load import build
 from fabriloom.scenario.source import SourceMap
@@ -83,25 +84,31 @@ def _options(options: dict[str, Any]) -> Iterator[bytes]:
 def laboratory(scenario: Scenario) -> dict[str, Any] | None:
     """Return a scenario for a page, with the sliders that it has there; None if it is too large.
 
-    ``bytes``: the columns; ``starts``: where each begins, and at last their end; ``variants``: the columns of
-    each combination; ``sliders``: their names, options and the present one.
+    ``bytes``: the columns; ``starts``: where each begins, and at last their end; ``variants``: of each
+    combination, its columns and the time to fill a buffer; ``sliders``: their names, options and the present
+    one; ``seed``: None if more than one number follows from it.
     """
     sliders = _sliders(scenario)
     store: dict[bytes, int] = {}
-    variants: dict[str, list[int]] = {}
+    variants: dict[str, Any] = {}
     for choice in itertools.product(*(range(len(one["options"])) for one in sliders)):
         settings: dict[str, Any] = {}
         for one, at in zip(sliders, choice, strict=True):
             settings |= one["options"][at]["settings"]
         try:
-            # A pilot run measures the share of flow control, as it does before every run.
-            parts = packed(matched(compile(_with(scenario, settings))))
+            compiled = compile(_with(scenario, settings))
         except UserError:
             continue  # settings that exclude each other have no variant
-        variants[",".join(map(str, choice))] = [store.setdefault(part, len(store)) for part in parts]
+        columns = [store.setdefault(part, len(store)) for part in packed(matched(compiled))]
+        variants[",".join(map(str, choice))] = {"columns": columns, **around(compiled)}
         if sum(map(len, store)) > MOST_BYTES:
             return None
+    compiled = compile(scenario)
     return {
+        "seed": scenario.seed if _is_only_a_number(compiled) else None,
+        "names": names_of(compiled.graph, compiled.target_names()),
+        "terminals": compiled.graph.terminal_names,
+        "rings": compiled.graph.network_kind.buses,
         "sliders": [
             {"label": one["label"], "texts": [option["text"] for option in one["options"]], "at": one["at"]}
             for one in sliders
@@ -110,6 +117,15 @@ def laboratory(scenario: Scenario) -> dict[str, Any] | None:
         "starts": [0, *itertools.accumulate(map(len, store))],
         "bytes": base64.b64encode(b"".join(store)).decode(),
     }
+
+
+def _is_only_a_number(compiled: Compiled) -> bool:
+    """Whether another seed changes nothing but itself: no pilot run, and nothing drawn before the run."""
+    scenario = compiled.scenario
+    other = packed(compile(_with(scenario, {"seed": scenario.seed + 1})))
+    seed = [column("seed", "u64", one) for one in (scenario.seed, scenario.seed + 1)]
+    same = set(packed(compiled)) - {seed[0]} == set(other) - {seed[1]}
+    return same and matched(compiled) is compiled
 
 
 def _with(scenario: Scenario, settings: dict[str, Any]) -> Scenario:

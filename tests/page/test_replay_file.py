@@ -239,7 +239,7 @@ def test_mistakes_are_told_before_anything_runs(
 def test_modules_that_cannot_be_one_script_are_refused(
     sources: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle, "source_of", sources.__getitem__)
+    monkeypatch.setattr(bundle, "source_of", lambda module, beside: sources[module])
     bundle.bundled.cache_clear()
     with pytest.raises(ValueError, match=re.escape(message)):
         bundle.bundled("a")

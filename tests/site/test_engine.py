@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 from fabriloom import _native, load
 from fabriloom.compile import compile
-from fabriloom.simulate import matched, options_of, rows_of
+from fabriloom.page.recording import names_of, outages, recording
+from fabriloom.simulate import matched, options_of, rows_of, run
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
@@ -106,7 +108,8 @@ def test_each_position_of_the_sliders_is_compiled(packed: Any) -> None:
     assert len(data) == starts[-1] < packed.MOST_BYTES
 
     def parts(choice: list[int]) -> list[bytes]:
-        return [data[starts[at] : starts[at + 1]] for at in lab["variants"][",".join(map(str, choice))]]
+        columns = lab["variants"][",".join(map(str, choice))]["columns"]
+        return [data[starts[at] : starts[at + 1]] for at in columns]
 
     now = [slider["at"] for slider in lab["sliders"]]
     assert parts(now) == packed.packed(matched(compile(scenario.alone())))
@@ -116,3 +119,45 @@ def test_each_position_of_the_sliders_is_compiled(packed: Any) -> None:
 def test_a_large_scenario_is_left_out(packed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "MOST_BYTES", 1000)
     assert packed.laboratory(load(ROOT / "scenarios/teaching-pause.toml")) is None
+
+
+@pytest.mark.parametrize("newest", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize("name", [*SCENARIOS.values(), "command-and-data"])
+def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("no node here: the player's packets are not computed in JavaScript")
+    compiled = matched(compile(load(ROOT / "scenarios" / f"{name}.toml").alone()))
+    results = run(compiled, hops=1 << 17)
+    (tmp_path / "in").write_bytes(b"".join(packed.packed(compiled)))
+    kinds = {"uint8": "u8", "uint32": "u32", "uint64": "u64", "int64": "i64"}
+    wanted = ("hop_", "wait_", "deadlock_links")
+    native = {of: np.asarray(one) for of, one in results.native.items() if of.startswith(wanted)}
+    columns = [packed.column(of, kinds[rows.dtype.name], rows) for of, rows in native.items()]
+    columns.append(packed.column("end_time_ticks", "i64", results.native["end_time_ticks"]))
+    (tmp_path / "out").write_bytes(b"".join(columns))
+    names = names_of(compiled.graph, compiled.target_names())
+    known = {
+        "names": names,
+        "terminals": compiled.graph.terminal_names,
+        "rings": compiled.graph.network_kind.buses,
+    }
+    scripts = [ROOT / "tests/site/recorded.mjs", SITE / "static/engine.js", SITE / "static/recorded.js"]
+    command = ["node", *scripts, tmp_path / "in", tmp_path / "out", str(newest).lower()]
+    told = subprocess.run(command, check=True, input=json.dumps(known), capture_output=True, text=True).stdout
+    found, expected = json.loads(told), recording(results, None if newest else 0)
+    assert found["rows"] == expected["rows"] > 50
+    for part in ("packet", "link", "kind", "bus", "last", "cycle", "rings"):
+        assert found[part] == expected[part], part
+    assert [ends[:2] for ends in found["packets"]] == [ends[:2] for ends in expected["packets"]]
+    assert found["queues"].keys() == expected["queues"].keys()
+    for part in ("from_ns", "until_ns", "begin"):
+        assert found[part] == pytest.approx(expected[part], abs=0.011), part
+    assert [end or 0 for end in found["end"]] == pytest.approx(
+        [end or 0 for end in expected["end"]], abs=0.011
+    )
+    assert [row[1:] for row in found["losses"]] == [row[1:] for row in expected["losses"]]
+    assert len(found["codes"]) == len(expected["codes"])
+    for source, (created, started) in expected["queues"].items():
+        assert found["queues"][source][0] == pytest.approx(created, abs=0.11)
+        assert found["queues"][source][1] == pytest.approx(started, abs=0.11)
+    assert found["outages"] == outages(compiled, expected)

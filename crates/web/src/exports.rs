@@ -28,7 +28,7 @@ fn told(what: impl FnOnce(&mut Web) -> Result<bool, String>) -> i32 {
     })
 }
 
-/// Returns the place for so many bytes of input.
+/// Returns the place for this number of input bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabriloom_room(bytes: usize) -> *mut u8 {
     WEB.with_borrow_mut(|web| {
@@ -43,7 +43,7 @@ pub extern "C" fn fabriloom_begin() -> i32 {
     told(|web| web.begin().map(|()| false))
 }
 
-/// Handles at least so many further events: 0 if the run goes on, 1 if it has ended, -1 with an error.
+/// Handles at least this number of further events: 0 if the run goes on, 1 if it has ended, -1 with an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabriloom_advance(events: u32) -> i32 {
     told(|web| web.advance(u64::from(events)))

@@ -30,7 +30,7 @@ impl Web {
         Ok(())
     }
 
-    /// Handles at least so many further events; returns whether the run has ended.
+    /// Handles at least this number of further events; returns whether the run has ended.
     ///
     /// # Errors
     /// There is no run, or it cannot go on.

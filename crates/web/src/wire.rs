@@ -22,7 +22,7 @@ pub trait Row: Sized {
     const KIND: u32;
     /// Its number of bytes.
     const BYTES: usize;
-    /// Returns the row of so many bytes.
+    /// Returns the row of its bytes.
     fn of(bytes: &[u8]) -> Self;
 }
 
@@ -103,7 +103,7 @@ fn first(bytes: &[u8]) -> Option<(&str, u32, &[u8], &[u8])> {
     Some((str::from_utf8(name).ok()?, kind, rows, rest))
 }
 
-/// Returns so many bytes, and those behind the ones that fill them up.
+/// Returns this number of bytes, and those behind the ones that fill them up.
 fn filled(bytes: &[u8], count: usize) -> Option<(&[u8], &[u8])> {
     let (whole, rest) = bytes.split_at_checked(count.checked_next_multiple_of(8)?)?;
     Some((&whole[..count], rest))

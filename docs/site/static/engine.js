@@ -6,8 +6,8 @@ const whole = (bytes) => Math.ceil(bytes / 8) * 8;
 
 // The columns of a buffer by name: words, numbers, and arrays of numbers. Times and counts stay below 2^53.
 export const columnsOf = (bytes) => {
-  const { buffer, byteOffset } = bytes.slice(), view = new DataView(buffer), found = {};
-  for (let at = byteOffset; at < buffer.byteLength;) {
+  const { buffer } = new Uint8Array(bytes), view = new DataView(buffer), found = {};
+  for (let at = 0; at < buffer.byteLength;) {
     const length = view.getUint32(at, true), kind = view.getUint32(at + 4, true), count = Number(view.getBigUint64(at + 8, true));
     const name = new TextDecoder().decode(new Uint8Array(buffer, at + 16, length)), Rows = ROWS[kind % ONE];
     at += 16 + whole(length);
@@ -43,7 +43,7 @@ export class Run {
     this.told(engine.fabriloom_begin());
   }
 
-  // Handles at least so many further events; says whether the run has ended.
+  // Handles at least this number of further events; says whether the run has ended.
   advance(events) { return this.told(this.engine.fabriloom_advance(events)) > 0; }
 
   // What has been measured so far, as bytes.

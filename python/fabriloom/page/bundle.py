@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|class|function|async function) ([$\w]+))", re.MULTILINE)
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
-def source_of(module: str) -> str:
-    """Return the text of a module of the page."""
+def source_of(module: str, beside: Path | None = None) -> str:
+    """Return the text of a module of the page, or of one that lies in another folder."""
+    if beside is not None and (own := beside / f"{module}.js").is_file():
+        return own.read_text(encoding="utf-8")
     return resources.files("fabriloom.page").joinpath("static", f"{module}.js").read_text(encoding="utf-8")
 
 
 @cache
-def bundled(entry: str) -> str:
+def bundled(entry: str, beside: Path | None = None) -> str:
     """Return a module and all that it imports, as one script: each module is a function that runs once.
+
+    ``beside``: a folder with further modules.
 
     Raises ValueError for a form of import or export that the modules of the page do not use, and for a circle
     of imports, in which no order is right.
@@ -30,7 +35,7 @@ def bundled(entry: str) -> str:
             raise ValueError(f"{module}.js imports itself, by {' and '.join(above)}")
         if module in found:
             return
-        text = source_of(module)
+        text = source_of(module, beside)
         for needed in _IMPORT.finditer(text):
             add(needed[2], (*above, module))
         found[module] = _wrapped(module, text)

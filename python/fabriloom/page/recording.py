@@ -18,6 +18,7 @@ from ..results.tables import column
 from ..scenario import Scenario
 from ..simulate import Progress, run
 from ..technology import Technology
+from ..topology import Graph
 
 HOPS = 12_000
 """The number of stays of packets on links that are shown: some thousand packets."""
@@ -57,17 +58,17 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
     compiled = compile(scenario)
     results = run(compiled, progress, hops=_KEPT, hops_since_ps=since_ps or 0)
     shown = recording(results, since_ps)
-    return {**shown, **_around(compiled), "outages": _outages(compiled, shown)}
+    return {**shown, **around(compiled), "outages": outages(compiled, shown)}
 
 
-def _around(compiled: Compiled) -> dict[str, Any]:
+def around(compiled: Compiled) -> dict[str, Any]:
     """Return the time to fill an input buffer."""
     tech = compiled.technology
     buffer_ps = tech.input_buffer_chars * tech.character_ps() if isinstance(tech, Technology) else 0
     return {"buffer_ns": float(buffer_ps) / 1e3}
 
 
-def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
+def outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
     """Return the links that are down in the shown time.
 
     Per outage: link, begin and end in ns of the run (None: for ever), and whether only its terminal is stuck.
@@ -121,8 +122,7 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
     into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.ports - 1)]
     # A copy of a packet for several terminals ends at any of them.
     copies = (rows["target"] >= graph.ports) & (np.asarray(graph.link_target)[rows["link"]] >= graph.switches)
-    owner = range(graph.terminals) if graph.several is None else graph.several.terminal.tolist()
-    names = [graph.terminal_names[terminal] for terminal in owner] + _distributions(results)
+    names = names_of(graph, [*graph.terminal_names, *_distributions(results)])
     return {
         **shown,
         "queues": _queues(moved, names, results, first, last),
@@ -139,6 +139,12 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
         ],
         "rings": graph.network_kind.buses,
     }
+
+
+def names_of(graph: Graph, targets: list[str]) -> list[str]:
+    """Return the names of ports, which are those of their terminals, and of distributions."""
+    owner = range(graph.terminals) if graph.several is None else graph.several.terminal.tolist()
+    return [targets[terminal] for terminal in owner] + targets[graph.terminals :]
 
 
 def _queues(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from ..compile import Compiled, compile, graph_of
@@ -116,8 +117,11 @@ def _only(names: Sequence[str], of: Mapping[str, Any]) -> dict[str, Any]:
     return {name: of[name] for name in names}
 
 
-def replay_html(sides: Sequence[Side]) -> str:
-    """Return the file that plays one or two fabrics, side by side on one clock."""
+def replay_html(sides: Sequence[Side], around: str | None = None, **more: Any) -> str:
+    """Return the file that plays one or two fabrics, side by side on one clock.
+
+    ``around``: another :func:`shell`, and what its script finds beside the recording.
+    """
     looked = [side.looked for side in sides]
     if len(sides) > 1 and looked[0]["name"] == looked[1]["name"]:
         looked[1] = {**looked[1], "name": f"{looked[1]['name']} (second)"}
@@ -125,22 +129,24 @@ def replay_html(sides: Sequence[Side]) -> str:
         "looked": [{**one, "controls": []} for one in looked],
         "replays": [side.replay for side in sides],
         "live": [side.live for side in sides if side.live],
+        **more,
     }
-    before, after = shell().split(_PLACE, 1)
+    before, after = (around or shell()).split(_PLACE, 1)
     return f"{before}{script_safe_json(data)}</script>{after}"
 
 
 @cache
-def shell() -> str:
+def shell(entry: str = "replayed", beside: Path | None = None, first: str = "", sources: str = "") -> str:
     """Return the file without a recording.
 
-    Its content security policy allows no downloads, and only our own scripts, by hash.
+    Its content security policy allows no downloads, and only our own scripts, by hash. A page with more has
+    its own module as ``entry``, others ``beside`` it, what it shows ``first``, and ``sources`` of scripts.
     """
     parts = [part.rstrip("\n") for part in _PART.findall(_text("fabriloom.page", "static/index.html"))]
     brand, title, about, switch, stage = parts
-    scripts = [*(_text("fabriloom.report", name) for name in _SCRIPTS), bundled("replayed")]
+    scripts = [*(_text("fabriloom.report", name) for name in _SCRIPTS), bundled(entry, beside)]
     style = _text("fabriloom.report", "style.css") + _text("fabriloom.page", "static/page.css")
-    allowed = " ".join(f"'{source_hash(script)}'" for script in scripts)
+    allowed = " ".join([*(f"'{source_hash(script)}'" for script in scripts), *sources.split()])
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}"
     return "\n".join(
         [
@@ -151,7 +157,7 @@ def shell() -> str:
             '<title>Replay – Fabriloom</title>\n<link rel="icon" href="data:,">',
             f"<style>{style}</style>\n</head>",
             f'<body>\n<header>\n{brand}<span class="kind">replay</span></p>\n</header>',
-            f'<main class="whole">\n<div class="stage">\n{title}\n{about}',
+            f'<main class="whole">\n<div class="stage">\n{title}\n{about}{first}',
             f'<div class="row show">{switch}</div>\n{stage}',
             '<footer><p id="origin"></p></footer>\n</div>\n</main>',
             f'<script type="application/json" id="recorded">{_PLACE}',
