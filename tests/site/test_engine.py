@@ -16,6 +16,7 @@ from fabriloom import _native, load
 from fabriloom.compile import compile
 from fabriloom.page.recording import names_of, outages, recording
 from fabriloom.simulate import matched, options_of, rows_of, run
+from page.browser import PROGRAM, browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
@@ -161,3 +162,36 @@ def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, 
         assert found["queues"][source][0] == pytest.approx(created, abs=0.11)
         assert found["queues"][source][1] == pytest.approx(started, abs=0.11)
     assert found["outages"] == outages(compiled, expected)
+
+
+def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, tmp_path: Path) -> None:
+    """From a disk, as a reader opens it: the numbers of another position are those of its scenario."""
+    if PROGRAM is None:
+        pytest.skip("no Chromium here: the page is not looked at in a browser")
+    gallery = importlib.import_module("gallery")
+    (tmp_path / "replays").mkdir()
+    (tmp_path / "replays/engine.js").write_text(gallery.engine_script(wasm), encoding="utf-8")
+    path = ROOT / "scenarios/teaching-torus-deadlock.toml"
+    gallery._frame(path, tmp_path, True)
+    with browser() as running:
+        tab = running.tab()
+        tab.open((tmp_path / f"replays/{path.stem}.html").as_uri())
+        tab.click("#run")
+        tab.until("globalThis.trying")
+        assert tab.js("document.querySelector('.ended .chip').textContent") == "deadlocked"
+        tab.js(
+            "(() => { globalThis.trying = null;"
+            " const one = document.querySelector('[data-label=Routing] select');"
+            " one.value = 1; one.dispatchEvent(new Event('input', { bubbles: true })); })()"
+        )
+        tab.until("globalThis.trying")
+        found = tab.js("trying")
+        assert not tab.complaints
+    results = run(load(path).with_settings({"routing.variant": "no-edge-transit"}))
+    latency = results.summary["latency_ns"]
+    assert found["packets"] == results.summary["packets"]["measured"]
+    assert found["accepted"] == pytest.approx(results.summary["accepted_mbytes_per_s"])
+    wanted = {"mean": "mean", "median": "p50", "p99": "p99", "longest": "max"}
+    assert {mine: found[mine] for mine in wanted} == pytest.approx(
+        {m: latency[of] for m, of in wanted.items()}
+    )

@@ -93,6 +93,7 @@ const noted = () => {
   state.looked[0].text = `# Shown with these settings instead of those below: ${[...set, ...(lab.seed === null ? [] : [`seed: ${$("seed").value}`])].join("; ")}\n${file}`;
 };
 
+// What has been measured is `trying`, for the console and for tests.
 const go = async () => {
   const own = ++turn, before = viewed();
   if (!variant()) { $("tried").textContent = "These settings exclude each other."; return; }
@@ -104,6 +105,7 @@ const go = async () => {
     const hops = [numberColumn("run.hops", KEPT_HOPS)], enough = newest ? undefined : (run) => columnsOf(run.finish()).packet_hops >= MOST_ROWS;
     const again = await finished(input, hops, RECORDED_EVENTS, own, enough), live = told(native, arrays.tick_ps / 1000);
     state.live = [live];
+    globalThis.trying = measured(native, arrays.tick_ps / 1000);
     noted();
     card(0).show(live);
     const shown = { ...recorded(again, arrays, lab, newest), buffer_ns: variant().buffer_ns, side: 0 };
@@ -129,6 +131,3 @@ $("seed").parentElement.hidden = lab.seed === null;
 $("seed").value = lab.seed;
 $("seed").addEventListener("change", changed);
 $("run").addEventListener("click", go);
-
-// For the console, and for tests.
-globalThis.trying = { measured, go };
