@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...published import Number
@@ -20,9 +20,13 @@ FULL = 0.95
 
 
 def scenario(
-    system: int, size_bytes: int, done: Sequence[str], streams: int = BUFFERS, **protocol: Any
+    system: int,
+    size_bytes: int,
+    programs: Mapping[str, Sequence[str]],
+    streams: int = BUFFERS,
+    **protocol: Any,
 ) -> Scenario:
-    """Return two PCs, one of which acts. A block that fills fewer buffers gets only those."""
+    """Return two PCs. A block that fills fewer buffers gets only those."""
     used = min(streams, -(-size_bytes // BUFFER_BYTES))
     return {
         "name": f"system {system}, {size_bytes} B, {streams} streams",
@@ -34,22 +38,35 @@ def scenario(
             "transaction": "dmove",
         }
         | protocol,
-        "program": {"kind": "operations", "terminals": [{"terminal": "t0", "do": list(done)}]},
+        "program": {
+            "kind": "operations",
+            "terminals": [{"terminal": who, "do": list(done)} for who, done in programs.items()],
+        },
         "run": {"duration": "10 s", "warmup": "0 ns", "precision": 0.0},
         "output": {"links": False, "flows": False},
     }
 
 
-def elapsed(system: int, size_bytes: int, streams: int = BUFFERS, **protocol: Any) -> Scenario:
-    """Return one block, until its sender has finished."""
-    done = ["mark", f"send t1 {size_bytes} B", "flush", "mark"]
-    return scenario(system, size_bytes, done, streams, **protocol)
+def arrived(system: int, size_bytes: int, streams: int = BUFFERS) -> Scenario:
+    """Return one block, until it is in the memory of the other PC: "the real end-to-end data rate".
+
+    The end of the sender says nothing: a write "is already finished as soon as its data are stored in the
+    transmit buffer".
+    """
+    programs = {"t0": ["mark", f"send t1 {size_bytes} B"], "t1": ["receive t0", "mark"]}
+    return scenario(system, size_bytes, programs, streams)
+
+
+def checked(system: int, size_bytes: int, streams: int = BUFFERS, **protocol: Any) -> Scenario:
+    """Return one block, until the software of its sender has checked it."""
+    programs = {"t0": ["mark", f"send t1 {size_bytes} B", "flush", "mark"]}
+    return scenario(system, size_bytes, programs, streams, **protocol)
 
 
 def repeated(system: int, size_bytes: int, streams: int = BUFFERS, **protocol: Any) -> Scenario:
     """Return block after block."""
     done = ["mark", f"repeat {blocks(size_bytes)}", f"send t1 {size_bytes} B", "end", "flush", "mark"]
-    return scenario(system, size_bytes, done, streams, **protocol)
+    return scenario(system, size_bytes, {"t0": done}, streams, **protocol)
 
 
 def blocks(size_bytes: int) -> int:

@@ -28,7 +28,7 @@ def findings(lab: Lab) -> Findings:
     took_us = lab.each(between_us, map(reads, sizes))
     fetched = [size / us for size, us in zip(sizes, took_us, strict=True)]
     began = {
-        "write": lab.each(between_us, [hosts.elapsed(1, size) for size in sizes]),
+        "write": lab.each(between_us, [hosts.arrived(1, size) for size in sizes]),
         "read": took_us,
     }
     write, read = (dict(zip(sizes, rates, strict=True)) for rates in (writes, fetched))
@@ -43,8 +43,8 @@ def findings(lab: Lab) -> Findings:
 
 def reads(size_bytes: int) -> Scenario:
     """Return a block read: its transactions go one after the other, because the processor waits for each."""
-    done = ["mark", f"read t1 {size_bytes} B", "mark"]
-    return hosts.scenario(1, size_bytes, done, streams=1)
+    programs = {"t0": ["mark", f"read t1 {size_bytes} B", "mark"]}
+    return hosts.scenario(1, size_bytes, programs, streams=1)
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:

@@ -27,8 +27,10 @@ def findings(lab: Lab) -> Findings:
     sizes = lab.effort.choose(hosts.BLOCKS, (8, 64, 128, 256, 512, 4096, 65536))
     rates = {count: hosts.throughputs(lab, 2, sizes, count) for count in STREAMS}
     checked = hosts.throughputs(lab, 2, sizes, 1, check_time=CHECK)
-    took = {count: _elapsed(lab, sizes, count) for count in STREAMS}
-    slow = _elapsed(lab, sizes, 1, check_time=CHECK)
+    took = {
+        count: lab.each(between_us, [hosts.arrived(2, size, count) for size in sizes]) for count in STREAMS
+    }
+    slow = lab.each(between_us, [hosts.checked(2, size, 1, check_time=CHECK) for size in sizes])
     found = Findings(
         rows=[*_streams(printed, sizes, rates), *_checks(printed, sizes, checked, took[1][0], slow[0])]
     )
@@ -36,10 +38,6 @@ def findings(lab: Lab) -> Findings:
         for figure, values, software in zip(FIGURES[count], (rates, took), (checked, slow), strict=True):
             found.series += _curves(figure, sizes, values[count], software if count == 1 else None)
     return found
-
-
-def _elapsed(lab: Lab, sizes: list[int], streams: int, **protocol: Any) -> list[float]:
-    return lab.each(between_us, [hosts.elapsed(2, size, streams, **protocol) for size in sizes])
 
 
 def _streams(
