@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean, median
 from typing import Any
 
 from ...published import Number, numbers
@@ -14,8 +15,6 @@ PLACES_OF_PORT = "port_requests_out"
 MESSAGE_BYTES = 4096
 """Message length of the send-receive program: the longest of the tables, since the paper does not print
 it."""
-NODES = {"kind": "sci-switch-16"}
-"""The paper does not say where the nodes of Tables 11 and 12 are attached; here each has its own port."""
 PORT = {"kind": "sci-switch-16", "terminals_per_ring": 4}
 PLACES = {
     **{name: f"t{number}" for number, name in enumerate("ABCD")},
@@ -27,6 +26,9 @@ PLACES = {
 }
 """Nodes of figure 3 on the switch of 16 ports: A to D on the port under test, I on another module. Terminals
 without a program are on the rings of E, F, G, H and I."""
+SENDERS = 6
+"""Senders to one node in Table 12. The paper does not say which nodes: here those of figure 3, each with the
+six that follow it in the alphabet."""
 STARVED = 1 / 3
 """A sender starves if it gets less than this fraction of the average."""
 AT_ONCE = 8
@@ -76,15 +78,25 @@ INTO, OUT_OF = ("E", "EF", "EFG", "EFGI", "FGI", "GI"), ("EFGH", "EFGI")
 
 
 def _cards(effort: Effort) -> dict[str, Scenario]:
-    """Return the runs of nodes alone: one sender with and without checks, one to four, six to one."""
-    names = [f"t{number}" for number in range(1, 7)]
-    programs = {
-        "sender-output-unchecked": {"t0": unchecked(["t1"])},
-        "sender-output": {"t0": checked(["t1"])},
-        "node-output": {"t0": unchecked(names[:4])},
-        "node-input": {name: checked(["t0"]) for name in names},
+    """Return the runs of one sender, alone with and without checks, and to four nodes."""
+    one, others = PLACES["E"], [PLACES[name] for name in "ABCD"]
+    done = {
+        "sender-output-unchecked": unchecked(others[:1]),
+        "sender-output": checked(others[:1]),
+        "node-output": unchecked(others),
     }
-    return {key: busy(key.replace("-", " "), NODES, done, effort) for key, done in programs.items()}
+    return {key: busy(key.replace("-", " "), PORT, {one: lines}, effort) for key, lines in done.items()}
+
+
+def _into_nodes(effort: Effort) -> list[Scenario]:
+    """Return a run for each node of figure 3, to which six others send."""
+    names = [*PLACES]
+    found = []
+    for at, target in enumerate(names):
+        senders = [names[(at + 1 + number) % len(names)] for number in range(SENDERS)]
+        programs = {PLACES[source]: checked([PLACES[target]]) for source in senders}
+        found.append(busy(f"into {target} from {''.join(senders)}", PORT, programs, effort))
+    return found
 
 
 def _ports(effort: Effort) -> dict[str, Scenario]:
@@ -99,7 +111,7 @@ def _ports(effort: Effort) -> dict[str, Scenario]:
 
 def scenarios(effort: Effort) -> list[Scenario]:
     """Return all runs."""
-    return [*_cards(effort).values(), *_ports(effort).values()]
+    return [*_cards(effort).values(), *_into_nodes(effort), *_ports(effort).values()]
 
 
 def findings(lab: Lab) -> Findings:
@@ -108,7 +120,7 @@ def findings(lab: Lab) -> Findings:
     cards, ports = _cards(lab.effort), _ports(lab.effort)
     measured = dict(zip([*cards, *ports], lab.measure([*cards.values(), *ports.values()]), strict=True))
     rows = [_predicted(printed[key], rate(measured[key])) for key in cards]
-    rows.append(_starving(printed["node-input-starving"], measured["node-input"]))
+    rows += _input(printed, lab.measure(_into_nodes(lab.effort)))
     for senders in INTO:
         rows += _table(printed, "table-15", "from", senders, into(senders), measured[f"table-15/{senders}"])
     for receivers in OUT_OF:
@@ -122,10 +134,17 @@ def rate(found: Measured) -> float:
     return found.accepted_mbytes_per_s * 1e6 / hosts.MB
 
 
-def _starving(number: Number, found: Measured) -> dict[str, Any]:
-    rates = list(found.source_mbytes_per_s.values())
-    starved = sum(one < STARVED * sum(rates) / len(rates) for one in rates)
-    return _predicted(number, float(starved), 0.0)
+def _input(printed: dict[str, Number], found: list[Measured]) -> list[dict[str, Any]]:
+    """Compare what a node takes in, and how many of its senders starve: the mean and the median of all."""
+    starved = [_starved(list(one.source_mbytes_per_s.values())) for one in found]
+    return [
+        _predicted(printed["node-input"], fmean(map(rate, found))),
+        _predicted(printed["node-input-starving"], float(median(starved)), 0.0),
+    ]
+
+
+def _starved(rates: list[float]) -> int:
+    return sum(one < STARVED * fmean(rates) for one in rates)
 
 
 def _table(
