@@ -384,6 +384,21 @@ def test_a_rank_of_two_streams_computes_and_communicates_at_a_time() -> None:
     assert step_ns(one_stream(mark, compute)) == pytest.approx(60_000 + communication)
 
 
+def test_a_shaper_limits_each_channel_by_itself() -> None:
+    """1 MB/s to each of two targets, whatever else a source sends: all it gets is a burst more."""
+
+    def received(targets: list[int], **more: str) -> list[int]:
+        pairs = {"kind": "out-farming", "size": "2 kB", "rounds": 0, "source": 0, "targets": targets}
+        run_for = {"duration": "20 ms", "warmup": "0 ns", "precision": 0}
+        host = {"packet": "100 B", "messages_at_once": 4, "shaper_rate": "1 MB/s", **more}
+        found = run(scenario(pairs, protocol=host, run=run_for, output={"flows": True}))
+        return found.hosts["bytes_received"].to_list()[1:3]
+
+    assert received([1]) == pytest.approx([20_000, 0], abs=2_000)
+    assert received([1, 2]) == pytest.approx([20_000, 20_000], abs=2_000)
+    assert received([1], shaper_burst="10 kB")[0] == pytest.approx(30_000, abs=2_000)
+
+
 @pytest.mark.parametrize(
     ("program", "count"),
     [

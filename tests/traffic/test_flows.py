@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import topology
+from fabriloom.bounds import bound
 from fabriloom.compile import compile
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare, run
@@ -68,6 +69,41 @@ def test_flows_of_a_file_as_columns(tmp_path: Path) -> None:
     for name in ("source_interval", "flow_interval", "flow_jitter"):
         assert twice[f"{name}_grains"] == pytest.approx(found[f"{name}_grains"] / 2)
     assert twice["flow_phase_grains"].tolist() == [-1, 1500, -1]
+
+
+def test_a_shaper_holds_back_its_flow_alone() -> None:
+    picture = {"source": 0, "target": 3, "length": "100 B", "period": "500 us", "phase": "0 us", "packets": 8}
+    command = {"source": 0, "target": 2, "length": "8 B", "period": "50 us", "phase": "7 us"}
+    shaped = {**picture, "shaper_rate": "20 Mbit/s", "shaper_burst": "300 B"}
+    found = scenario({"pattern": {"kind": "flows", "flows": [shaped, command]}}, run={"drain": True})
+    trace = run(found).trace.sort("started_ns")
+    mine = trace.filter(pl.col("length_bytes") == 100)
+    made, began = (mine[name].to_numpy() for name in ("created_ns", "started_ns"))
+    assert made.tolist() == [n * 500_000 for n in range(5) for _ in range(8)]
+    for first in range(0, len(made), 8):
+        # Three fit the bucket and follow at the rate of the link; then one every 40 us (100 B at 20 Mbit/s).
+        assert (began[first + 3 : first + 8] - made[first]).tolist() == [40_000 * n for n in range(1, 6)]
+    others = trace.filter(pl.col("length_bytes") == 8)
+    assert (others["started_ns"] - others["created_ns"]).to_numpy().max() < 26_000, (
+        "behind three packets at most"
+    )
+    with pytest.raises(ScenarioError, match="no bound for flows with a shaper"):
+        bound(found)
+
+
+@pytest.mark.parametrize(
+    ("shaper", "match"),
+    [
+        ({"shaper_burst": "64 B"}, "a burst without a rate"),
+        ({"shaper_rate": "1 Mbit/s", "shaper_burst": "63 B"}, "never passes a bucket of 63 B"),
+        ({"shaper_rate": "1 Mbit/s", "length": "0 B"}, "carry no payload"),
+        ({"shaper_rate": "1 bit/s", "shaper_burst": "1 GB"}, "the shaper of a flow is too long"),
+    ],
+)
+def test_shapers_that_shape_nothing(shaper: dict[str, Any], match: str) -> None:
+    flow = {"source": 0, "target": 3, "length": "64 B", "period": "500 us", **shaper}
+    with pytest.raises(ScenarioError, match=match):
+        compile(scenario({"pattern": {"kind": "flows", "flows": [flow]}}))
 
 
 def test_plain_numbers_have_their_unit_in_the_name(tmp_path: Path) -> None:

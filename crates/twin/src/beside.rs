@@ -11,11 +11,11 @@ impl Twin<'_> {
         let at = terminal as usize;
         if self.given[at].is_none() {
             self.given[at] = self.sources.next(self.fabric, at, self.now);
-            if let Some(later) = self.given[at].filter(|packet| packet.created > self.now) {
-                self.enter_turn(later.created);
+            if let Some(later) = self.given[at].filter(|packet| packet.dispatch > self.now) {
+                self.enter_turn(later.dispatch);
             }
         }
-        let Some(packet) = self.given[at].filter(|packet| packet.created <= self.now) else { return false };
+        let Some(packet) = self.given[at].filter(|packet| packet.dispatch <= self.now) else { return false };
         self.given[at] = None;
         self.yields[at] = false;
         let mark = mark::of(packet.mark, mark::SOURCE);
@@ -38,10 +38,14 @@ impl Twin<'_> {
         if !ended || std::mem::replace(&mut self.sources_ended, true) {
             return;
         }
-        self.sources.stop_after(self.now);
+        self.sources.stop_after(self.fabric, self.now);
         for terminal in 0..self.given.len() {
             if let Some(later) = self.given[terminal].take_if(|packet| packet.created > self.now) {
                 self.sources.take_back(self.fabric, &later);
+                self.given[terminal] = self.sources.next(self.fabric, terminal, self.now);
+                if let Some(packet) = self.given[terminal] {
+                    self.enter_turn(packet.dispatch);
+                }
             }
         }
     }

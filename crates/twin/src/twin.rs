@@ -1,6 +1,6 @@
 //! The state of a run, the event loop, the terminals, and the final results.
 
-use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE};
+use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE, arrival};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::terminal::program::mark;
@@ -223,7 +223,8 @@ impl<'a> Twin<'a> {
     }
 
     fn dispatch(&mut self, terminal: u32) {
-        if let Some(packet) = self.given[terminal as usize].take() {
+        let now = self.now;
+        if let Some(packet) = self.given[terminal as usize].take_if(|packet| packet.dispatch <= now) {
             self.put_on_link(terminal, packet);
         }
     }
@@ -378,7 +379,7 @@ impl<'a> Twin<'a> {
         let (events, packet_hops) = (self.events, self.packet_hops);
         let codes = self.codes.clone();
         let code_counts = self.links.iter().map(|link| link.code_counts).collect();
-        self.sources.stop_after(until);
+        self.sources.stop_after(self.fabric, until);
         self.drop_later(until);
         self.run_until(Time::MAX);
         let stopped = self.links.iter().any(|link| link.stopped_until == Time::MAX);
@@ -411,9 +412,14 @@ impl<'a> Twin<'a> {
         if let Some(ports) = &mut self.ports {
             ports.drop_later(until);
         }
-        for given in &mut self.given {
-            if given.is_some_and(|packet| packet.created > until) {
-                *given = None;
+        for terminal in 0..self.given.len() {
+            if self.given[terminal].take_if(|packet| packet.created > until).is_none() {
+                continue;
+            }
+            // A packet of another flow may have been made before, and wait for its tokens.
+            let waits = !self.fabric.flow_cost_grains.is_empty() && !self.fabric.has_sources_beside();
+            if waits && self.fabric.source_arrival[terminal] == arrival::FLOWS {
+                self.ask(terminal as u32);
             }
         }
     }

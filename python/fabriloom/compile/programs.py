@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -113,6 +114,7 @@ class Messages:
             "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
             "message_bit_error_rate": float(protocol["bit_error_rate"]),
             **_resends(protocol, tick_ps),
+            **_shaper(scenario, protocol, tick_ps),
         }
 
     def place_of(self, row: int) -> str:
@@ -203,6 +205,25 @@ def _resends(protocol: dict[str, Any], tick_ps: Ps) -> Arrays:
     names = ("resend_limit", "resend_backoff")
     counts = {f"message_{name}": protocol[name] if after else 0 for name in names}
     return {"message_resend_ticks": after // tick_ps, **counts}
+
+
+def _shaper(scenario: Scenario, protocol: dict[str, Any], tick_ps: Ps) -> Arrays:
+    """Return the token bucket of a channel. Raises ScenarioError if a packet never passes it."""
+    rate, burst = protocol["shaper_rate_bits_per_s"], protocol["shaper_burst_bytes"]
+    packet = protocol["packet_bytes"]
+    if rate is None:
+        if burst is not None:
+            message = "a burst without a rate shapes nothing"
+            raise scenario.error(message, ("protocol", "shaper_burst"), "give shaper_rate, too")
+        return {"message_shaper_byte_ticks": 0.0, "message_shaper_bytes": 0}
+    if burst is not None and burst < packet:
+        message = f"a packet of {format_bytes(packet)} never passes a bucket of {format_bytes(burst)}"
+        raise scenario.error(message, ("protocol", "shaper_burst"), f"write {format_bytes(packet)} or more")
+    byte_ticks = float(Fraction(8 * 10**12) / (Fraction(rate) * Fraction(tick_ps)))
+    if byte_ticks > _MOST_BYTE_TICKS:
+        message = "at this rate a byte takes too long to be simulated"
+        raise scenario.error(message, ("protocol", "shaper_rate"), "raise the rate")
+    return {"message_shaper_byte_ticks": byte_ticks, "message_shaper_bytes": burst or packet}
 
 
 def _path(parameter: str) -> tuple[str | int, ...]:

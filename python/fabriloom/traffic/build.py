@@ -181,6 +181,8 @@ def _empty(count: int) -> kinds.Columns:
         "flow_begin_grains": np.zeros(0),
         "flow_end_grains": np.zeros(0),
         "flow_count": np.zeros(0, np.uint64),
+        "flow_cost_grains": np.zeros(0),
+        "flow_room_grains": np.zeros(0),
         "flow_name": np.zeros(0, object),
         "flow_requirement_ps": np.zeros(0, np.int64),
     }

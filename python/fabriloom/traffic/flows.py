@@ -20,10 +20,11 @@ from fabriloom.traffic.requirements import required
 
 COLUMNS = (
     "source", "target", "length", "rate", "period", "phase", "jitter", "packets", "start", "stop", "count",
-    "name", "requirement",
+    "name", "requirement", "shaper_rate", "shaper_burst",
 )  # fmt: skip
 PLAIN = {
     "length": "length_bytes",
+    "shaper_burst": "shaper_burst_bytes",
     **{name: f"{name}_ns" for name in ("period", "phase", "jitter", "start", "stop", "requirement")},
 }
 """Columns of plain numbers, with the unit in their name, as in Parquet files."""
@@ -72,6 +73,10 @@ class Flow:
     """Empty if the flow has no name."""
     requirement_ps: int | None
     """The longest time allowed from creation to delivery."""
+    cost_ps: Fraction = Fraction(0)
+    """The time in which its token bucket gets the tokens of a packet; 0: it has none."""
+    room_ps: Fraction = Fraction(0)
+    """The time in which the bucket fills."""
 
 
 def flows(
@@ -99,7 +104,11 @@ def flows(
     kept = [flow for flow in found if sending[flow.source]]
     kept.sort(key=lambda flow: flow.source)
     _check_grains(kept, scale * technology.grain_ps)
-    return _columns(kept, targets, float(technology.grain_ps), float(scale), places(settings))
+    queue = places(settings)
+    if queue and any(flow.cost_ps for flow in kept):
+        message = "a source that refuses packets has no shaper: there they wait"
+        raise TrafficError(message, "source_queue", "remove source_queue, or the shapers of its flows")
+    return _columns(kept, targets, float(technology.grain_ps), float(scale), queue)
 
 
 def _columns(found: list[Flow], terminals: Targets, real_ps: float, scale: float, queue: int) -> Columns:
@@ -143,6 +152,16 @@ def _columns(found: list[Flow], terminals: Targets, real_ps: float, scale: float
         "flow_requirement_ps": np.array(
             [-1 if flow.requirement_ps is None else flow.requirement_ps for flow in found], np.int64
         ),
+        **_buckets(found, real_ps),
+    }
+
+
+def _buckets(found: list[Flow], grain_ps: float) -> Columns:
+    """Return the columns of token buckets, empty if no flow has one."""
+    shaped = found if any(flow.cost_ps for flow in found) else []
+    return {
+        "flow_cost_grains": np.array([float(flow.cost_ps) / grain_ps for flow in shaped]),
+        "flow_room_grains": np.array([float(flow.room_ps) / grain_ps for flow in shaped]),
     }
 
 
@@ -150,7 +169,7 @@ def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
     """Refuse intervals below a grain, and intervals that are too long for the engine."""
     for flow in found:
         times = (("period", flow.interval_ps), ("phase", flow.phase_ps), ("start", flow.start_ps))
-        for name, time_ps in (*times, ("stop", flow.stop_ps)):
+        for name, time_ps in (*times, ("stop", flow.stop_ps), ("shaper", flow.room_ps)):
             if time_ps is not None and Fraction(time_ps) / grain_ps > _MOST_GRAINS:
                 raise TrafficError(
                     f"the {name} of a flow is too long to be simulated", "pattern", "shorten it"
@@ -210,8 +229,24 @@ class _Maker:
             raise fail(error.message, "length", error.hint) from None
         ends = given["source"], given["target"]
         window = self._window(given, phase, fail)
-        asked = given["name"] or "", given["requirement"]
+        asked = given["name"] or "", given["requirement"], *self._bucket(given, length_bytes, fail)
         return Flow(*ends, length_bytes, arrival, interval, phase, jitter, packets, *window, *asked)
+
+    def _bucket(self, given: dict[str, Any], length_bytes: int, fail: Fail) -> tuple[Fraction, Fraction]:
+        """Return the times in which the token bucket gets the tokens of a packet, and fills."""
+        rate, burst_bytes = given["shaper_rate"], given["shaper_burst"]
+        if rate is None:
+            if burst_bytes is not None:
+                raise fail("a burst without a rate shapes nothing", "shaper_burst", "give shaper_rate, too")
+            return Fraction(0), Fraction(0)
+        cost_ps = _time_of(rate, length_bytes, "shaper_rate", fail)
+        if burst_bytes is None or not length_bytes:
+            return cost_ps, cost_ps
+        if burst_bytes < length_bytes:
+            size, packet = units.format_bytes(burst_bytes), units.format_bytes(length_bytes)
+            message = f"a packet of {packet} never passes a bucket of {size}"
+            raise fail(message, "shaper_burst", f"write {packet} or more")
+        return cost_ps, cost_ps * Fraction(burst_bytes, length_bytes)
 
     def _window(self, given: dict[str, Any], phase: int | None, fail: Fail) -> tuple[int, int | None, int]:
         """Return start, stop and number of packets."""
@@ -256,15 +291,20 @@ class _Maker:
         for name in ("phase", "jitter"):
             if given[name] is not None:
                 raise fail(f"{name} is of flows with a period", name, "give a period instead of the rate")
+        assert rate is not None
         if self.kind not in _ARRIVALS:
             message = f"flows with a rate are poisson, constant or together, not {self.kind}"
             raise TrafficError(message, "arrivals", 'write arrivals = "poisson", or give periods')
-        amount, of_packets = units.parse_offered_rate(rate)
-        if not of_packets and not length_bytes:
-            raise fail("packets of 0 B carry no payload", "rate", "write a rate such as 1000 packets/s")
-        a_packet = 1000 if of_packets else 8 * length_bytes
         arrival, phase = _ARRIVALS[self.kind]
-        return arrival, phase, Fraction(packets * a_packet * _PS_PER_S, amount)
+        return arrival, phase, packets * _time_of(rate, length_bytes, "rate", fail)
+
+
+def _time_of(rate: str, length_bytes: int, name: str, fail: Fail) -> Fraction:
+    """Return the time from one packet to the next at a rate, in ps."""
+    amount, of_packets = units.parse_offered_rate(rate)
+    if not of_packets and not length_bytes:
+        raise fail("packets of 0 B carry no payload", name, "write a rate such as 1000 packets/s")
+    return Fraction((1000 if of_packets else 8 * length_bytes) * _PS_PER_S, amount)
 
 
 def _of_list(maker: _Maker, given: list[dict[str, Any]]) -> list[Flow]:
@@ -317,13 +357,13 @@ def _of_file(maker: _Maker, path: str) -> list[Flow]:
 
 def _values(table: tables.Table, column: str, name: str) -> list[Any]:
     """Return a column as whole ps, bytes or packets, rates as text; None for empty cells."""
-    if name == "rate":
+    if name in ("rate", "shaper_rate"):
         table.convert(column, lambda text: units.parse_offered_rate(text)[0] % 2 if text else 0)
         return [text.strip() or None for text in table.frame.get_column(column).to_list()]
     if name == "name":
         return [text.strip() or None for text in table.frame.get_column(column).to_list()]
     unit = "B" if column.endswith("_bytes") else "ns" if column.endswith("_ns") else None
-    parse = units.parse_bytes if name == "length" else units.parse_time_ps
+    parse = units.parse_bytes if name in ("length", "shaper_burst") else units.parse_time_ps
 
     def convert(text: str) -> int:
         text = text.strip()
@@ -331,7 +371,9 @@ def _values(table: tables.Table, column: str, name: str) -> list[Any]:
             return -1
         if name in ("packets", "count"):
             return _packets(text)
-        return parse(f"{text} {unit}" if unit else text, positive=name in ("period", "requirement"))
+        return parse(
+            f"{text} {unit}" if unit else text, positive=name in ("period", "requirement", "shaper_burst")
+        )
 
     return [None if value < 0 else value for value in table.convert(column, convert).tolist()]
 

@@ -82,7 +82,6 @@ columns! {
         interrupt_hold_ticks: u64,
         /// Ticks by which a code may be ready for the wires of a switch earlier than `switch_code_ticks` says.
         code_jitter_ticks: u32,
-
         /// Ring networks: bytes of a symbol. All scalars below are 0 in networks without rings.
         ring_symbol_bytes: u32,
         /// Bytes of a request without data.
@@ -156,6 +155,10 @@ columns! {
         message_ack_at_head: u8,
         /// 1: the program's own processor fills packets, over the host's bus; 0: another one does, in parallel.
         message_programmed: u8,
+        /// Time in which the tokens of a byte flow into the token bucket of a channel; 0: there are none.
+        message_shaper_byte_ticks: f64,
+        /// Bytes whose tokens it holds, at least a packet.
+        message_shaper_bytes: u32,
         /// Bytes of a packet that are filled ahead, while it waits for one of `message_packets_at_once`.
         message_ahead_bytes: u32,
         /// The host's time to send a message.
@@ -253,7 +256,6 @@ columns! {
         link_deletes_header: u8,
         /// Per link (or empty): 1 if it deletes an address character; a packet has one for each such link of its path.
         link_deletes_address: u8,
-
         /// Per group: its switch.
         group_switch: u32,
         /// Per group and one more: start of its links in `group_links`.
@@ -266,7 +268,6 @@ columns! {
         distribution_start: u32,
         /// Ports of all distributions.
         distribution_port: u32,
-
         /// Switch by column: group number * 2 + (1 if the front header is deleted on output), [`NONE`] or [`OWN`].
         route: u32,
         /// Per class (or empty: each has one): its column of `route`. Not with `table_ticks`.
@@ -311,14 +312,12 @@ columns! {
         fault_up_ticks: u64,
         /// Per fault: one of [`fault_kind`].
         fault_kind: u8,
-
         /// Per replacement of the routing tables, in ascending order: its tick. Not with `output_queues`.
         table_ticks: u64,
         /// Per replacement: 0 for `route`, otherwise the number of the table in `table_route`, from 1.
         table_number: u32,
         /// Tables that replace `route`, one after the other, each with as many rows.
         table_route: u32,
-
         /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire.
         link_code_ticks: u32,
         /// Per link (or empty): ticks from its start on the wire until its arrival at the target.
@@ -384,7 +383,6 @@ columns! {
         list_at_grains: u64,
         /// Per terminal: 1 if its list repeats.
         list_repeat: u8,
-
         /// Per terminal and one more: start of its flows in `flow_target` (or all empty).
         flow_start: u32,
         /// Per flow: its destination.
@@ -407,7 +405,10 @@ columns! {
         flow_end_grains: f64,
         /// Per flow: number of packets in all; 0: without a limit.
         flow_count: u64,
-
+        /// Per flow (or empty): the time in which its token bucket gets the tokens of a packet; 0: it has none.
+        flow_cost_grains: f64,
+        /// Per flow (or empty): the time in which its token bucket fills, at least that.
+        flow_room_grains: f64,
         /// Ring networks (or empty), per link: the next station, by its link. Columns of switches and routes are empty then.
         station_next: u32,
         /// Per station: its ring.

@@ -107,7 +107,7 @@ impl Run {
         let terminals = fabric.terminals as usize;
         let mut sources = Sources::new(fabric);
         if options.drain {
-            sources.stop_after(options.until);
+            sources.stop_after(fabric, options.until);
         }
         let mut programs = fabric.has_programs().then(|| Box::new(Programs::new(fabric, options.messages)));
         if let Some(programs) = programs.as_mut().filter(|_| options.drain) {
@@ -405,7 +405,7 @@ impl Run {
         while let Some(packet) = self.sources.next(network.fabric(), at, self.now) {
             if packet.dispatch > self.now {
                 self.pending[at] = Some(packet);
-                if packet.dispatch <= self.options.until {
+                if packet.created <= self.options.until {
                     network.schedule_source(terminal, packet.dispatch);
                 }
                 return;

@@ -3,7 +3,7 @@
 //! Every source draws from its own stream, per packet in this order: interval, destination, length, intermediate
 //! switch.
 
-use super::flow::Flows;
+use super::flow::{Flows, Made};
 use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::Stream;
@@ -37,11 +37,13 @@ pub(super) struct Drawing {
     /// Remaining packets of the current burst, or the position in the list.
     position: u64,
     flows: Flows,
+    /// No packets of flows are created after this tick.
+    pub last: Time,
 }
 
 impl Drawing {
     pub fn new(stream: Stream) -> Self {
-        Self { stream, clock: 0.0, position: 0, flows: Flows::default() }
+        Self { stream, clock: 0.0, position: 0, flows: Flows::default(), last: Time::MAX }
     }
 
     /// Returns the first arrival of an open source, if any.
@@ -116,10 +118,18 @@ impl Drawing {
     }
 
     fn of_flow(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
-        let (created, row) = self.flows.next(fabric, &mut self.stream)?;
-        let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
-        let via = self.via(fabric, terminal);
-        Some(Packet { created, dispatch: created, target, length, via, mark: row as u32, number: 0 })
+        loop {
+            let Made { created, ready: dispatch, row } = self.flows.next(fabric, &mut self.stream)?;
+            let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
+            let via = self.via(fabric, terminal);
+            if created <= self.last {
+                return Some(Packet { created, dispatch, target, length, via, mark: row as u32, number: 0 });
+            }
+            // Drawn as if it were created, so that the packets behind it are the same.
+            if !self.flows.has_until(self.last) {
+                return None;
+            }
+        }
     }
 
     /// Advances the clock over equal arrivals, to at least two before the last one up to `now`; returns their number.

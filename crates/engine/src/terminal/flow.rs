@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::bucket::Bucket;
 use super::draw::at_grain;
 use crate::fabric::{Fabric, arrival};
 use crate::kernel::Time;
@@ -13,11 +14,20 @@ use crate::kernel::random::Stream;
 /// The flows of one terminal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
-    /// The next packets of each flow, by its row in the columns.
+    /// When the next packet of each flow may leave, and the flow's row in the columns.
     next: BinaryHeap<Reverse<(Time, u32)>>,
     /// Row of the first flow.
     first: usize,
     states: Vec<Flow>,
+}
+
+/// A packet of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Made {
+    pub created: Time,
+    /// When it may leave.
+    pub ready: Time,
+    pub row: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +40,9 @@ struct Flow {
     left: u32,
     /// Packets that the flow has not planned yet.
     still: u64,
+    /// When those at the next time are created.
+    created: Time,
+    bucket: Bucket,
 }
 
 impl Flows {
@@ -49,23 +62,45 @@ impl Flows {
                 0 => u64::MAX,
                 count => count,
             };
-            flows.states.push(Flow { clock, moments: 0.0, left: 0, still });
+            let bucket = Bucket::default();
+            flows.states.push(Flow { clock, moments: 0.0, left: 0, still, created: 0, bucket });
             flows.plan(fabric, row, stream);
         }
         flows
     }
 
-    /// Returns tick and row of the next packet.
-    pub(super) fn next(&mut self, fabric: &Fabric, stream: &mut Stream) -> Option<(Time, usize)> {
-        let &Reverse((tick, row)) = self.next.peek()?;
+    /// Whether a packet created up to this tick has not left.
+    pub(super) fn has_until(&self, last: Time) -> bool {
+        self.states.iter().any(|flow| flow.left > 0 && flow.created <= last)
+    }
+
+    /// Returns the packet that may leave next.
+    pub(super) fn next(&mut self, fabric: &Fabric, stream: &mut Stream) -> Option<Made> {
+        let &Reverse((ready, row)) = self.next.peek()?;
         let row = row as usize;
         let state = &mut self.states[row - self.first];
+        let created = state.created;
         state.left -= 1;
+        let shaper = shaper(fabric, row);
+        if let Some((cost, _)) = shaper {
+            state.bucket.pass(grain(fabric, ready), cost);
+        }
         if state.left == 0 {
             self.next.pop();
             self.plan(fabric, row, stream);
+        } else if shaper.is_some() {
+            self.next.pop();
+            self.await_tokens(fabric, row);
         }
-        Some((tick, row))
+        Some(Made { created, ready, row })
+    }
+
+    /// Queues the next packet of a flow for when its bucket has its tokens.
+    fn await_tokens(&mut self, fabric: &Fabric, row: usize) {
+        let Flow { created, bucket, .. } = self.states[row - self.first];
+        let opens = shaper(fabric, row).map_or(0, |(cost, room)| bucket.opens(cost, room));
+        let ready = created.max(opens.saturating_mul(fabric.grain_ticks as Time));
+        self.next.push(Reverse((ready, row as u32)));
     }
 
     /// Draws the next time of a flow, unless the flow is over.
@@ -87,11 +122,27 @@ impl Flows {
         if end >= 0.0 && moment >= end {
             return;
         }
+        state.created = at_grain(fabric, moment);
         state.moments += 1.0;
         state.left = u64::from(fabric.flow_packets[row]).min(state.still) as u32;
         state.still -= u64::from(state.left);
-        self.next.push(Reverse((at_grain(fabric, moment), row as u32)));
+        self.await_tokens(fabric, row);
     }
+}
+
+/// Whether flows of a fabric have token buckets.
+pub(super) fn are_shaped(fabric: &Fabric) -> bool {
+    !fabric.flow_cost_grains.is_empty()
+}
+
+/// Returns the grains in which the tokens of one packet of a flow flow in, and those in which its bucket fills.
+fn shaper(fabric: &Fabric, row: usize) -> Option<(f64, f64)> {
+    let cost = fabric.flow_cost_grains.get(row).copied().filter(|&cost| cost > 0.0)?;
+    Some((cost, fabric.flow_room_grains[row]))
+}
+
+fn grain(fabric: &Fabric, tick: Time) -> Time {
+    tick / fabric.grain_ticks as Time
 }
 
 fn rows(fabric: &Fabric, terminal: usize) -> Range<usize> {
@@ -125,7 +176,7 @@ mod tests {
     fn packets(fabric: &Fabric, count: usize) -> Vec<(Time, usize)> {
         let stream = &mut streams(1, Family::Source, 1)[0];
         let mut flows = Flows::new(fabric, 0, stream);
-        (0..count).map_while(|_| flows.next(fabric, stream)).collect()
+        (0..count).map_while(|_| flows.next(fabric, stream)).map(|made| (made.ready, made.row)).collect()
     }
 
     #[test]
@@ -152,6 +203,27 @@ mod tests {
             assert!(ticks.iter().all(|&(tick, _)| (500..1525).contains(&tick)));
             assert!((70..131).contains(&ticks.len()), "{}", ticks.len());
         }
+    }
+
+    /// Three packets of 20 grains at 1, 21, …, of a bucket that holds two and gets one every 15 grains.
+    #[test]
+    fn a_bucket_delays_what_exceeds_it_and_nothing_else() {
+        let mut fabric = fabric(0.0);
+        (fabric.flow_cost_grains, fabric.flow_room_grains) = (vec![0.0, 5.0], vec![0.0, 10.0]);
+        let found = packets(&fabric, 12);
+        let of_second: Vec<Time> = found.iter().filter(|one| one.1 == 1).map(|one| one.0).collect();
+        assert_eq!(of_second, [1, 1, 6, 21, 21, 26, 41, 41]);
+        assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
+        fabric.flow_cost_grains[1] = 15.0;
+        (fabric.flow_room_grains[1], fabric.flow_count[1]) = (30.0, 6);
+        let stream = &mut streams(1, Family::Source, 1)[0];
+        let mut flows = Flows::new(&fabric, 0, stream);
+        let mut second = Vec::new();
+        while flows.has_until(30) {
+            let made = flows.next(&fabric, stream).expect("one is left");
+            second.extend((made.row == 1).then_some((made.created, made.ready)));
+        }
+        assert_eq!(second, [(1, 1), (1, 1), (1, 16), (21, 31), (21, 46), (21, 61)]);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | open and closed sources | `docs/background/sources.md` | [`source`]: `next`, `open`; [`draw`]: `closed` |
 //! | when an open source makes packets | the same | [`draw`]: `arrival`, `interval` |
 //! | flows | the same | [`flow`]: `next`, `plan` |
+//! | token buckets | the same | [`bucket`]: `opens`, `pass` |
 //! | draws | the same | [`draw`]: `packet` |
 //! | which port, by traffic class | `docs/background/ports.md` | [`ways`]: `choose`, `class`, `other_end` |
 //! | sources with several ports | the same | [`ports`]: `take_in`, `serve`, `closed` |
@@ -23,6 +24,7 @@
 //! | [`source`] | packets that wait at sources, and those that were refused | `next` by `run`; `take_arrival` and `refuse` by [`ports`]; `catch_up` by `run` |
 //! | [`draw`] | the random draws of one source | [`source`] |
 //! | [`flow`] | flows of one source, merged by tick | [`draw`] |
+//! | [`bucket`] | token buckets, of flows and of the channels and ports of programs | who holds one |
 //! | [`ways`] | where ports lead, which are known to be down, and the choice among them: no state | |
 //! | [`ports`] | terminals with several ports: their queues, and which port gets a packet | `ask`, `next`, `took`, `wake` and `catch_up` by `run` |
 //! | [`program`] | programs, messages, protocol and host | by its own map |
@@ -34,6 +36,7 @@
 //! * An open source needs no events: its arrivals are drawn as far as somebody asks.
 //! * Terminals with one port do not use [`ports`].
 
+mod bucket;
 mod draw;
 mod flow;
 mod ports;

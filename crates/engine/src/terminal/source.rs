@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use super::draw::{Drawing, Packet};
+use super::flow::are_shaped;
 use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, streams};
@@ -64,8 +65,18 @@ impl Sources {
     }
 
     /// Creates no packets after this tick. Earlier packets are still handed out.
-    pub fn stop_after(&mut self, last: Time) {
+    pub fn stop_after(&mut self, fabric: &Fabric, last: Time) {
         self.last = last;
+        if !are_shaped(fabric) {
+            return;
+        }
+        // A packet of one flow may wait for its tokens until after a later one of another.
+        for (terminal, source) in self.sources.iter_mut().enumerate() {
+            source.drawing.last = last;
+            if source.ahead.is_some_and(|packet| packet.created > last) {
+                source.ahead = source.drawing.arrival(fabric, terminal);
+            }
+        }
     }
 
     /// Returns the next packet of a terminal whose link is free from `free_at` on, if any.
@@ -114,7 +125,7 @@ impl Sources {
                 packet
             }
         };
-        packet.dispatch = packet.created.max(free_at);
+        packet.dispatch = packet.dispatch.max(free_at);
         Some(packet)
     }
 
@@ -164,6 +175,7 @@ impl Sources {
     /// not count, the others wait. This draws the arrivals up to `now`, so call it on a copy during a run.
     pub fn totals(&mut self, fabric: &Fabric, now: Time, handed_out: &[Packet]) -> Totals {
         let until = now.min(self.last);
+        self.stop_after(fabric, until);
         for terminal in 0..self.sources.len() {
             if Self::is_open(fabric, terminal) {
                 match fabric.source_queue[terminal] {
@@ -191,6 +203,7 @@ impl Sources {
     /// Like [`Sources::totals`], call it on a copy.
     pub fn waiting(&mut self, fabric: &Fabric, now: Time) -> Vec<(u32, Time)> {
         let (until, mut found) = (now.min(self.last), Vec::new());
+        self.stop_after(fabric, until);
         for terminal in (0..self.sources.len()).filter(|&terminal| Self::is_open(fabric, terminal)) {
             let limited = fabric.source_queue[terminal] != 0;
             if limited {
@@ -245,9 +258,11 @@ impl Sources {
         }
     }
 
-    /// Returns when an open source creates its next packet, if it does; for terminals that queue packets themselves.
+    /// Returns when the next packet of an open source may leave, if it has one; for terminals that queue packets
+    /// themselves.
     pub fn next_arrival(&self, terminal: usize) -> Option<Time> {
-        self.sources[terminal].ahead.map(|packet| packet.created).filter(|&created| created <= self.last)
+        let next = self.sources[terminal].ahead.filter(|packet| packet.created <= self.last);
+        next.map(|packet| packet.dispatch)
     }
 
     /// Takes that packet.

@@ -259,7 +259,7 @@ impl<'a> Rings<'a> {
 
     /// Creates no packets after this tick.
     pub(crate) fn stop_sources(&mut self, last: Time) {
-        self.sources.stop_after(last);
+        self.sources.stop_after(self.fabric, last);
         for terminal in &mut self.terminals {
             terminal.given = terminal.given.filter(|packet| packet.created <= last);
         }

@@ -3,7 +3,7 @@
 use crate::scenarios::agree::{Seen, simulate, store};
 use crate::scenarios::faults::with_ring_faults;
 use crate::scenarios::lanes::with_lanes;
-use crate::scenarios::programs::{random_programs, random_programs_beside};
+use crate::scenarios::programs::{random_programs, random_programs_beside, with_shapers};
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
@@ -12,7 +12,10 @@ use fabriloom_engine::fabric::acknowledge;
 fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
     let mut seen = Seen::default();
     for seed in seeds {
-        let fabric = random_programs(&random_fabric(seed), seed);
+        let mut fabric = random_programs(&random_fabric(seed), seed);
+        if seed % 5 == 3 {
+            fabric = with_shapers(&fabric, seed);
+        }
         seen.compare(seed, &fabric, time_for(&fabric, packets));
     }
     seen
@@ -87,7 +90,10 @@ fn programs_on_rings_agree() {
         if fabric.terminals < 2 {
             continue;
         }
-        let fabric = random_programs(&fabric, seed);
+        let mut fabric = random_programs(&fabric, seed);
+        if seed % 5 == 3 {
+            fabric = with_shapers(&fabric, seed);
+        }
         seen.compare(seed, &fabric, ring_time_for(&fabric, 40));
     }
     assert!(seen.messages > 2_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");

@@ -10,6 +10,7 @@ from fabriloom.scenario.fields import (
     FileName,
     OfferedRate,
     PayloadBytes,
+    PositiveBytes,
     PositiveTimePs,
     Section,
     Sha256,
@@ -59,6 +60,14 @@ class Flow(Section):
         "Longest time that a packet may take from its creation at the source to its delivery; "
         "a run, fabriloom bound and the report check it",
         None,
+    )
+    shaper_rate: OfferedRate | None = setting(
+        "Token bucket: rate of its tokens, as a rate. Packets that find too few wait at the source; without "
+        "a shaper, they do not",
+        None,
+    )
+    shaper_burst_bytes: PositiveBytes | None = setting(
+        "Token bucket: tokens that it holds, at least a packet; one packet if not given", None
     )
 
 

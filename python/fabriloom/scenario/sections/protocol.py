@@ -6,7 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import Bytes, FileName, MessageBytes, PositiveBytes, Section, TimePs, setting
+from fabriloom.scenario.fields import (
+    ByteRateBitsPerS,
+    Bytes,
+    FileName,
+    MessageBytes,
+    PositiveBytes,
+    Section,
+    TimePs,
+    setting,
+)
 
 Window = Annotated[int, Field(ge=0, le=2**31)]
 
@@ -102,6 +111,14 @@ class Protocol(Section):
         "packet itself is not delayed",
         None,
     )
+    shaper_rate_bits_per_s: ByteRateBitsPerS | None = setting(
+        "Token bucket of each channel: rate of its tokens, one for each byte of a packet. Without a shaper, "
+        "packets do not wait for any",
+        None,
+    )
+    shaper_burst_bytes: PositiveBytes | None = setting(
+        "Token bucket of each channel: tokens that it holds, at least a packet; one packet if not given", None
+    )
     receive_gap_time_ps: TimePs | None = setting(
         "Least time from one packet accepted by a terminal to the next: acknowledgements of "
         "packets that arrive sooner wait; their data do not",
@@ -161,4 +178,12 @@ class Protocol(Section):
 
     def overrides(self) -> dict[str, Any]:
         """Return the settings that differ from the preset, by their names with units."""
-        return self.model_dump(exclude={"preset", "transaction", "by_size", "preset_file"}, exclude_none=True)
+        beside = {
+            "preset",
+            "transaction",
+            "by_size",
+            "preset_file",
+            "shaper_rate_bits_per_s",
+            "shaper_burst_bytes",
+        }
+        return self.model_dump(exclude=beside, exclude_none=True)

@@ -139,6 +139,12 @@ fn shapes(f: &Fabric) -> Shapes {
         ("flow_begin_grains", f.flow_begin_grains.len(), f.flow_target.len()),
         ("flow_end_grains", f.flow_end_grains.len(), f.flow_target.len()),
         ("flow_count", f.flow_count.len(), f.flow_target.len()),
+        (
+            "flow_cost_grains",
+            f.flow_cost_grains.len(),
+            optional(f.flow_cost_grains.len(), f.flow_target.len()),
+        ),
+        ("flow_room_grains", f.flow_room_grains.len(), f.flow_cost_grains.len()),
     ]
 }
 

@@ -87,6 +87,14 @@ fn beside(f: &Fabric, terminal: usize) -> Checked {
     }
 }
 
+fn shaper(f: &Fabric) -> Checked {
+    let longest = f.message_packet_bytes.max(f.message_small_packet_bytes);
+    if f.message_shaper_byte_ticks > 0.0 && f.message_shaper_bytes < longest {
+        return fail("message_shaper_bytes", 0, f.message_shaper_bytes, "at least the bytes of a packet");
+    }
+    Ok(())
+}
+
 fn protocol(f: &Fabric) -> Checked {
     let longest = [
         ("message_packet_bytes", f.message_packet_bytes, 1),
@@ -114,13 +122,16 @@ fn protocol(f: &Fabric) -> Checked {
             return fail(name, 0, value, "a duration, at most 2^50 ticks");
         }
     }
-    for (name, value) in
-        [("message_byte_ticks", f.message_byte_ticks), ("message_bus_byte_ticks", f.message_bus_byte_ticks)]
-    {
+    for (name, value) in [
+        ("message_byte_ticks", f.message_byte_ticks),
+        ("message_bus_byte_ticks", f.message_bus_byte_ticks),
+        ("message_shaper_byte_ticks", f.message_shaper_byte_ticks),
+    ] {
         if !(0.0..=1e9).contains(&value) {
             return fail(name, 0, value, "from 0 to 10^9 ticks");
         }
     }
+    shaper(f)?;
     if !(0.0..=0.01).contains(&f.message_bit_error_rate) {
         return fail("message_bit_error_rate", 0, f.message_bit_error_rate, "a probability, at most 0.01");
     }

@@ -81,6 +81,14 @@ fn flow(f: &Fabric, row: usize) -> Checked {
             return fail(name, row, column[row], "a number of grains");
         }
     }
+    if let Some(&cost) = f.flow_cost_grains.get(row) {
+        if !number(cost, 0.0) {
+            return fail("flow_cost_grains", row, cost, "a number of grains");
+        }
+        if !number(f.flow_room_grains[row], cost) {
+            return fail("flow_room_grains", row, f.flow_room_grains[row], "at least flow_cost_grains");
+        }
+    }
     between("flow_packets", &f.flow_packets[row..=row], 1, 1 << 24, "from 1 to 2^24")
 }
 
@@ -110,6 +118,9 @@ fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
         }
         arrival::FLOWS if f.flow_start.is_empty() => {
             fail("flow_start", terminal, "nothing", "given for a source with flows")
+        }
+        arrival::FLOWS if !f.flow_cost_grains.is_empty() && f.source_queue[terminal] != 0 => {
+            fail("source_queue", terminal, f.source_queue[terminal], "0 for flows with token buckets")
         }
         arrival::TIMED => timed(f, terminal),
         _ => Ok(()),

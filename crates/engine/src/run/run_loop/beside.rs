@@ -106,8 +106,8 @@ impl Run {
         }
         let packet = self.pending[at]?;
         let beside = self.beside.as_mut()?;
-        if packet.created > self.now {
-            beside.wakes.insert((packet.created, terminal));
+        if packet.dispatch > self.now {
+            beside.wakes.insert((packet.dispatch, terminal));
             return None;
         }
         self.pending[at] = None;
@@ -131,11 +131,16 @@ impl Run {
         }
         beside.over = true;
         beside.wakes.clear();
-        self.sources.stop_after(self.now);
-        for packet in &mut self.pending {
+        let fabric = network.fabric();
+        self.sources.stop_after(fabric, self.now);
+        for (terminal, packet) in self.pending.iter_mut().enumerate() {
             if let Some(later) = packet.take_if(|packet| packet.created > self.now) {
-                self.sources.take_back(network.fabric(), &later);
+                self.sources.take_back(fabric, &later);
+                *packet = self.sources.next(fabric, terminal, self.now);
             }
+            // Some wait for their tokens.
+            let waits = packet.filter(|packet| packet.dispatch > self.now);
+            beside.wakes.extend(waits.map(|packet| (packet.dispatch, terminal as u32)));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::NO;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
+use crate::terminal::bucket::Bucket;
 
 /// Packets of one number, one after the other, that are ready for the link.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +32,8 @@ pub(super) struct Interface {
     pub filling: u32,
     /// Its bytes.
     pub filling_bytes: u32,
-    /// When the next packet may begin.
-    pub begins: Time,
+    /// The gaps between the beginnings of packets.
+    pub pace: Bucket,
     /// Whether a timer is set for it.
     pub gap_timed: bool,
     /// When the next packet may be taken in for acknowledgement.
@@ -63,7 +64,7 @@ impl Interface {
             on_way: 0,
             filling: NO,
             filling_bytes: 0,
-            begins: 0,
+            pace: Bucket::default(),
             gap_timed: false,
             takes_in: 0,
             kept_back: None,

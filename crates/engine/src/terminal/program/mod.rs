@@ -17,6 +17,7 @@
 //! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
 //! | division into packets | [`message`]: `packets`, `bytes` |
 //! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `fill`, `begin_packet` |
+//! | shapers | [`shape`]: `awaits_tokens`, `take_tokens` |
 //! | host's bus | [`bus`]: `use_bus`, `transferred` |
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
 //! | check of a message | [`send`]: `checked` |
@@ -36,6 +37,7 @@
 //! | [`process`] | the streams of a terminal, operation by operation | `Process`; `Host`: `unended`, `slots`; `barrier`; `Done::ended` |
 //! | [`order`] | operations that wait for others, not for the one before | `Process`: `at`, `doing`, `last`; `Host::order` |
 //! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
+//! | [`shape`] | token buckets of channels | `Tokens` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
 //! | [`bus`] | the host's bus: one transfer at a time | `Bus`; `off_bus` |
@@ -68,6 +70,7 @@ mod receive;
 mod resend;
 mod send;
 mod settings;
+mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -92,6 +95,7 @@ use message::{Channel, Message, Part};
 use process::{Barrier, Doing, Operation, Process};
 use receive::Note;
 use settings::Settings;
+use shape::Tokens;
 
 /// Timers of a port, or of a terminal, which uses its first port. A timer's number in the wheel is 8 times the port
 /// plus this, which is the order within a tick.
@@ -154,6 +158,7 @@ pub struct Programs {
     notes: Slab<Note>,
     /// Packets with numbers of their own, if there are any.
     flights: Option<Box<Flights>>,
+    tokens: Tokens,
     /// When answers are given up, and by which terminals.
     deadlines: BTreeSet<(Time, u32)>,
     barrier: Barrier,
@@ -202,6 +207,7 @@ impl Programs {
             pairs: HashMap::default(),
             notes: Slab::default(),
             flights: Flights::new(fabric),
+            tokens: Tokens::default(),
             deadlines: BTreeSet::new(),
             barrier: Barrier::new(&processes),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
@@ -239,7 +245,7 @@ impl Programs {
     pub fn next(&self) -> Option<Time> {
         let clock = self.flights.as_ref().and_then(|flights| flights.next());
         let deadline = self.deadlines.first().map(|&(time, _)| time);
-        [self.wheel.peek(), clock, deadline].into_iter().flatten().min()
+        [self.wheel.peek(), clock, deadline, self.tokens.next()].into_iter().flatten().min()
     }
 
     /// Reports that the link of a port takes a packet; it does so until `send` says otherwise.
@@ -336,7 +342,7 @@ impl Programs {
         }
         news.clear();
         self.news = news;
-        let timers = self.timers() + self.clocks() + self.without_answer();
+        let timers = self.timers() + self.clocks() + self.tokens_came() + self.without_answer();
         while !self.touched.is_empty() {
             self.go_on(send);
         }

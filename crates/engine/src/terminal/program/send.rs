@@ -124,7 +124,7 @@ impl Programs {
     }
 
     /// Adds a channel to those that may begin a packet, if it may.
-    fn list(&mut self, number: u32) {
+    pub(super) fn list(&mut self, number: u32) {
         let channel = &self.channels[number];
         if !channel.placed || channel.listed || channel.first == NO {
             return;
@@ -132,6 +132,9 @@ impl Programs {
         if self.parts[channel.first].left > 0 && allows(self.settings.packets_per_channel, channel.on_way) {
             let source = channel.source;
             self.channels[number].listed = true;
+            if self.awaits_tokens(number) {
+                return;
+            }
             self.interfaces[source as usize].able.push(&mut self.channels, number);
         }
     }
@@ -143,7 +146,7 @@ impl Programs {
             if interface.filling != NO || interface.able.is_empty() {
                 return;
             }
-            if interface.begins > self.now {
+            if interface.pace.opens(0.0, 0.0) > self.now {
                 return self.await_gap(port);
             }
             if !allows(self.settings.packets_at_once, interface.on_way) {
@@ -156,7 +159,8 @@ impl Programs {
             let (message, which) = self.begin_packet(number);
             let packet = self.number(message, number, which);
             let Message { bytes: whole, read, .. } = self.messages[message];
-            self.interfaces[port as usize].begins = self.now + self.settings.send_gap(whole);
+            let gap = self.settings.send_gap(whole) as f64;
+            self.interfaces[port as usize].pace.pass(self.now, gap);
             let moved = if read { 0 } else { self.settings.cut.bytes(whole, which) };
             let ticks = self.settings.fill_after(whole, moved, waited);
             self.start_filling(port, packet, moved, ticks);
@@ -166,7 +170,7 @@ impl Programs {
     /// Schedules a port for when it may begin a packet again.
     fn await_gap(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
-        let ticks = interface.begins - self.now;
+        let ticks = interface.pace.opens(0.0, 0.0) - self.now;
         if !std::mem::replace(&mut interface.gap_timed, true) {
             self.schedule_port(port, timer::GAP, ticks);
         }
@@ -223,6 +227,8 @@ impl Programs {
         message.begun += 1;
         channel.on_way += 1;
         channel.listed = false;
+        self.take_tokens(number, at, which);
+        let channel = &mut self.channels[number];
         if left == 0 && self.settings.overlaps {
             channel.first = next;
             self.parts.remove(first);

@@ -28,6 +28,15 @@ impl Pace {
     }
 }
 
+/// The token buckets of channels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shaper {
+    /// Ticks in which the tokens of a byte flow in.
+    pub per_byte: f64,
+    /// Ticks in which a bucket fills.
+    pub room: f64,
+}
+
 /// The host's times for messages of one size.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
@@ -71,6 +80,7 @@ pub(super) struct Settings {
     pub bus: Pace,
     pub rings: bool,
     send_gap: Time,
+    pub shaper: Option<Shaper>,
     /// By size, for sizes with their own times.
     costs: Vec<Cost>,
     pub receive_gap: Time,
@@ -93,6 +103,8 @@ impl Settings {
     pub fn new(f: &Fabric) -> Self {
         let bus = Pace { ticks: f.message_bus_packet_ticks as Time, per_byte: f.message_bus_byte_ticks };
         let check = f.message_check_ticks as Time;
+        let per_byte = f.message_shaper_byte_ticks;
+        let room = f64::from(f.message_shaper_bytes) * per_byte;
         Self {
             cut: Cut::new(f),
             messages_at_once: f.message_messages_at_once,
@@ -110,6 +122,7 @@ impl Settings {
             bus,
             rings: f.has_rings(),
             send_gap: f.message_send_gap_ticks as Time,
+            shaper: (per_byte > 0.0).then_some(Shaper { per_byte, room }),
             costs: costs(f),
             receive_gap: f.message_receive_gap_ticks as Time,
             ack: f.message_ack_ticks as Time,

@@ -243,6 +243,23 @@ fn virtual_links_send_a_packet_when_the_one_before_is_acknowledged() {
 }
 
 #[test]
+fn a_channel_waits_for_the_tokens_of_its_own_bucket() {
+    // 50 B to one, 10 B to another: buckets of 20 B, a byte in 4 ticks.
+    let mut f = fabric(&[&[send(1, 50), send(2, 10)], &[receive(0)], &[receive(0)]]);
+    (f.message_shaper_byte_ticks, f.message_shaper_bytes) = (4.0, 20);
+    let (programs, sent) = run(&f);
+    let to = |target: u32| sent.iter().filter(|one| one.2 == target).map(|one| one.0).collect::<Vec<_>>();
+    assert_eq!(to(1), [0, 20, 40, 80, 120], "two at once but for the link; then one every 40 ticks");
+    assert_eq!(to(2), [10]);
+    assert!(programs.tokens.next().is_none());
+    // What was saved in a pause passes at once; 15 B, as packets of 10 B and 5 B.
+    let mut f = fabric(&[&[send(1, 20), wait(1000), send(1, 35)], &[receive(0), receive(0)]]);
+    (f.message_shaper_byte_ticks, f.message_shaper_bytes) = (4.0, 20);
+    let (_, sent) = run(&f);
+    assert_eq!(sent.iter().map(|one| one.0).collect::<Vec<_>>(), [0, 10, 1000, 1010, 1040, 1060]);
+}
+
+#[test]
 fn a_node_begins_no_packet_while_it_is_occupied_with_the_one_before() {
     let mut f = fabric(&[&[send(1, 20), send(2, 10)], &[], &[]]);
     f.message_send_gap_ticks = 40;

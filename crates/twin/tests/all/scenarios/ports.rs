@@ -30,7 +30,7 @@ pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
         }
     }
     f.terminal_choice = (0..f.terminals).map(|_| draw.pick(&CHOICES)).collect();
-    if draw.chance(40) {
+    if draw.chance(40) && f.flow_cost_grains.is_empty() {
         let places = draw.pick(&[1, 2, 5, NONE]);
         f.source_queue.fill(places);
     }
@@ -87,6 +87,7 @@ fn rails(f: &mut Fabric, draw: &mut Draw) {
     keep_rows!(flow_start: flow_target, flow_length, flow_arrival, flow_interval_grains);
     keep_rows!(flow_start: flow_phase_grains, flow_jitter_grains, flow_packets);
     keep_rows!(flow_start: flow_begin_grains, flow_end_grains, flow_count);
+    keep_rows!(flow_start: flow_cost_grains, flow_room_grains);
     let terminals = f.terminals;
     for targets in [&mut f.target_fixed, &mut f.weight_target, &mut f.list_target, &mut f.flow_target] {
         targets.iter_mut().for_each(|target| *target %= terminals);

@@ -87,6 +87,17 @@ fn costs(f: &mut Fabric, draw: &mut Draw, pace: u32) {
     }
 }
 
+/// Gives channels token buckets that are often too slow.
+pub fn with_shapers(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x5_4a9e);
+    let mut f = fabric.clone();
+    f.message_shaper_byte_ticks = f64::from(f.link_character_ticks[0]) * draw.pick(&[0.3, 1.0, 2.5, 10.0]);
+    let longest = f.message_packet_bytes.max(f.message_small_packet_bytes);
+    f.message_shaper_bytes = longest + draw.pick(&[0, 0, 1, 100]);
+    check(&f).expect("a legal protocol");
+    f
+}
+
 /// Makes each packet of a message choose a port, if terminals have several.
 pub fn with_packets_spread(fabric: &Fabric) -> Fabric {
     let f = Fabric { message_port_per_packet: 1, message_check_ticks: 0, ..fabric.clone() };

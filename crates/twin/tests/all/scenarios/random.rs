@@ -407,6 +407,19 @@ fn flows(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
         }
         f.flow_start.push(f.flow_target.len() as u32);
     }
+    if draw.chance(40) {
+        shapers(f, draw);
+    }
+}
+
+/// Gives some flows token buckets, some of which are too slow.
+fn shapers(f: &mut Fabric, draw: &mut Draw) {
+    for (&interval, &packets) in f.flow_interval_grains.iter().zip(&f.flow_packets) {
+        let cost = draw.pick(&[0.0, 0.3, 0.9, 1.5]) * interval / f64::from(packets);
+        f.flow_cost_grains.push(cost);
+        f.flow_room_grains.push(cost * draw.pick(&[1.0, 1.0, 2.5, 9.0]));
+    }
+    f.source_queue.fill(0);
 }
 
 fn lists(f: &mut Fabric, draw: &mut Draw) {

@@ -400,10 +400,11 @@ fn turns(f: &mut Fabric, draw: &mut Draw) {
 
 /// Adds sources without a waiting place, synchronous sources, and packets short enough to be moved one by one.
 fn adapt_traffic(f: &mut Fabric, draw: &mut Draw) {
-    let without_places = draw.chance(30);
+    let can_refuse = f.flow_cost_grains.is_empty();
+    let without_places = draw.chance(30) && can_refuse;
     let together = draw.chance(20);
     for terminal in 0..f.terminals as usize {
-        if without_places || draw.chance(5) {
+        if without_places || draw.chance(5) && can_refuse {
             f.source_queue[terminal] = NONE;
         }
         if together && is_open(f.source_arrival[terminal]) {
