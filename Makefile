@@ -38,7 +38,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas setup-notebook demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs site dist audit test-dist fmt clean
+.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas setup-notebook demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs site test-site dist audit test-dist fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -54,6 +54,7 @@ help:
 	@echo "make bench       measure speed and memory; writes the tables of benches/; AGAINST=PYTHON: in pairs with that build"
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make site        the same, with the engine in its pages where there is a compiler for WebAssembly"
+	@echo "make test-site   that engine against this machine's, to the byte"
 	@echo "make dist        a wheel and the sources in dist/: with the wheel, nobody needs a compiler"
 	@echo "make audit       known weaknesses of dependencies, where pip-audit and cargo-audit are installed"
 	@echo "make test-dist   install that wheel into an empty environment and use it"
@@ -155,6 +156,9 @@ site: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	@echo "building the engine for browsers (the first time some minutes)"
 	@$(PY) docs/site/engine.py out/engine.wasm
 	@$(MAKE) --no-print-directory docs ENGINE=out/engine.wasm
+
+test-site: site
+	$(PY) -m pytest tests/site
 
 # The same sources give the same bytes, wherever they lie: times are those of the commit, and no path of this machine is
 # in them. The sources are packed first and the wheel is built from what is in the pack, or that might be incomplete.

@@ -16,9 +16,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = "wasm32-unknown-unknown"
-_BUILT = ROOT / "target" / TARGET / "web" / "fabriloom_web.wasm"
 NO_COMPILER = "there is no Rust compiler for WebAssembly here"
 NO_LINKER = "there is no linker for WebAssembly here, neither rust-lld nor wasm-ld"
+
+
+def file() -> Path:
+    """Where the engine is, once it has been built."""
+    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return folder / TARGET / "web" / "fabriloom_web.wasm"
 
 
 def _sysroots() -> Iterator[tuple[str, Path]]:
@@ -66,7 +71,7 @@ def build() -> Path | str:
     if made.returncode:
         errors = [line for line in made.stderr.splitlines() if line.startswith("error")]
         return f"the engine was not built for WebAssembly: {errors[0] if errors else made.returncode}"
-    return Path(outside["CARGO_TARGET_DIR"]) / _BUILT.relative_to(ROOT / "target")
+    return file()
 
 
 if __name__ == "__main__":
