@@ -12,6 +12,8 @@ from fabriloom.programs.table import Programs
 
 _MOST_AT_ONCE = 2**24
 """A program cannot make more messages than this without waiting."""
+_MOST_UNDER_WAY = 1 << 20
+"""Most places for messages of a terminal with which a send counts as one that waits."""
 
 
 def check(programs: Programs, protocol: op.Settings) -> None:
@@ -97,7 +99,7 @@ def _one_loop(programs: Programs, first: int, last: int, protocol: op.Settings) 
     waits = np.isin(kind, (op.RECEIVE, op.READ)) | ((kind == op.WAIT) & (amount > 0))
     by_size = protocol.get("by_size") or ()
     sized = bool(by_size) and all(row["send_time_ps"] for row in by_size)
-    if protocol["messages_at_once"] or protocol["send_time_ps"] or sized:
+    if 0 < protocol["messages_at_once"] <= _MOST_UNDER_WAY or protocol["send_time_ps"] or sized:
         waits |= kind == op.SEND
     if np.any(waits):
         return

@@ -13,6 +13,8 @@ const MOST_BYTES: u32 = 1 << 31;
 const MOST_PACKET: u32 = 1 << 24;
 /// The longest duration, and the latest tick.
 const MOST_TICKS: u64 = 1 << 50;
+/// Limit of places for messages of a terminal for which a send counts as one that waits.
+const MOST_UNDER_WAY: u32 = 1 << 20;
 /// Limit of rounds that take no time.
 const MOST_STEPS: u64 = 1 << 24;
 
@@ -377,7 +379,9 @@ fn rounds(f: &Fabric, program: Range<usize>) -> Checked {
 fn takes_time(f: &Fabric, row: usize) -> bool {
     match f.op_kind[row] {
         operation::RECEIVE | operation::READ => true,
-        operation::SEND => f.message_messages_at_once > 0 || send_ticks(f, f.op_bytes[row]) > 0,
+        operation::SEND => {
+            (1..=MOST_UNDER_WAY).contains(&f.message_messages_at_once) || send_ticks(f, f.op_bytes[row]) > 0
+        }
         operation::WAIT => f.op_ticks[row] > 0,
         _ => false,
     }
