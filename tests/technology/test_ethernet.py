@@ -89,6 +89,31 @@ def test_a_buffer_without_headroom_is_told_before_and_after() -> None:
     assert "would have lost packets" in after
 
 
+def test_a_stuck_receiver_pauses_all_that_is_behind_it() -> None:
+    """The frame that has begun is sent to its end, the buffers fill, and nothing is lost."""
+    stuck = scenario(fault=[{"terminal": 2, "stuck": True, "at": "50 ms", "repaired": "150 ms"}])
+    found = run(stuck)
+    assert compare(stuck, 60_000_000_000).identical
+    assert found.summary["packets"]["lost"] == 0
+    carried = [
+        one.links.filter(one.links["link"] == "s>t.2")["packets"].item() for one in (found, run(scenario()))
+    ]
+    assert carried[0] == pytest.approx(carried[1] / 2, abs=1)
+
+
+def test_a_cable_that_is_down_from_the_beginning() -> None:
+    network = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 2, "links_per_edge": 2}
+    down = scenario(topology=network, fault=[{"cable": "s(0,0)>s(0,1)#0", "at": "0 s"}])
+    used = run(down).links
+    assert compare(down, 2_000_000_000).identical
+    assert used.filter(used["link"].str.contains("#0"))["packets"].sum() == 0
+
+
+def test_a_fault_that_meets_packets_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="a fault meets packets"):
+        run(scenario(fault=[{"terminal": 0, "at": "50 ms"}]))
+
+
 @pytest.mark.seeds
 def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> None:
     paused = 0
@@ -118,7 +143,17 @@ def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> N
         byte_ns = {"100m": 80.0, "1g": 8.0, "10g": 0.8, "100g": 0.08, "400g": 0.02}
         duration_ns = 40_000 * byte_ns[own["preset"].removeprefix("ethernet-")]
         runs = {"duration": f"{duration_ns:g} ns", "warmup": "0 ns", "precision": 0}
-        drawn = scenario(topology=network, technology=own, traffic=traffic, run=runs, seed=seed % 1000)
+        stuck = [
+            {
+                "terminal": 0,
+                "stuck": True,
+                "at": f"{at * duration_ns:g} ns",
+                "repaired": f"{end * duration_ns:g} ns",
+            }
+            for at, end in [sorted((dice.random(), dice.random()))] * dice.choice([0, 1])
+        ]
+        more: dict[str, Any] = {"run": runs, "seed": seed % 1000, "fault": stuck}
+        drawn = scenario(topology=network, technology=own, traffic=traffic, **more)
         compared = compare(drawn)
         assert compared.identical, f"seed {seed}"
         paused += int(max(run(drawn).links["stored_most"].to_list()) > above)
@@ -132,7 +167,6 @@ def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> N
         ({"pause_until_flits": 40000}, {}, "would never be paused"),
         ({"pause_above_flits": 0}, {}, "no meaning while packets wait for credit"),
         ({"pause_above_flits": 65537}, {}, "above the 65536 flits of the input buffer"),
-        ({}, {"fault": [{"terminal": 0, "at": "1 ms"}]}, "not simulated together with faults"),
         ({"watchdog_cycles": 90000}, {}, "a watchdog"),
         ({"crossbar": "link-rate"}, {}, "a crossbar at link rate"),
         ({"input_buffer_flits": 1000, "pause_above_flits": 9, "pause_until_flits": 0}, {}, "too small for"),

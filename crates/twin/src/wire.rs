@@ -26,7 +26,9 @@ impl Twin<'_> {
         if !state.codes.is_empty() {
             return self.start_code(link);
         }
-        if self.now < state.stopped_until {
+        // Who is paused sends the packet that has begun.
+        let goes_on = self.fabric.has_pause() && self.is_amid_packet(link);
+        if self.now < state.stopped_until && !goes_on {
             return;
         }
         let waiting = &self.links[link as usize].flow_control;
@@ -98,6 +100,10 @@ impl Twin<'_> {
         false
     }
 
+    fn is_amid_packet(&self, link: u32) -> bool {
+        self.fabric.lanes_of(link).any(|lane| self.lanes[lane as usize].amid_packet)
+    }
+
     /// Whether the next character of a lane, or the first one of a packet at a terminal, has arrived and has credit.
     fn is_ready(&self, link: u32, lane: u32) -> bool {
         let state = &self.lanes[lane as usize];
@@ -156,7 +162,7 @@ impl Twin<'_> {
 
     /// Counts a character that starts on the wire now and occupies it for some ticks.
     fn count(&mut self, link: u32, character: Character, occupied: i64) {
-        let amid = self.fabric.lanes_of(link).any(|lane| self.lanes[lane as usize].amid_packet);
+        let amid = self.is_amid_packet(link);
         let state = &mut self.links[link as usize];
         if amid {
             state.counts.stalled_ticks += (self.now - state.wire_free) as u64;

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..scenario import Scenario, ScenarioError
 from ..technology import TechnologyError
 
 _MESSAGE = (
-    "switches that pause senders are not simulated together with faults, a watchdog, packets for several "
+    "switches that pause senders are not simulated together with a watchdog, new tables, packets for several "
     "targets, universal routing, lanes that share a link by flit, a crossbar at link rate, or switches that "
     "pass packets of slow links on to fast ones without storing them"
 )
@@ -22,6 +23,16 @@ def check_network(is_by_packet: bool) -> None:
         hint = "leave that out; or write pause_above_flits = 0 and pause_until_flits = 0: packets then wait "
         hint += "for credit"
         raise TechnologyError(_MESSAGE, "pause_above_flits", hint)
+
+
+def not_simulated(scenario: Scenario) -> ScenarioError:
+    """Return the error of a run in which a fault meets packets where senders are paused."""
+    message = (
+        "a fault meets packets: where switches pause senders, what is cut or has wrong bits is not simulated"
+    )
+    hint = 'a terminal may be stuck for a time, and a link may be down from at = "0 s"; or write '
+    hint += "pause_above_flits = 0 and pause_until_flits = 0: packets then wait for credit"
+    return scenario.error(message, ("fault",), hint)
 
 
 def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list[str]:

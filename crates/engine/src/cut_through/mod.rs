@@ -27,7 +27,7 @@
 //! | `A(m)`, `F(m)`, `H`, release, at the front, delivery | `switched/model.rs`: `arrival`, `must_have_left`, `request`, `release`, `at_front`, `delivery` | `wire.rs`: `arrive` |
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
 //! | down, up; stuck | [`outages`]: `go_down`, `go_up`, `stop`, where nothing is lost | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
-//! | pause | [`pause`]: `goes_on_at` | `wire.rs`: `store`, `is_ready` |
+//! | pause | [`pause`]: `goes_on_at`, `catch_up` | `wire.rs`: `store`, `is_ready` |
 //! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane sends | [`wire`]: `turn`; `links::arbiter`: `choose`, `charge` | `switch.rs`: `in_turn`; `arbiter.rs`: `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |

@@ -100,17 +100,19 @@ impl Network {
 
     /// Gives a lane all its credit; false if a packet is in the buffer at its end.
     fn renew(&mut self, lane: u32) -> bool {
-        self.count_departed(lane, self.now - 1);
+        self.catch_up(lane, self.now - 1);
         let at = &mut self.lanes[lane as usize];
         let is_empty = at.crossing.is_empty() && at.queues.iter().all(|queue| queue.first == NONE);
         (at.departed, at.renewed) = (at.started, at.started);
         is_empty
     }
 
-    /// Keeps a link from starting a packet before a tick; false if it is in the middle of one.
+    /// Keeps a link from starting a packet before a tick; false if it is in the middle of one, unless it is paused: then
+    /// this one is sent to its end.
     fn stop(&mut self, link: u32, until: Time) -> bool {
+        let is_paused = self.fabric.has_pause();
         let at = &mut self.links[link as usize];
-        if at.sent_at > self.now {
+        if at.sent_at > self.now && !is_paused {
             return false;
         }
         at.free_at = at.free_at.max(until);

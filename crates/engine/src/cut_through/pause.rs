@@ -58,16 +58,8 @@ impl Network {
     /// what has happened in the input buffer up to the tick of which the sender knows now.
     pub(super) fn goes_on_at(&mut self, lane: u32) -> Time {
         let delay = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
-        let known = self.now - delay;
-        let changes = self.changes(lane);
-        let (past, later) = changes.split_at(changes.partition_point(|&(time, _)| time <= known));
-        let store = &mut self.stores[lane as usize];
-        past.iter().for_each(|&(_, change)| store.level.change(change));
-        while store.coming.front().is_some_and(|&(time, _)| time <= known) {
-            store.coming.pop_front();
-        }
-        let mut level = store.level;
-        self.count_departed(lane, known);
+        let later = self.catch_up(lane, self.now - delay);
+        let mut level = self.stores[lane as usize].level;
         if !level.pauses {
             return 0;
         }
@@ -76,6 +68,23 @@ impl Network {
             !level.pauses
         });
         goes_on.map_or(UNKNOWN, |&(time, _)| time + delay)
+    }
+
+    /// Takes what has happened in the input buffer of a lane up to a tick, also what has departed for credit; returns the
+    /// later changes that are known.
+    pub(super) fn catch_up(&mut self, lane: u32, known: Time) -> Vec<(Time, i64)> {
+        let mut later = Vec::new();
+        if !self.stores.is_empty() {
+            let mut past = self.changes(lane);
+            later = past.split_off(past.partition_point(|&(time, _)| time <= known));
+            let store = &mut self.stores[lane as usize];
+            past.iter().for_each(|&(_, change)| store.level.change(change));
+            while store.coming.front().is_some_and(|&(time, _)| time <= known) {
+                store.coming.pop_front();
+            }
+        }
+        self.count_departed(lane, known);
+        later
     }
 
     /// Whether the sender of a lane will go on after all that is known to leave.

@@ -32,7 +32,7 @@ impl Fabric {
     /// Whether each packet can be computed as one, because nothing delays a character but the first: the conditions are
     /// given and explained in [`crate::cut_through`].
     pub fn is_by_packet(&self) -> bool {
-        let ends = self.has_timeouts() || self.has_tables() || self.has_faults() && self.has_pause();
+        let ends = self.has_timeouts() || self.has_tables();
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
         let by_packet = match self.lane_sharing {
             sharing::PACKET => true,

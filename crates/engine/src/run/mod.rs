@@ -20,6 +20,7 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | this one | the options and results of a run; [`Simulation`], a run with its network | |
+//! | [`error`] | errors of a run, and which of them are mistakes of a user | |
 //! | [`network`], [`network::with_lanes`], [`network::with_packets`], [`network::by_queue`] | what the loop needs of a network, for each kind; straight or over a random switch, by queues | `News`; the state of a network only through its methods |
 //! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
 //! | [`run_loop::beside`] | sources of terminals that run programs: turns on the link, and the end of both | `Beside`; `News`: `asking`, `heads`, `lost`; `Run`: `pending`, `newest`, `end` |
@@ -37,6 +38,7 @@
 //! * What is checked in between changes nothing that is simulated, but it may end the run.
 //! * A run can be advanced in parts of any size, with the same result as in one.
 
+mod error;
 mod network;
 mod run_loop;
 
@@ -49,6 +51,7 @@ use crate::ring::Rings;
 use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
 use crate::terminal::program::Account;
+pub use error::RunError;
 use network::Network;
 pub use run_loop::Run;
 
@@ -132,74 +135,6 @@ pub enum End {
     PacketLimit,
 }
 
-/// Errors of a run.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-pub enum RunError {
-    /// A packet reached a switch that has no route for it.
-    #[error("switch {switch} has no route for class {class}")]
-    NoRoute {
-        /// Switch number.
-        switch: u32,
-        /// Class number.
-        class: u32,
-    },
-    /// The ports of a ring network route packets in a cycle.
-    #[error("packets for terminal {terminal} loop from port to port")]
-    RouteCircle {
-        /// Terminal number.
-        terminal: u32,
-    },
-    /// A packet is for a terminal that has no plane in common with its source.
-    #[error("terminal {from} has no port in a plane of terminal {to}")]
-    NoPlane {
-        /// The source terminal.
-        from: u32,
-        /// The destination terminal.
-        to: u32,
-    },
-    /// An operation takes a terminal's number from a message, and no other terminal has that number.
-    #[error(
-        "terminal {terminal}, operation {operation}: the message received last leads to no other terminal"
-    )]
-    NoPeer {
-        /// Terminal number.
-        terminal: u32,
-        /// Index of the operation in its program, from 0.
-        operation: u32,
-    },
-    /// Messages are not conserved; this is an error of the engine.
-    #[error("messages do not balance: {made} made, {received} received, {in_flight} in flight, {lost} lost")]
-    MessagesNotConserved {
-        /// Messages created.
-        made: u64,
-        /// Messages received.
-        received: u64,
-        /// Messages under way.
-        in_flight: u64,
-        /// Messages of which a part was lost.
-        lost: u64,
-    },
-    /// Packets are not conserved; this is an error of the engine.
-    #[error(
-        "packets do not balance: {offered} offered, {delivered} delivered, {refused} refused, {in_flight} in flight, \
-         {scrubbed} scrubbed, {lost} lost"
-    )]
-    NotConserved {
-        /// Packets offered.
-        offered: u64,
-        /// Packets delivered.
-        delivered: u64,
-        /// Packets refused.
-        refused: u64,
-        /// Packets waiting or under way.
-        in_flight: u64,
-        /// Packets removed by scrubbers.
-        scrubbed: u64,
-        /// Packets lost by faults.
-        lost: u64,
-    },
-}
-
 /// About how many events are handled between two looks whether a run has to begin again because of faults.
 const PART: u64 = 1 << 12;
 
@@ -242,18 +177,6 @@ pub struct Simulation {
     pub network: AnyNetwork,
     /// Progress and measurements.
     pub run: Run,
-}
-
-impl RunError {
-    /// Returns a mistake that the user can correct: its kind and two numbers, of a terminal and an operation or of two
-    /// terminals. The kind of other errors is empty.
-    pub fn mistake(&self) -> (&'static str, u32, u32) {
-        match *self {
-            RunError::NoPeer { terminal, operation } => ("no-peer", terminal, operation),
-            RunError::NoPlane { from, to } => ("no-plane", from, to),
-            _ => ("", 0, 0),
-        }
-    }
 }
 
 impl Simulation {
@@ -347,6 +270,9 @@ impl Simulation {
     }
 
     fn begin_again(&mut self, events: u64) -> Result<Option<End>, RunError> {
+        if self.any().fabric().has_pause() {
+            return Err(RunError::FaultWherePaused);
+        }
         let (fabric, options) = (self.any().fabric().clone(), self.run.options().clone());
         *self = Self::with(fabric, options, true).expect("it was legal before");
         self.advance(events)

@@ -239,9 +239,10 @@ fn whole_packets_with_faults() {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, packets(seed));
         let fabric = with_whole_packets_and_faults(&fabric, seed, until);
+        // Where senders are paused, a fault that meets packets ends the run.
+        let Some(fast) = agree::simulate(&fabric, until, false, 1 << 50) else { continue };
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
-        let fast = agree::simulate(&fabric, until, false, 1 << 50).expect("a route for every packet");
         runs += 1;
         in_advance += u32::from(matches!(fast.network, AnyNetwork::Packets(_)));
     }

@@ -57,7 +57,7 @@ fn simulate_stopped(
                 assert_eq!(simulation.standstill(), None, "something stands still");
                 return Some(simulation);
             }
-            Err(RunError::RouteCircle { .. }) => return None,
+            Err(RunError::RouteCircle { .. } | RunError::FaultWherePaused) => return None,
             Err(error) => panic!("{error}"),
         }
     }

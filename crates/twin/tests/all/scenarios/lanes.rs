@@ -101,11 +101,9 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
-/// The same with links that fail or stop without cutting many packets; nobody is paused.
+/// The same with links that fail or stop without cutting many packets.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
-    let mut f = with_whole_packets(fabric, seed);
-    f.link_pause_above.clear();
-    f.link_pause_until.clear();
+    let f = with_whole_packets(fabric, seed);
     let f = with_quiet_faults(&f, seed, until);
     assert!(f.is_by_packet(), "seed {seed}");
     f
