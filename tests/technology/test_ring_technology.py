@@ -145,7 +145,8 @@ def test_the_schema_knows_every_preset() -> None:
 @pytest.mark.parametrize("name", ["raw", "virtual-link", "pio", "dma"])
 def test_every_setting_has_a_source(name: str) -> None:
     found = protocols()[name]
-    beside = ("preset", "transaction", "by_size", "preset_file")  # that no preset has
+    shaper = ("shaper_rate_bits_per_s", "shaper_burst_bytes")
+    beside = ("preset", "transaction", "by_size", "preset_file", *shaper)  # that no preset has
     settings = {n for n in Section.model_fields if n not in beside}
     assert set(asdict(protocol(name))) == {*settings, "preset"}
     for entry in found.entries.values():

@@ -52,8 +52,6 @@ TRAFFIC: Settings = {
         "transpose",
         "bit-reverse",
         "bit-complement",
-        "shuffle",
-        "tornado",
         "point-mirror",
         "axis-mirror",
         "nearest-neighbour",
