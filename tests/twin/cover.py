@@ -42,7 +42,7 @@ ROUTING: Settings = {
     "routing.spread": [None, "turns", "runs", "random"],
     "routing.universal": [None, True],
     "routing.high_priority": [None, [0, 5]],
-    "routing.traffic_class": [None, [{"from": [1, 2, 3, 6], "lanes": [1]}]],
+    "routing.traffic_class": [None, [{"from": [1, 2, 3, 7], "lanes": [1]}]],
     "routing.interval_labelling": [None, True],
 }
 TRAFFIC: Settings = {
@@ -52,6 +52,8 @@ TRAFFIC: Settings = {
         "transpose",
         "bit-reverse",
         "bit-complement",
+        "shuffle",
+        "tornado",
         "point-mirror",
         "axis-mirror",
         "nearest-neighbour",
@@ -278,6 +280,7 @@ RULES: list[Rule] = [
     ("routing.kind", _is("interval"), "topology", _is("clos", "tree", "crossbar")),
     ("routing.interval_labelling", _given, "topology", _is("clos", "tree", "crossbar")),
     ("routing.universal", _given, "topology", _not("crossbar", "banyan")),
+    ("traffic.pattern", _is("tornado"), "topology", lambda value: value.get("shape") != [2, 2]),
     ("traffic.load", _given, "traffic.rate", _is(None)),
     ("traffic.load", _given, "traffic.arrivals", _varies),
     ("traffic.rate", _given, "traffic.arrivals", lambda value: _varies(value) and value != "random-wait"),

@@ -74,10 +74,6 @@ def test_every_pair_of_settings(
         assert packets > 10 * len(rows) / PARTS
 
 
-OF_NUMBERS = {"shuffle", "tornado"}
-"""One destination for each sender, as bit-complement has, which is drawn; they have tests of their own."""
-
-
 def test_every_setting_is_drawn_or_left_out_with_a_reason() -> None:
     for family, technology in (("flits", Generic), ("characters", CharacterLinks)):
         drawn = {name.partition(".")[2] for name in cover.FAMILIES[family]} | set(cover.LEFT_OUT)
@@ -90,4 +86,4 @@ def test_every_setting_is_drawn_or_left_out_with_a_reason() -> None:
 def test_every_pattern_and_arrival_is_drawn() -> None:
     for name, kinds in (("traffic.pattern", PATTERNS), ("traffic.arrivals", ARRIVALS)):
         drawn = {value["kind"] if isinstance(value, dict) else value for value in cover.TRAFFIC[name]}
-        assert drawn == set(kinds) - READ - OF_NUMBERS
+        assert drawn == set(kinds) - READ
