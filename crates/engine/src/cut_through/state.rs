@@ -107,7 +107,7 @@ impl Network {
         });
         let rules = Rules::new(&fabric);
         Self {
-            wires: rules.iter().flat_map(|rules| vec![rules.wire(fabric.lanes); fabric.links()]).collect(),
+            wires: rules.as_ref().map_or_else(Vec::new, |rules| rules.wires(&fabric)),
             rules,
             routes: Routes::new(&fabric),
             wheel: Wheel::default(),
@@ -216,29 +216,24 @@ impl Network {
         let of_wire = |(link, wire): (&Link, &Wire)| {
             let mut used = wire.used.clone();
             if link.last != NONE {
-                used[(link.last % self.fabric.lanes) as usize] -= self.unsent_ticks(link, time);
+                let character = u64::from(self.kinds[link.kind as usize].character);
+                used[(link.last % self.fabric.lanes) as usize] -= self.unsent(link, time) * character;
             }
             used
         };
         self.links.iter().zip(&self.wires).flat_map(of_wire).collect()
     }
 
-    /// Returns the ticks for which the characters of the packet on a wire that start at a tick or later occupy it.
-    fn unsent_ticks(&self, link: &Link, time: Time) -> u64 {
-        self.unsent(link, time) * u64::from(self.kinds[link.kind as usize].character)
-    }
-
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
         for link in 0..self.links.len() {
-            let (unsent, ticks) =
-                (self.unsent(&self.links[link], start), self.unsent_ticks(&self.links[link], start));
+            let unsent = self.unsent(&self.links[link], start);
             let at = &mut self.links[link];
             (at.packets, at.characters, at.wait_ticks) = (u64::from(unsent > 0), unsent, 0);
             if let Some(wire) = self.wires.get_mut(link) {
                 wire.used.fill(0);
                 let last = if at.last == NONE { 0 } else { at.last % self.fabric.lanes };
-                wire.used[last as usize] = ticks;
+                wire.used[last as usize] = unsent * u64::from(self.kinds[at.kind as usize].character);
             }
         }
     }

@@ -84,7 +84,7 @@ impl Network {
             || fabric.switch_choice.contains(&choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let rules = Rules::new(&fabric);
-        let wires = rules.iter().flat_map(|rules| vec![rules.wire(fabric.lanes); fabric.links()]).collect();
+        let wires = rules.as_ref().map_or_else(Vec::new, |rules| rules.wires(&fabric));
         Self {
             agenda: Agenda::new(),
             packets: Slab::default(),

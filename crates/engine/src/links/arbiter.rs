@@ -88,18 +88,19 @@ impl Rules {
         })
     }
 
-    /// Returns a wire on which nothing has been sent.
-    pub fn wire(&self, lanes: u32) -> Wire {
+    /// Returns the wires of all links of a network, on which nothing has been sent.
+    pub fn wires(&self, f: &Fabric) -> Vec<Wire> {
         let first = |table: &Vec<(u32, i64)>| (0, table.first().map_or(0, |row| row.1));
-        Wire {
+        let wire = Wire {
             frame: NONE,
             left: 0,
-            credit: vec![(0, 0); lanes as usize],
+            credit: vec![(0, 0); f.lanes as usize],
             rows: self.tables.each_ref().map(first),
             table: 0,
             high: 0,
-            used: vec![0; lanes as usize],
-        }
+            used: vec![0; f.lanes as usize],
+        };
+        vec![wire; f.links()]
     }
 
     /// Chooses one of the lanes that are ready, as bits; `last`: the one that sent last.
@@ -202,12 +203,13 @@ mod tests {
     fn shared(limit: i64) -> (Rules, Wire) {
         let fabric = Fabric {
             lanes: 2,
+            link_source: vec![0],
             lane_share_millionths: vec![250_000, 1_000_000],
             lane_credit_limit_ticks: limit as u64,
             ..Fabric::default()
         };
         let rules = *Rules::new(&fabric).expect("there are reservations");
-        let wire = rules.wire(2);
+        let wire = rules.wires(&fabric).remove(0);
         (rules, wire)
     }
 
