@@ -49,6 +49,12 @@ pub extern "C" fn fabriloom_advance(events: u32) -> i32 {
     told(|web| web.advance(u64::from(events)))
 }
 
+/// Returns the packet-hops so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn fabriloom_packet_hops() -> f64 {
+    WEB.with_borrow(|web| web.packet_hops() as f64)
+}
+
 /// Makes the results the output: 0, or -1 with an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabriloom_finish() -> i32 {

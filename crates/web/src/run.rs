@@ -39,6 +39,11 @@ impl Web {
         run.advance(events).map(|end| end.is_some()).map_err(|error| error.to_string())
     }
 
+    /// Returns the packet-hops so far; 0 without a run.
+    pub fn packet_hops(&self) -> u64 {
+        self.run.as_ref().map_or(0, Simulation::packet_hops)
+    }
+
     /// Puts all that has been measured so far into the output.
     ///
     /// # Errors

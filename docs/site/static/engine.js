@@ -46,6 +46,8 @@ export class Run {
   // Handles at least this number of further events; says whether the run has ended.
   advance(events) { return this.told(this.engine.fabriloom_advance(events)) > 0; }
 
+  packetHops() { return this.engine.fabriloom_packet_hops(); }
+
   // What has been measured so far, as bytes.
   finish() {
     this.told(this.engine.fabriloom_finish());

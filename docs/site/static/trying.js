@@ -102,7 +102,7 @@ const go = async () => {
     await loaded();
     const input = parts(), arrays = Object.assign({}, ...input.map(columnsOf)), began = performance.now();
     const native = await finished(input, [], EVENTS, own), took = performance.now() - began, newest = STUCK.includes(native.end_reason);
-    const hops = [numberColumn("run.hops", KEPT_HOPS)], enough = newest ? undefined : (run) => columnsOf(run.finish()).packet_hops >= MOST_ROWS;
+    const hops = [numberColumn("run.hops", KEPT_HOPS)], enough = newest ? undefined : (run) => run.packetHops() >= MOST_ROWS;
     const again = await finished(input, hops, RECORDED_EVENTS, own, enough), live = told(native, arrays.tick_ps / 1000);
     state.live = [live];
     globalThis.trying = measured(native, arrays.tick_ps / 1000);
