@@ -15,22 +15,24 @@ _OF_PACKETS = ("traffic", "protocol", "program")
 
 def in_bytes(data: dict[str, Any]) -> dict[str, Any]:
     """Return a scenario with the sizes of packets and messages in bytes, if its technology counts flits."""
-    flit_bytes = _flit_bytes(data.get("technology"))
-    if not flit_bytes:
+    flit = size_of(data.get("technology"), "flit")
+    if flit is None:
         return data
+    flit_bytes = units.parse_bytes(flit)
     return {**data, **{name: _sized(data[name], flit_bytes) for name in _OF_PACKETS if name in data}}
 
 
-def _flit_bytes(technology: Any) -> int:
-    """Return the payload of a flit as written or of the preset; 0: there are none, or it cannot be read."""
-    preset = technology.get("preset") if isinstance(technology, dict) else None
-    usual = presets().get(preset) if isinstance(preset, str) else None
-    if usual is None or "flit" not in usual.entries:
-        return 0
+def size_of(technology: Any, name: str) -> str | None:
+    """Return a size of a technology, as written or of the preset; None: there is none, or none to be read."""
+    if not isinstance(technology, dict) or not isinstance(technology.get("preset"), str):
+        return None
+    preset = presets().get(technology["preset"])
+    usual = preset.entries.get(name) if preset else None
     try:
-        return units.parse_bytes(technology.get("flit", usual.entries["flit"].value))
+        size = technology.get(name, usual.value if usual else None)
+        return size if size is not None and units.parse_bytes(size) else None
     except units.UnitError:
-        return 0
+        return None
 
 
 def _sized(value: Any, flit_bytes: int) -> Any:

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import later, setting
-from fabriloom.scenario.in_flits import in_bytes
+from fabriloom.scenario.in_flits import in_bytes, size_of
 from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.ring_topology import network_kind
 from fabriloom.scenario.sections.routing import Auto, Routing
@@ -22,9 +22,7 @@ from fabriloom.scenario.sections.topology import Topology
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
 from fabriloom.scenario.written import Written
-from fabriloom.technology.presets import presets
 from fabriloom.topology.kinds import NetworkKind
-from fabriloom.units import UnitError, parse_bytes
 
 if TYPE_CHECKING:
     from fabriloom.scenario.sections.codes import Interrupt, TimeCode
@@ -63,7 +61,7 @@ def with_preset(data: Any) -> Any:
     program = data.get("program")
     if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d"):
         data = {"protocol": {"preset": "spacewire"}, **data}
-    if mtu := _mtu(data.get("technology")):
+    if mtu := size_of(data.get("technology"), "mtu"):
         data = _in_packets_of(mtu, data)
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
@@ -73,19 +71,6 @@ def with_preset(data: Any) -> Any:
     if unsteady and isinstance(run, dict):
         data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **data.get("run", {})}}
     return data
-
-
-def _mtu(technology: Any) -> str | None:
-    """Return the longest payload of packets, as written or of the preset; None: any, or not to be read."""
-    if not isinstance(technology, dict) or not isinstance(technology.get("preset"), str):
-        return None
-    preset = presets().get(technology["preset"])
-    usual = preset.entries.get("mtu") if preset else None
-    try:
-        mtu = technology.get("mtu", usual.value if usual else "0 B")
-        return mtu if parse_bytes(mtu) else None
-    except UnitError:
-        return None
 
 
 def _in_packets_of(mtu: str, data: dict[str, Any]) -> dict[str, Any]:
