@@ -18,6 +18,7 @@ from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..technology.model import Ps
 from ..traffic import TrafficError
+from ..traffic.flows import bucket_mistake
 from ..units import format_bytes
 from . import costs
 from .columns import Arrays
@@ -211,14 +212,10 @@ def _shaper(scenario: Scenario, protocol: dict[str, Any], tick_ps: Ps) -> Arrays
     """Return the token bucket of a channel. Raises ScenarioError if a packet never passes it."""
     rate, burst = protocol["shaper_rate_bits_per_s"], protocol["shaper_burst_bytes"]
     packet = protocol["packet_bytes"]
+    if mistake := bucket_mistake(rate, burst, packet):
+        raise scenario.error(mistake[0], ("protocol", "shaper_burst"), mistake[1])
     if rate is None:
-        if burst is not None:
-            message = "a burst without a rate shapes nothing"
-            raise scenario.error(message, ("protocol", "shaper_burst"), "give shaper_rate, too")
         return {"message_shaper_byte_ticks": 0.0, "message_shaper_bytes": 0}
-    if burst is not None and burst < packet:
-        message = f"a packet of {format_bytes(packet)} never passes a bucket of {format_bytes(burst)}"
-        raise scenario.error(message, ("protocol", "shaper_burst"), f"write {format_bytes(packet)} or more")
     byte_ticks = float(Fraction(8 * 10**12) / (Fraction(rate) * Fraction(tick_ps)))
     if byte_ticks > _MOST_BYTE_TICKS:
         message = "at this rate a byte takes too long to be simulated"

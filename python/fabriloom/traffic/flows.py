@@ -235,17 +235,13 @@ class _Maker:
     def _bucket(self, given: dict[str, Any], length_bytes: int, fail: Fail) -> tuple[Fraction, Fraction]:
         """Return the times in which the token bucket gets the tokens of a packet, and fills."""
         rate, burst_bytes = given["shaper_rate"], given["shaper_burst"]
+        if mistake := bucket_mistake(rate, burst_bytes, length_bytes):
+            raise fail(mistake[0], "shaper_burst", mistake[1])
         if rate is None:
-            if burst_bytes is not None:
-                raise fail("a burst without a rate shapes nothing", "shaper_burst", "give shaper_rate, too")
             return Fraction(0), Fraction(0)
         cost_ps = _time_of(rate, length_bytes, "shaper_rate", fail)
         if burst_bytes is None or not length_bytes:
             return cost_ps, cost_ps
-        if burst_bytes < length_bytes:
-            size, packet = units.format_bytes(burst_bytes), units.format_bytes(length_bytes)
-            message = f"a packet of {packet} never passes a bucket of {size}"
-            raise fail(message, "shaper_burst", f"write {packet} or more")
         return cost_ps, cost_ps * Fraction(burst_bytes, length_bytes)
 
     def _window(self, given: dict[str, Any], phase: int | None, fail: Fail) -> tuple[int, int | None, int]:
@@ -297,6 +293,18 @@ class _Maker:
             raise TrafficError(message, "arrivals", 'write arrivals = "poisson", or give periods')
         arrival, phase = _ARRIVALS[self.kind]
         return arrival, phase, packets * _time_of(rate, length_bytes, "rate", fail)
+
+
+def bucket_mistake(rate: object, burst_bytes: int | None, packet_bytes: int) -> tuple[str, str] | None:
+    """Return what is wrong with a token bucket for packets of this length, and what to write instead."""
+    if burst_bytes is None:
+        return None
+    if rate is None:
+        return "a burst without a rate shapes nothing", "give shaper_rate, too"
+    if burst_bytes < packet_bytes:
+        size, packet = units.format_bytes(burst_bytes), units.format_bytes(packet_bytes)
+        return f"a packet of {packet} never passes a bucket of {size}", f"write {packet} or more"
+    return None
 
 
 def _time_of(rate: str, length_bytes: int, name: str, fail: Fail) -> Fraction:
