@@ -98,6 +98,16 @@ def test_a_subnet_with_its_tables(tables: str, tmp_path: Path) -> None:
     assert compiled.graph.link_names == graph.link_names
 
 
+@pytest.mark.parametrize("word", ["Ca", "Hca", "HCA"])
+def test_adapters_as_older_programs_and_ibsim_call_them(word: str, tmp_path: Path) -> None:
+    subnet = SUBNET.replace("\nCa\t", f"\n{word}\t")
+    if word == "HCA":
+        with pytest.raises(ReadError, match='"HCA'):
+            read(tmp_path, subnet)
+    else:
+        assert read(tmp_path, subnet).summary()[:2] == [("switches", "2"), ("terminals", "3")]
+
+
 @pytest.mark.parametrize(
     ("change", "message", "line", "part"),
     [

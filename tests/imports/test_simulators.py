@@ -50,7 +50,7 @@ PLATFORM = """\
 <platform version="4.1"><zone id="all" routing="Floyd">
 <host id="a" speed="1Gf"/><host id="b" speed="1Gf"><prop id="x" value="1"/></host>
 <router id="r"/>
-<link id="la" bandwidth="125MBps" latency="50us"/><link id="lb" bandwidth="100Mbps" latency="0.001"/>
+<link id="la" bandwidth="1.25E8Bps" latency="50us"/><link id="lb" bandwidth="100Mbps" latency="0.001"/>
 <route src="a" dst="r"><link_ctn id="la"/></route>
 <route src="r" dst="b"><link_ctn id="lb"/></route>
 <route src="a" dst="b"><link_ctn id="la"/><link_ctn id="lb"/></route>
@@ -59,6 +59,7 @@ PLATFORM = """\
 CLUSTER = '<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-11" speed="1Gf" \
 bw="125MBps" lat="5us"{}/></platform>'
 TORUS = ' topology="TORUS" topo_parameters="3,2,2"'
+FLY = ' topology="DRAGONFLY" topo_parameters="2,2;1,1;3,4;2"'
 FAT = ' topology="FAT_TREE" topo_parameters="2;4,3;1,2;1,2"'
 
 
@@ -98,6 +99,26 @@ def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
     assert found.flows[0].bytes == 2_000_000_000
 
 
+def test_lines_beyond_a_count_are_left_out(tmp_path: Path) -> None:
+    found = read(tmp_path, "hpcc", FLOWS.replace("3", "1", 1), HPCC + "0 4 1Gbps 0.001ms 0\n")
+    assert [flow.name for flow in found.flows] == ["1"]
+    assert found.summary()[2] == ("cables", "4")
+    remarks = "\n".join(found.remarks)
+    assert "4 links are announced; the 1 lines behind them are left out" in remarks
+    assert "1 flows are announced; the 2 lines behind them are left out" in remarks
+
+
+def test_starts_of_htsim_in_microseconds_and_flows_without_an_end(tmp_path: Path) -> None:
+    text = MATRIX.replace("start 1000000 size 65536", "start 1.500000 size 0")
+    found = read(tmp_path, "htsim", TREE, text)
+    assert [flow.start_ps for flow in found.flows] == [0, 1_500_000, 0]
+    done = ran(found, tmp_path).completions
+    assert done is not None
+    (endless,) = (row for row in done.iter_rows(named=True) if row["flow"] == "2")
+    # A millisecond of frames of 1000 B at 100 Gbit/s, which a frame's own 38 B slow down.
+    assert endless["delivered"] == pytest.approx(1e6 / (1038 * 8 / 100), abs=60)
+
+
 def test_a_tree_of_htsim(tmp_path: Path) -> None:
     found = read(tmp_path, "htsim", TREE, MATRIX)
     names = found.graph.switch_names
@@ -114,6 +135,22 @@ def test_a_tree_of_htsim(tmp_path: Path) -> None:
     (first,) = (row for row in done.iter_rows(named=True) if row["flow"] == "1")
     expected = 1038 * 8 * (4 / 100 + 2 / 200) + 2 * (500 + 600 + 1000)
     assert first["completion_ns"] == pytest.approx(expected, abs=5)
+
+
+def test_a_dragonfly_of_simgrid(tmp_path: Path) -> None:
+    found = read(tmp_path, "simgrid", CLUSTER.format(FLY))
+    names = found.graph.link_names
+    rate = dict(zip(names, found.graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+    # A triangle in each of two groups, and router 1 of the first group to router 0 of the second.
+    between = {name: value for name, value in rate.items() if name.count("#") == 2}
+    inside = {f"c#{a}>c#{b}": 4e9 for a in range(6) for b in range(6) if a != b and a // 3 == b // 3}
+    assert between == inside | {"c#1>c#3": 2e9, "c#3>c#1": 2e9}
+    assert rate["n3>c#1"] == 1e9
+    two = read(tmp_path, "simgrid", CLUSTER.format(FLY.replace("2,2;1,1;3,4", "1,1;3,5;2,4")))
+    links = {name for name in two.graph.link_names if name.startswith("c#0>c")}
+    assert links == {"c#0>c#1", "c#0>c#2", "c#0>c#4"}
+    counts = ran(found, tmp_path).summary["packets"]
+    assert counts["delivered"] > 0
 
 
 def test_a_platform_of_simgrid(tmp_path: Path) -> None:
@@ -154,8 +191,9 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("hpcc", (HPCC, FLOWS.replace("3\n", "4\n", 1)), "4 flows are announced, 3 follow", 1),
         ("hpcc", (HPCC, FLOWS.replace("1 4", "2 4")), "node 2 is no host", 4),
         ("hpcc", (HPCC, FLOWS.replace("65536", "0")), "at least a byte", 2),
+        ("htsim", (TREE, MATRIX.replace("0 size 10 ", "5e3 size 10 ")), '"5e3" is no whole number', 6),
         ("hpcc", (HPCC, FLOWS.replace("1.5", "1s")), '"1s" is no start', 5),
-        ("hpcc", (HPCC.replace("500ns", "6ms"),), "the delay of a cable is from 0 ps to 5 ms", 5),
+        ("hpcc", (HPCC.replace("500ns", "6ms"),), "from 0 ps to 5 ms, not 6 ms", 5),
         ("htsim", (MATRIX,), "0 topologies and 1 files of connections", None),
         ("htsim", (TREE.replace("Radix_Up 4", "Radix_Up 3"),), "3 is no multiple of 2", 8),
         ("htsim", (TREE.replace("Radix_Down 4\nDown", "Radix_Down 8\nDown"),), "the tier below makes it", 18),
@@ -163,12 +201,15 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("htsim", (TREE, MATRIX.replace("13", "16")), "there is no node 16", 3),
         ("htsim", (TREE, MATRIX.replace("start 0 size 10 ", "trigger 1 size 10 ")), "wait for a trigger", 6),
         ("htsim", (TREE, MATRIX.replace("Connections 3", "Connections 4")), "4 connections are announced", 2),
-        ("simgrid", (PLATFORM.replace("125MBps", "125MB"),), '"125MB" is no rate', 6),
+        ("simgrid", (PLATFORM.replace("1.25E8Bps", "125MB"),), '"125MB" is no rate', 6),
         ("simgrid", (PLATFORM.replace('dst="r"', 'dst="q"'),), 'there is no host or router "q"', 7),
         ("simgrid", (PLATFORM.replace('"lb"/></', '"la"/></', 1),), "joins a and r", 8),
         ("simgrid", (PLATFORM[:200],), "not XML, or cut short", 4),
         ("simgrid", (CLUSTER.format(TORUS.replace("3,2", "4,2")),), "a torus of 12 hosts", 1),
-        ("simgrid", (CLUSTER.format(' topology="DRAGONFLY"'),), "topology DRAGONFLY are not read", 1),
+        ("simgrid", (CLUSTER.format(' topology="TREE"'),), "topology TREE are not read", 1),
+        ("simgrid", (CLUSTER.format(FLY.replace(";1,1;", ";1;")),), "each with its number of links", 1),
+        ("simgrid", (CLUSTER.format(FLY.replace("2,2", "3,2")),), "12 hosts; this dragonfly has 18", 1),
+        ("simgrid", (CLUSTER.format(FLY.replace("2,2;1,1;3,4", "6,2;1,1;1,4")),), "1 routers of a group", 1),
         ("simgrid", ('<!DOCTYPE a [<!ENTITY b "c">]><a/>',), "inside a document type", 1),
     ],
 )  # fmt: skip

@@ -90,7 +90,10 @@ CUT = f"their bytes are cut into equal packets of at most {FRAME_BYTES} B, offer
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes that one terminal sends to another: in equal packets, at the rate of its link, from a time on."""
+    """Bytes that one terminal sends to another: in equal packets, at the rate of its link, from a time on.
+
+    Without bytes it has no end.
+    """
 
     name: str
     source: str
@@ -139,9 +142,11 @@ class Imported:
 
     def _traffic(self) -> str:
         last = max(flow.start_ps for flow in self.flows) / 1e6
+        ends = all(flow.bytes for flow in self.flows)
+        more, until = (1e6, "or until all have arrived") if ends else (1e3, "some flows have no end")
         return (
             '[traffic]\npattern = { kind = "flows", path = "flows.csv" }\n'
-            f'\n[run]\nwarmup = "0 ns"\nduration = "{last + 1e6:.15g} us"  # or until all have arrived\n'
+            f'\n[run]\nwarmup = "0 ns"\nduration = "{last + more:.15g} us"  # {until}\n'
         )
 
 
@@ -150,8 +155,8 @@ def _flows(flows: Sequence[Flow]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("name", "source", "target", "length", "period", "start", "phase", "count"))
     for flow in flows:
-        count = -(-flow.bytes // FRAME_BYTES)
-        length = -(-flow.bytes // count)
+        count = -(-flow.bytes // FRAME_BYTES) or None
+        length = -(-flow.bytes // count) if count else FRAME_BYTES
         period = f"{max(1, round(length * 8e12 / flow.bits_per_s))} ps"
         start = f"{flow.start_ps} ps"
         writer.writerow((flow.name, flow.source, flow.target, f"{length} B", period, start, "0 ns", count))
@@ -199,9 +204,13 @@ class Fabric:
         self._add(RawLink(source, target, f"{source}>{target}", None, f"line {line}", dict(numbers)), line)
 
     def _add(self, link: RawLink, line: int) -> None:
-        if link.numbers.get("delay_ps", 0.0) > LONGEST_DELAY_PS:
-            most = units.format_time_ps(LONGEST_DELAY_PS)
-            self.lines.fail(line, f"the delay of a cable is from 0 ps to {most}", "shorten it")
+        delay_ps = link.numbers.get("delay_ps", 0.0)
+        if delay_ps > LONGEST_DELAY_PS:
+            found, most = (units.format_time_ps(int(time)) for time in (delay_ps, LONGEST_DELAY_PS))
+            name = f"{link.source}>{link.target}"[:80]
+            self.lines.fail(
+                line, f"{name}: the delay of a cable is from 0 ps to {most}, not {found}", "shorten it"
+            )
         self.raw.links.append(link)
 
     def switches(self) -> str:

@@ -2,7 +2,8 @@
 
 A topology: counts, the numbers of the switches, and lines ``src dst rate delay error``: a rate such as
 100Gbps, a delay such as 0.001ms, and the share of packets that the link loses. All nodes that are no switches
-are terminals. Flows: their count, and lines ``src dst class port bytes start``, in seconds.
+are terminals. Flows: their count, and lines ``src dst class port bytes start``, in seconds. Lines beyond a
+count are not read by that simulator, and not here.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from .common import CUT, SCALE, Fabric, Flow, Imported, Lines
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([kKMGT]?)bps")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:e-?\d+)?)(ps|ns|us|ms|s)")
 _SECONDS = re.compile(r"\d{1,6}(?:\.\d{1,12})?")
+_Row = tuple[int, list[str]]
+"""Number and words of a line."""
 _HINT = "links are lines such as: 0 2 100Gbps 0.001ms 0"
 _FLOW_HINT = "flows are lines such as: 0 1 3 100 65536 2.0"
 
@@ -35,21 +38,22 @@ def hpcc(files: Sequence[Path]) -> Imported:
     number, words = rows[1] if switches and len(rows) > 1 else (number, [])
     body = rows[2:] if switches else rows[1:]
     ids = {lines.whole(number, word, _HINT, nodes - 1) for word in _of(lines, number, words, switches)}
-    _announced(lines, rows[0], links, len(body), "links", 2)
+    body, remarks = _announced(lines, rows[0], links, body, "links", 2)
     fabric = Fabric(lines)
     for node in range(nodes):
         fabric.add(f"s{node}" if node in ids else f"h{node}", node not in ids, number)
-    lossy = _links(lines, fabric, body, nodes, ids)
-    remarks = [f"{lines.path}: links that lose packets are read as links that lose none"] if lossy else []
+    if _links(lines, fabric, body, nodes, ids):
+        remarks.append(f"{lines.path}: links that lose packets are read as links that lose none")
     sections, flows = fabric.switches(), tuple[Flow, ...]()
     for other in others:
-        flows = _flows(*other, fabric)
+        flows, beyond = _flows(*other, fabric)
+        remarks += beyond
         remarks.append(f"{other[0].path}: classes, ports and congestion control of flows are left out; {CUT}")
     sections += "" if flows else '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
     return Imported("hpcc", fabric.graph(), [], sections, tuple(remarks), flows)
 
 
-def _rows(file: Path) -> tuple[Lines, list[tuple[int, list[str]]]]:
+def _rows(file: Path) -> tuple[Lines, list[_Row]]:
     lines = Lines(file)
     rows = [(number, whole.split()) for number, whole in lines if whole.split()]
     if not rows:
@@ -58,20 +62,24 @@ def _rows(file: Path) -> tuple[Lines, list[tuple[int, list[str]]]]:
 
 
 def _announced(
-    lines: Lines, head: tuple[int, list[str]], count: int, found: int, what: str, place: int
-) -> None:
-    if found != count:
-        message = f"{count} {what} are announced, {found} follow"
+    lines: Lines, head: _Row, count: int, rows: list[_Row], what: str, place: int
+) -> tuple[list[_Row], list[str]]:
+    """Return the lines that are announced, and a remark if more follow."""
+    if len(rows) < count:
+        message = f"{count} {what} are announced, {len(rows)} follow"
         lines.fail(head[0], message, "is the file cut short?", head[1][place])
+    beyond = len(rows) - count
+    remark = f"{lines.path}: {count} {what} are announced; the {beyond} lines behind them are left out"
+    return rows[:count], [remark] if beyond else []
 
 
-def _flows(lines: Lines, rows: list[tuple[int, list[str]]], fabric: Fabric) -> tuple[Flow, ...]:
+def _flows(lines: Lines, rows: list[_Row], fabric: Fabric) -> tuple[tuple[Flow, ...], list[str]]:
     number, head = rows[0]
     count = lines.whole(number, _of(lines, number, head, 1)[0], _FLOW_HINT, 1 << 24)
-    _announced(lines, rows[0], count, len(rows) - 1, "flows", 0)
+    body, remarks = _announced(lines, rows[0], count, rows[1:], "flows", 0)
     rates = {link.source: link.numbers["rate_bits_per_s"] for link in fabric.raw.links}
     found: list[Flow] = []
-    for number, row in rows[1:]:
+    for number, row in body:
         words = _of(lines, number, row, 6)
         ends = [f"h{lines.whole(number, word, _FLOW_HINT, 1 << 20)}" for word in words[:2]]
         for end, word in zip(ends, words, strict=False):
@@ -86,12 +94,10 @@ def _flows(lines: Lines, rows: list[tuple[int, list[str]]], fabric: Fabric) -> t
             lines.fail(number, f'"{words[5][:40]}" is no start in seconds', _FLOW_HINT, words[5])
         start_ps = round(float(words[5]) * 1e12)
         found.append(Flow(f"{number - rows[0][0]}", ends[0], ends[1], size, rates[ends[0]], start_ps))
-    return tuple(found)
+    return tuple(found), remarks
 
 
-def _links(
-    lines: Lines, fabric: Fabric, body: list[tuple[int, list[str]]], nodes: int, ids: set[int]
-) -> bool:
+def _links(lines: Lines, fabric: Fabric, body: list[_Row], nodes: int, ids: set[int]) -> bool:
     """Add the links; return whether one loses packets."""
     count: dict[tuple[str, str], int] = {}
     lossy = False

@@ -2,7 +2,9 @@
 
 A topology has two or three tiers of switches: ``tor``, ``agg`` and, of three, ``core``; hosts are ``h0``,
 ``h1`` and so on. ``Bundle`` parallel cables lead down from a tier. Aggregation switch ``p`` of a pod is
-joined to the cores ``p``, ``p + n``, ``p + 2n``, where a pod has n such switches.
+joined to the cores ``p``, ``p + n``, ``p + 2n``, where a pod has n such switches. A connection starts at a
+whole number of picoseconds, or at a decimal number of microseconds, as htsim writes it. One of no bytes has
+no end.
 """
 
 from __future__ import annotations
@@ -181,6 +183,7 @@ def _of(lines: Lines, line: int, count: int, share: int, what: str) -> int:
 
 
 _ENDS = re.compile(r"(\d{1,9})->(\d{1,9})")
+_MICROSECONDS = re.compile(r"\d{1,12}\.\d{1,12}")
 
 
 def _connections(lines: Lines, hosts: int, bits_per_s: float) -> Iterator[Flow]:
@@ -223,11 +226,11 @@ def _connection(
     given = dict(zip(words[1::2], words[2::2], strict=True))
     if "trigger" in given:
         lines.fail(number, "connections that wait for a trigger are not read", "give them a start", "trigger")
-    for key, most in (("start", 10**18), ("size", 10**12)):
+    for key in ("start", "size"):
         if key not in given:
             lines.fail(number, f"no {key}", _HINT)
-        lines.whole(number, given[key], "change it", most)
-    if not int(given["size"]):
-        lines.fail(number, "a connection has at least a byte", "remove it, or give its size")
-    name = given.get("id", f"{found}")
-    return Flow(name, f"h{source}", f"h{target}", int(given["size"]), bits_per_s, int(given["start"]))
+    size = lines.whole(number, given["size"], "change it", 10**12)
+    start, name = given["start"], given.get("id", f"{found}")
+    written = _MICROSECONDS.fullmatch(start)
+    start_ps = round(float(start) * 1e6) if written else lines.whole(number, start, "change it", 10**18)
+    return Flow(name, f"h{source}", f"h{target}", size, bits_per_s, start_ps)

@@ -29,7 +29,7 @@ LANE_GBIT_PER_S = {
     "XDR": 200.0,
 }
 """Data rate of a lane after its code, as in ``common_verbs_port.c`` of Open MPI; NDR and XDR by doubling."""
-_NODE = re.compile(r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([^"]+)"\s*(?:#\s*"([^"]*)"(.*))?')
+_NODE = re.compile(r'(Switch|H?[Cc]a|Rt)\s+\d{1,4}\s+"([^"]+)"\s*(?:#\s*"([^"]*)"(.*))?')
 _PORT = re.compile(
     r'\[(\d{1,4})\](?:\[ext \d+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d{1,4})\](?:\[ext \d+\])?'
     r"(?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?"

@@ -2,8 +2,8 @@
 
 A platform names the links of a route, not their ends. A route of one link therefore is a cable; a longer
 one is left out, since its links have ends only if shorter routes name them. Clusters are a switch, a
-backbone, a torus or a fat tree. Zones inside each other are one network; ``#`` joins the parts of names that
-clusters make.
+backbone, a torus, a fat tree or a dragonfly. Zones inside each other are one network; ``#`` joins the parts
+of names that clusters make.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..reading import ReadError
 from ..topology import GraphError, build
 from .common import SCALE, Fabric, Imported, Lines, only
 
-_RATE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)([kKMGT]?)(Bps|bps)")
-_TIME = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(ps|ns|us|ms|s)?")
+_RATE = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([kKMGT]?)(Bps|bps)")
+_TIME = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(ps|ns|us|ms|s)?")
 _KNOWN = (
     "platform",
     "zone",
@@ -192,10 +192,11 @@ def _cluster(lines: Lines, fabric: Fabric, given: dict[str, str], line: int) -> 
         _torus(lines, fabric, name, hosts, own, parameters, line)
     elif shape == "FAT_TREE":
         _fat_tree(lines, fabric, name, hosts, own, parameters, line)
+    elif shape == "DRAGONFLY":
+        _dragonfly(lines, fabric, name, hosts, own, parameters, line)
     else:
-        lines.fail(
-            line, f"clusters of the topology {shape[:20]} are not read", "FLAT, TORUS and FAT_TREE are", shape
-        )
+        known = "FLAT, TORUS, FAT_TREE and DRAGONFLY are"
+        lines.fail(line, f"clusters of the topology {shape[:20]} are not read", known, shape)
 
 
 def _hosts(lines: Lines, line: int, given: dict[str, str]) -> list[str]:
@@ -307,3 +308,45 @@ def _fat_tree(
             tail = f"#{number}" if number else ""
             a, b = vertices[one], vertices[other]
             fabric.cable(a, b, line, (f"{a}>{b}{tail}", f"{b}>{a}{tail}"), (own, own))
+
+
+def _dragonfly(
+    lines: Lines,
+    fabric: Fabric,
+    name: str,
+    hosts: list[str],
+    own: dict[str, float],
+    parameters: list[list[int]],
+    line: int,
+) -> None:
+    """Join the routers of a chassis, routers of a group at the same place of a chassis, and the groups.
+
+    Several links of a pair are one of their summed rate, and router j of a group is joined to group j, both
+    as SimGrid has it.
+    """
+    if [len(part) for part in parameters] != [2, 2, 2, 1] or not all(itertools.chain(*parameters)):
+        what = "a dragonfly has groups, chassis and routers, each with its number of links, and nodes"
+        lines.fail(line, what, 'write such as "3,4;4,3;5,1;2"')
+    (groups, blue), (chassis, black), (blades, green), (nodes,) = parameters
+    per_group = chassis * blades
+    if groups * per_group * nodes != len(hosts):
+        made = groups * per_group * nodes
+        lines.fail(
+            line, f"{len(hosts)} hosts; this dragonfly has {made}", "change radical or topo_parameters"
+        )
+    if groups > per_group:
+        what = f"{groups} groups; {per_group} routers of a group reach as many groups"
+        lines.fail(line, what, "take fewer groups, or more routers")
+    switches = [f"{name}#{number}" for number in range(groups * per_group)]
+    for switch in switches:
+        fabric.add(switch, False, line)
+    pairs: list[tuple[str, str, int]] = [(host, switches[at // nodes], 1) for at, host in enumerate(hosts)]
+    for at, group in itertools.product(range(per_group), range(groups)):
+        here, (row, place) = group * per_group + at, divmod(at, blades)
+        across = [(here - at + row * blades + other, green) for other in range(place + 1, blades)]
+        across += [(here - at + other * blades + place, black) for other in range(row + 1, chassis)]
+        across += [(at * per_group + group, blue)] if group < at < groups else []
+        pairs += [(switches[here], switches[there], links) for there, links in across]
+    for one, other, links in pairs:
+        numbers = {**own, "rate_bits_per_s": own["rate_bits_per_s"] * links}
+        fabric.cable(one, other, line, (f"{one}>{other}", f"{other}>{one}"), (numbers, numbers))
