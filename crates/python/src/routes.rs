@@ -221,10 +221,9 @@ impl RouteNetwork {
     }
 
     /// The groups of the table are of lanes, if there are several a link.
-    #[pyo3(signature = (table, lanes=1))]
-    fn dependency_cycle(&self, table: Columns<'_>, lanes: u32) -> PyResult<Option<Vec<u32>>> {
+    fn dependency_cycle(&self, table: Columns<'_>, lanes: u32, tried: bool) -> PyResult<Option<Vec<u32>>> {
         let network = self.0.divided(lanes);
-        routes::dependency_cycle(&network, table.view(&network)?).map_err(words)
+        routes::dependency_cycle(&network, table.view(&network)?, tried).map_err(words)
     }
 
     /// The same for tables that replace each other, each with its dead links, and for pairs of terminals that send; also

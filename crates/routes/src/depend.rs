@@ -12,17 +12,17 @@ use crate::{NONE, Network, RouteError, View};
 /// none.
 ///
 /// Only packets that can really occur count. A packet that may choose among the links of a group depends on all of
-/// them, which is the conservative reading.
-pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
+/// them, which is the conservative reading. `tried`: [`crate::proved`] has looked at the table, and proved nothing.
+pub fn dependency_cycle(net: &Network, view: View<'_>, tried: bool) -> Result<Option<Vec<u32>>, RouteError> {
+    view.check(net)?;
+    if !tried && prove(net, view) {
+        return Ok(None);
+    }
     cycle_beyond(net, view, MANY)
 }
 
 /// The same, with the pairs of groups from which on the network is looked at coarsely first.
 fn cycle_beyond(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<u32>>, RouteError> {
-    view.check(net)?;
-    if many > 0 && prove(net, view) {
-        return Ok(None);
-    }
     let next = match waits(net, view, many)? {
         Some(pairs) => dependencies(net, view, &pairs),
         None if component(&coarse(net, view)?).is_none() => return Ok(None),

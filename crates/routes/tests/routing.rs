@@ -98,7 +98,7 @@ fn torus(shape: &[usize], wrap: Wrap) -> (Network, Whole) {
 fn dimension_order_has_no_cycle_on_grids() {
     for shape in [&[5][..], &[4, 3], &[2, 2, 2, 2], &[3, 1, 4]] {
         let (net, whole) = torus(shape, Wrap::Line);
-        assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
+        assert_eq!(dependency_cycle(&net, whole.view(), false).unwrap(), None);
     }
 }
 
@@ -106,9 +106,9 @@ fn dimension_order_has_no_cycle_on_grids() {
 fn a_minimal_torus_has_a_cycle_and_edges_without_transit_break_it() {
     for shape in [&[5][..], &[8], &[4, 3], &[4, 4], &[5, 6], &[3, 4, 5]] {
         let (net, whole) = torus(shape, Wrap::Minimal);
-        assert_cycle(&net, &dependency_cycle(&net, whole.view()).unwrap().expect("a cycle"));
+        assert_cycle(&net, &dependency_cycle(&net, whole.view(), false).unwrap().expect("a cycle"));
         let (net, whole) = torus(shape, Wrap::NoEdgeTransit);
-        assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
+        assert_eq!(dependency_cycle(&net, whole.view(), false).unwrap(), None);
     }
 }
 
@@ -129,7 +129,7 @@ fn two_terminals_and_a_cable_are_a_network() {
     let table = whole(&net, ShortestPath::new(NextHops::All), Spread::Adaptive, &[]);
     let view = table.view();
     verify(&net, view).unwrap();
-    assert_eq!(dependency_cycle(&net, view).unwrap(), None);
+    assert_eq!(dependency_cycle(&net, view, false).unwrap(), None);
     assert_eq!(path(&net, view, 1, 0, None).unwrap(), [1]);
     assert_eq!(loads(&net, view, Traffic::Uniform).unwrap(), [1.0, 1.0]);
     let one = Traffic::Pairs { source: &[1], target: &[0], rate: &[3.0] };
@@ -179,7 +179,7 @@ fn destinations_are_dealt_evenly_in_every_stage() {
     for spread in [Spread::Turns, Spread::Runs, Spread::Adaptive] {
         let whole = whole(&net, UpDown::new(heights.clone()), spread, &[4, 5]);
         verify(&net, whole.view()).unwrap();
-        assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
+        assert_eq!(dependency_cycle(&net, whole.view(), false).unwrap(), None);
         let single = whole.table.groups.start.windows(2).all(|pair| pair[1] - pair[0] == 1);
         assert_eq!(single, spread != Spread::Adaptive);
     }
@@ -206,7 +206,7 @@ fn the_header_of_an_intermediate_switch_is_deleted_on_entry_to_it() {
     verify(&net, whole.view()).unwrap();
     assert_cycle(
         &net,
-        &dependency_cycle(&net, whole.view()).unwrap().expect("two phases on one set of links"),
+        &dependency_cycle(&net, whole.view(), false).unwrap().expect("two phases on one set of links"),
     );
     let links = path(&net, whole.view(), 0, 8, Some(4)).unwrap();
     assert_eq!(links.len(), 6);
@@ -268,13 +268,13 @@ proptest! {
         let via: Vec<u32> = (0..net.switches as u32).collect();
         let short = whole(&net, ShortestPath::new(hops), spread, &via);
         prop_assert_eq!(verify(&net, short.view()), Ok(()));
-        if let Some(cycle) = dependency_cycle(&net, short.view()).unwrap() {
+        if let Some(cycle) = dependency_cycle(&net, short.view(), false).unwrap() {
             assert_cycle(&net, &cycle);
         }
         let heights = depth_keys(&net, root % net.switches as u32);
         let legal = whole(&net, UpDown::new(heights), spread, &[]);
         prop_assert_eq!(verify(&net, legal.view()), Ok(()));
-        prop_assert_eq!(dependency_cycle(&net, legal.view()).unwrap(), None);
+        prop_assert_eq!(dependency_cycle(&net, legal.view(), false).unwrap(), None);
         prop_assert!(proved(&net, legal.view()).unwrap());
         for view in [short.view(), legal.view()] {
             for target in 0..net.terminals as u32 {
@@ -317,7 +317,7 @@ proptest! {
         }
         if arrives.is_ok() {
             let order = channel_order(&net, whole.view()).unwrap();
-            prop_assert_eq!(order.is_some(), dependency_cycle(&net, whole.view()).unwrap().is_none());
+            prop_assert_eq!(order.is_some(), dependency_cycle(&net, whole.view(), false).unwrap().is_none());
             prop_assert!(order.is_some() || !proved(&net, whole.view()).unwrap());
         }
     }
@@ -357,7 +357,7 @@ fn terminals_of_a_switch_that_share_a_column_have_the_entries_of_the_full_table(
             }
         }
         verify(&net, shared).unwrap();
-        let [one, other] = [shared, full].map(|view| dependency_cycle(&net, view).unwrap());
+        let [one, other] = [shared, full].map(|view| dependency_cycle(&net, view, false).unwrap());
         assert_eq!(one, other);
         assert!(one.is_some() || shape != [5]);
         let [one, other] = [shared, full].map(|view| loads(&net, view, Traffic::Uniform).unwrap());

@@ -118,7 +118,8 @@ class LinkRoutes:
             for own in self._waiting_apart():
                 if (id(table), len(own)) in self._free:
                     continue
-                found = routing.dependency_cycle(graph, self._as_waited_for(graph, table, own), len(own))
+                way = self._as_waited_for(graph, table, own)
+                found = routing.dependency_cycle(graph, way, len(own), tried=True)
                 if found is not None:
                     return self._lanes_of(found, own, plane.first_link)
         return None

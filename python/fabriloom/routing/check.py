@@ -36,16 +36,19 @@ def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
     return Core(graph).proved(columns(table), lanes)
 
 
-def dependency_cycle(graph: Graph, table: RouteTable, lanes: int = 1) -> list[int] | None:
+def dependency_cycle(
+    graph: Graph, table: RouteTable, lanes: int = 1, tried: bool = False
+) -> list[int] | None:
     """Return a cycle of the channel dependency graph as link indices, or None if there is none.
 
-    With several ``lanes`` per link, the groups of the table and the cycle are of lanes.
+    With several ``lanes`` per link, the groups of the table and the cycle are of lanes. ``tried``: ``proved``
+    has looked at the table in vain.
 
     A packet on each link of the cycle may wait for the next link, and one on the last for the first. Without
     a cycle the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random
     intermediate switches count.
     """
-    return Core(graph).dependency_cycle(columns(table), lanes)
+    return Core(graph).dependency_cycle(columns(table), lanes, tried)
 
 
 def phases_cycle(
