@@ -33,7 +33,7 @@ from imports.test_infiniband import LFTS, SUBNET
 from imports.test_netrace import PACKETS
 from imports.test_netrace import trace as packets_of_netrace
 from imports.test_simulators import ANYNET, CLUSTER, FAT, FLOWS, HPCC, MATRIX, PLATFORM, TORUS, TREE
-from imports.test_traces import CHAKRA, DUMPI, OTHER_RANK
+from imports.test_traces import CHAKRA, DUMPI, GATHERED, OTHER_RANK, grouped
 from programs.test_goal import binary
 
 from .mutations import changed_fields, changed_json, damaged
@@ -313,8 +313,11 @@ READERS: dict[str, Reader] = {
     "flow.txt": Reader(".txt", [FLOWS.encode()], _fabric("hpcc", HPCC), (ReadError,)),
     "tree.topo": Reader(".topo", [TREE.encode()], _fabric("htsim"), (ReadError,)),
     "matrix.cm": Reader(".cm", [MATRIX.encode()], _fabric("htsim", TREE), (ReadError,)),
-    "dumpi.txt": Reader(".dumpi", [DUMPI.encode()], _trace("dumpi"), (ReadError, ScenarioError)),
+    "dumpi.txt": Reader(
+        ".dumpi", [DUMPI.encode(), grouped(0).encode()], _trace("dumpi"), (ReadError, ScenarioError)
+    ),
     "chakra.json": Reader(".chakra", [CHAKRA.encode()], _trace("chakra"), (ReadError, ScenarioError)),
+    "chakra.et": Reader(".et", [GATHERED], _trace("chakra"), (ReadError, ScenarioError)),
     "packed.tra": Reader(".tra", [packets_of_netrace(PACKETS)], _netrace, (ReadError, ScenarioError)),
     "packed.tra.bz2": Reader(
         ".bz2", [bz2.compress(packets_of_netrace(PACKETS))], _netrace, (ReadError, ScenarioError)

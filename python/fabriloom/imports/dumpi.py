@@ -1,18 +1,22 @@
 """DUMPI traces as ``dumpi2ascii`` prints them: a file per rank, a call of MPI after another.
 
-Calls that send, receive and wait become operations; the time between two calls is computing. Collectives, and
-the time within a call, are left out: what a call takes follows from the network.
+Calls that send, receive and wait become operations, collectives the messages of an algorithm; the time
+between two calls is computing. The time within a call is left out: what it takes follows from the network.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from .traces import Rank, Stream, Trace, checked_peer, trace
+from . import collectives, communicators
+from .collectives import Collective
+from .communicators import WORLD, Communicators, Made
+from .traces import Rank, Stream, Trace, by_rank, checked_peer, trace
 
 _CALL = re.compile(
     r"(MPI_\w+) (entering|returning) at walltime (\d{1,12})\.(\d{9}), cputime .* in thread \d+\.?"
@@ -22,8 +26,28 @@ _NUMBERS = re.compile(r"-?\d{1,18}")
 _ANY = -1
 _SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend"}
 _ISENDS = {"MPI_Isend", "MPI_Issend", "MPI_Ibsend", "MPI_Irsend"}
-_WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
-_SILENT = re.compile(r"MPI_(Init|Finalize|Comm_|Type_|Wtime|Get_|Group_|Initialized|Error|Info|Pcontrol)")
+_INITS = {"MPI_Send_init", "MPI_Ssend_init", "MPI_Bsend_init", "MPI_Rsend_init", "MPI_Recv_init"}
+_ENDS = re.compile(r"MPI_(Wait|Test)(|all|any|some)")
+_COLLECTIVES = {
+    "MPI_Barrier": "barrier",
+    "MPI_Bcast": "broadcast",
+    "MPI_Reduce": "reduce",
+    "MPI_Allreduce": "all_reduce",
+    "MPI_Scan": "scan",
+    "MPI_Gather": "gather",
+    "MPI_Gatherv": "gather",
+    "MPI_Scatter": "scatter",
+    "MPI_Scatterv": "scatter",
+    "MPI_Allgather": "all_gather",
+    "MPI_Allgatherv": "all_gather",
+    "MPI_Reduce_scatter": "reduce_scatter",
+    "MPI_Alltoall": "all_to_all",
+    "MPI_Alltoallv": "all_to_all",
+}
+_SILENT = re.compile(
+    r"MPI_(Init|Finalize|Comm_|Cart_|Type_|Wtime|Get_|Group_|Initialized|Error|Info|Pcontrol|Address|Op_|Request_free"
+    r"|Iprobe|Attr_|Keyval_|Dims_create|Topo_test|Buffer_)"
+)
 _MOST = 1 << 31
 _HINT = "is this what dumpi2ascii prints?"
 _BYTES = {
@@ -36,6 +60,8 @@ _BYTES = {
     **dict.fromkeys(("MPI_LONG_DOUBLE", "MPI_DOUBLE_COMPLEX", "MPI_DOUBLE_INT", "MPI_LONG_INT"), 16),
 }
 _UNKNOWN = "messages of datatypes of their own, counted as bytes"
+_OWN_TAGS = 1 << 20
+"""Tags of a communicator that is not the world's lie in a part of their own, as matching asks."""
 
 
 @dataclass
@@ -55,12 +81,25 @@ class _State:
     stream: Stream
     rank: Rank
     left_out: Counter[str]
+    known: Communicators
     last: list[int] = field(default_factory=list)
     """What the next operation waits for."""
     left_ns: int | None = None
     """When the last call returned."""
     requests: dict[int, int] = field(default_factory=dict)
     """Operations by the number of their request."""
+    lasting: dict[int, str] = field(default_factory=dict)
+    """Messages that are started again and again, by the number of their request."""
+    done: Counter[int] = field(default_factory=Counter[int])
+    """Collectives of each group."""
+
+    def group(self, call: _Call) -> int | None:
+        """Return the group that a call names; None, and it is left out, if it is not known or of one rank."""
+        name = communicators.name_of(call.fields.get("comm", "2 (MPI_COMM_WORLD)"))
+        found = self.known.group(self.rank.number, name)
+        if found is None and name != "MPI_COMM_SELF":
+            self.left_out[f"{call.name} calls in communicators that are not followed"] += 1
+        return found
 
     def number(self, call: _Call, *names: str) -> int:
         """Return an argument that is a whole number."""
@@ -79,11 +118,26 @@ class _State:
 
 def dumpi(files: Sequence[Path]) -> Trace:
     """Read the traces of all ranks."""
-    return trace(files, _rank)
+    files = by_rank(files)
+    known = Communicators([list(_made(Stream(file))) for file in files])
+    return trace(files, partial(_rank, known))
 
 
-def _rank(stream: Stream, rank: Rank, left_out: Counter[str]) -> None:
-    state, call = _State(stream, rank, left_out), None
+def _made(stream: Stream) -> Iterator[Made]:
+    """Yield what a rank makes of communicators."""
+    name, fields = "", dict[str, str]()
+    for line in stream:
+        if line.startswith("MPI_C") and (match := _CALL.fullmatch(line.strip())):
+            if name and match[2] == "returning":
+                yield communicators.made(name, fields)
+            name, fields = match[1] if match[1] in communicators.MAKERS else "", {}
+            name = name if match[2] == "entering" else ""
+        elif name and (found := _FIELD.match(line.strip())):
+            fields.setdefault(found[1], found[2])
+
+
+def _rank(known: Communicators, stream: Stream, rank: Rank, left_out: Counter[str]) -> None:
+    state, call = _State(stream, rank, left_out, known), None
     for line in stream:
         match = _CALL.fullmatch(line.strip())
         if match is None:
@@ -110,52 +164,67 @@ def _do(state: _State, call: _Call) -> None:
     """Add the computing before a call, and what the call does."""
     if state.left_ns is not None and call.entered_ns > state.left_ns:
         state.last = [state.rank.add(f"calc {call.entered_ns - state.left_ns}", state.last)]
-    if call.name in _SENDS | _ISENDS:
-        _send(state, call)
-    elif call.name in ("MPI_Recv", "MPI_Irecv"):
-        _receive(state, call)
+    if call.name in _SENDS | _ISENDS | _INITS or call.name in ("MPI_Recv", "MPI_Irecv"):
+        _message(state, call)
+    elif call.name in ("MPI_Start", "MPI_Startall"):
+        for request in state.requested(call):
+            if request in state.lasting:
+                state.requests[request] = state.rank.add(state.lasting[request], state.last)
     elif call.name == "MPI_Sendrecv":
-        after = list(state.last)
-        sent = state.rank.add(_message(state, call, "send", ("dest",), ("sendtag",), "send"), after)
-        got = state.rank.add(_message(state, call, "recv", ("source", "src"), ("recvtag",), "recv"), after)
-        state.last = [sent, got]
-    elif call.name in _WAITS:
-        _wait(state, call)
+        _exchange(state, call)
+    elif call.name in _COLLECTIVES:
+        _collective(state, call)
+    elif ends := _ENDS.fullmatch(call.name):
+        if ends[1] == "Wait" or state.number(call, "flag", "outcount"):
+            _end(state, call)
     elif not _SILENT.match(call.name):
         state.left_out[f"{call.name} calls"] += 1
 
 
-def _send(state: _State, call: _Call) -> None:
-    if state.number(call, "dest") < 0:
-        return  # to no process
-    sent = state.rank.add(_message(state, call, "send", ("dest",), ("tag",)), state.last)
-    if call.name in _ISENDS:
-        for request in state.requested(call):
-            state.requests[request] = sent
-    else:
-        state.last = [sent]
-
-
-def _receive(state: _State, call: _Call) -> None:
-    if state.number(call, "source", "src") < _ANY:
+def _message(state: _State, call: _Call) -> None:
+    """Add a send or a receive, or keep it for when it is started."""
+    receives = "ecv" in call.name
+    end = state.number(call, *(("source", "src") if receives else ("dest",)))
+    group = state.group(call)
+    if end < (_ANY if receives else 0) or group is None:
+        return  # of no process, or of others than those of this trace
+    text = _text(state, call, "recv" if receives else "send", end, ("tag",), group)
+    if call.name in _INITS:
+        state.lasting.update(dict.fromkeys(state.requested(call), text))
         return
-    got = state.rank.add(_message(state, call, "recv", ("source", "src"), ("tag",)), state.last)
-    if call.name == "MPI_Irecv":
-        for request in state.requested(call):
-            state.requests[request] = got
+    done = state.rank.add(text, state.last)
+    if call.name in _ISENDS or call.name == "MPI_Irecv":
+        state.requests.update(dict.fromkeys(state.requested(call), done))
     else:
-        state.last = [got]
+        state.last = [done]
 
 
-def _wait(state: _State, call: _Call) -> None:
+def _exchange(state: _State, call: _Call) -> None:
+    """Add a send and a receive beside each other."""
+    if (group := state.group(call)) is None:
+        return
+    to, from_ = state.number(call, "dest"), state.number(call, "source", "src")
+    texts = []
+    if to >= 0:
+        texts.append(_text(state, call, "send", to, ("sendtag",), group, "send"))
+    if from_ >= _ANY:
+        texts.append(_text(state, call, "recv", from_, ("recvtag",), group, "recv"))
+    state.last = [state.rank.add(text, state.last) for text in texts] or state.last
+
+
+def _end(state: _State, call: _Call) -> None:
+    """Go on when the requests of a wait, or of a test that was true, have ended."""
     wanted = state.requested(call)
-    if call.name in ("MPI_Waitany", "MPI_Waitsome") and "index" in call.fields:
+    if call.name.endswith("any") and "index" in call.fields:
         wanted = wanted[state.number(call, "index") :][:1]
+    if call.name.endswith("some"):
+        places = [int(one) for one in _NUMBERS.findall(call.fields.get("indices", ""))]
+        wanted = [wanted[at] for at in places if 0 <= at < len(wanted)]
     done = []
     for request in wanted:
         if request not in state.requests:
-            if request <= 0:
-                continue  # none
+            if request <= 0 or request in state.lasting:
+                continue  # none, or one that has ended
             message = f"rank {state.rank.number} waits for request {request}, which was never started"
             state.stream.fail(message, f"{call.name} of line {call.line}; is the beginning missing?")
         done.append(state.requests.pop(request))
@@ -163,17 +232,71 @@ def _wait(state: _State, call: _Call) -> None:
         state.last = [state.rank.add("calc 0", [*state.last, *done])]
 
 
-def _message(
-    state: _State, call: _Call, word: str, ends: tuple[str, ...], tags: tuple[str, ...], prefix: str = ""
-) -> str:
-    count = state.number(call, f"{prefix}count", "count")
+def _collective(state: _State, call: _Call) -> None:
+    if (group := state.group(call)) is None:
+        return
+    members = state.known.groups[group]
+    me, root = members.index(state.rank.number), 0
+    if "root" in call.fields:
+        root = state.number(call, "root")
+        if not 0 <= root < len(members):
+            state.stream.fail(f"{call.name} has the root {root}; {len(members)} take part", _HINT)
+    sent, got = (_sizes(state, call, name, len(members)) for name in ("send", "recv"))
+    if call.name in ("MPI_Gatherv", "MPI_Scatterv") and me != root:  # a member knows its own block only
+        sent, got = ([_size(state, call, name)] for name in ("send", "recv"))
+    both = ("recv", "send") if call.name.startswith("MPI_Scatter") else ("send", "recv")
+    bytes_ = _size(state, call, both[0]) or _size(state, call, both[1])  # without the first: in place
+    number = state.done[group]
+    state.done[group] += 1
+    of = Collective(_COLLECTIVES[call.name], members, me, group, number, root, bytes_, sent, got)
+    state.last = collectives.add(state.rank, of, state.last)
+
+
+def _width(state: _State, call: _Call, prefix: str) -> int:
+    """Return the bytes of an element."""
     kind = re.search(r"\((MPI_\w+)\)", call.fields.get(f"{prefix}type", call.fields.get("datatype", "")))
     width = _BYTES.get(kind[1]) if kind else None
     if width is None:
         state.left_out[_UNKNOWN] += 1
-    size, peer, tag = count * (width or 1), state.number(call, *ends), state.number(call, *tags)
-    if not 0 <= size < _MOST or tag >= _MOST - 1024:
-        state.stream.fail(f"{call.name} of {size} B with the tag {tag}", "the most of both is 2^31")
-    other = "any" if peer == _ANY and word == "recv" else str(checked_peer(state.stream, state.rank, peer))
-    label = "any" if tag < 0 and word == "recv" else str(max(0, tag))
+    return width or 1
+
+
+def _size(state: _State, call: _Call, prefix: str) -> int:
+    """Return the bytes of a buffer."""
+    if f"{prefix}count" not in call.fields and "count" not in call.fields:
+        return 0  # it has counts, of which the caller knows
+    size = state.number(call, f"{prefix}count", "count") * _width(state, call, prefix)
+    if not 0 <= size < _MOST:
+        state.stream.fail(f"{call.name} of {size} B", "the most is 2^31")
+    return size
+
+
+def _sizes(state: _State, call: _Call, prefix: str, members: int) -> list[int]:
+    """Return the bytes of the blocks of all members, if the call has them."""
+    text = call.fields.get(f"{prefix}counts", "")
+    found = [int(one) for one in _NUMBERS.findall(text)]
+    if not found:
+        return []
+    width = _width(state, call, prefix)
+    if len(found) != members or not all(0 <= one * width < _MOST for one in found):
+        state.stream.fail(f"{call.name} has {len(found)} {prefix}counts; {members} take part", _HINT)
+    return [one * width for one in found]
+
+
+def _text(
+    state: _State, call: _Call, word: str, end: int, tags: tuple[str, ...], group: int, prefix: str = ""
+) -> str:
+    """Return a send or receive in GOAL."""
+    size, tag = _size(state, call, prefix), state.number(call, *tags)
+    if tag >= _MOST - 1024:
+        state.stream.fail(f"{call.name} with the tag {tag}", "the most is 2^31")
+    members = state.known.groups[group]
+    if end >= len(members):
+        checked_peer(state.stream, state.rank, end)
+    if end >= 0 and members[end] == state.rank.number:
+        state.left_out["messages of a rank to itself"] += 1
+        return "calc 0"
+    other = "any" if end < 0 else str(members[end])
+    own = tag if group == WORLD else (tag % _OWN_TAGS) + _OWN_TAGS * (1 + group % 1000)
+    label = "any" if tag < 0 and word == "recv" else str(max(0, own))
     return f"{word} {size}b {'to' if word == 'send' else 'from'} {other} tag {label}"

@@ -62,8 +62,11 @@ class Rank:
     count: int = 0
 
     def add(self, operation: str, after: Sequence[int]) -> int:
-        """Add an operation that waits for the ends of others; returns its number."""
+        """Add an operation that waits for the ends of others; returns its number. Raises ReadError."""
         self.count += 1
+        if self.count > MOST_OPERATIONS:
+            message = f"rank {self.number} has more than {MOST_OPERATIONS:,} operations"
+            raise ReadError(message, "take a part of the trace")
         self.lines.append(f"l{self.count}: {operation}\n")
         self.needs += [f"l{self.count} requires l{one}\n" for one in dict.fromkeys(after)]
         return self.count
@@ -128,8 +131,8 @@ duration = "100 s"
 Read = Callable[[Stream, Rank, Counter[str]], None]
 
 
-def trace(files: Sequence[Path], read: Read) -> Trace:
-    """Read a file for each rank; the last number in its name is the rank's."""
+def by_rank(files: Sequence[Path]) -> list[Path]:
+    """Return the files in the order of their ranks: the last number in its name is that of a file."""
     numbers = [_rank_of(file) for file in files]
     order = sorted(zip(numbers, files, strict=True))
     for wanted, (number, file) in enumerate(order):
@@ -138,9 +141,14 @@ def trace(files: Sequence[Path], read: Read) -> Trace:
             raise ReadError(message if number > wanted else f"{file}: rank {number} is there twice", _FILES)
     if len(files) > _MOST_RANKS:
         raise ReadError(f"{len(files):,} ranks, the most are {_MOST_RANKS:,}", "take a part of the trace")
+    return [file for _, file in order]
+
+
+def trace(files: Sequence[Path], read: Read) -> Trace:
+    """Read a file for each rank."""
     left_out: Counter[str] = Counter()
     parts, operations = [f"num_ranks {len(files)}\n"], 0
-    for number, file in order:
+    for number, file in enumerate(files):
         rank = Rank(number, len(files))
         read(Stream(file), rank, left_out)
         operations += rank.count
