@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .process.later import names
+from .process.libraries import names
 
 if TYPE_CHECKING:
     from . import routing as routing

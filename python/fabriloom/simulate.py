@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from . import _native
 from .bounds import Promise, of_few_flows, promises_of
 from .compile import Compiled, compile, pauses
-from .results import Results, shares
+from .results import Results
 from .results.completions import is_transient
 from .results.ends import STUCK
 from .results.kinds import KINDS
 from .results.provenance import Provenance
 from .scenario import Scenario
-from .traffic import sends_evenly
+from .traffic import Demand, sends_evenly
 
 if TYPE_CHECKING:
     from .results.programs import ProgramRun
@@ -151,9 +151,9 @@ def _left(promise: Promise) -> float:
 def rows_of(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
     """Select the flows whose throughput is kept over time; those of a program are unknown before the run."""
     names = compiled.graph.terminal_names
-    by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
+    by_pair = compiled.programs is None and len(names) <= MOST_TERMINALS
     by_pair = by_pair and not sends_evenly(compiled.arrays)  # known without counting what each sends
-    return shares.wanted(names, compiled.demand() if by_pair else None)
+    return wanted(names, compiled.demand() if by_pair else None)
 
 
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
@@ -352,3 +352,30 @@ def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:
     names = ("delivered_ticks", "target", "source", "length", "created_ticks", "started_ticks")
     rows = np.stack([np.asarray(native[f"trace_{name}"], np.int64) for name in names], axis=1)
     return rows[np.lexsort(rows.T[::-1])]
+
+
+# Throughput over time by flow: whose packets are counted together.
+MOST_ROWS = 8
+"""Most groups: the number of distinguishable colours."""
+MOST_TERMINALS = 256
+"""Most terminals whose pairs are counted; with more, finding the pairs takes too long."""
+
+
+def wanted(names: list[str], demand: Demand | None) -> tuple[dict[str, Any], list[str]]:
+    """Return the engine's options for the groups, and the names of the groups.
+
+    A group is a flow if there are few flows; otherwise a sending terminal if there are few; otherwise a block
+    of terminals with consecutive numbers. Without a demand, flows are not considered.
+    """
+    if demand is not None and not demand.even.any():
+        pairs = sorted({(int(s), int(t)) for s, t in zip(demand.source, demand.target, strict=True)})
+        if len(pairs) <= MOST_ROWS:
+            return {"pairs": pairs}, [f"{names[source]} to {names[target]}" for source, target in pairs]
+    each = -(-len(names) // MOST_ROWS)
+    firsts = range(0, len(names), each)
+    lasts = [min(first + each, len(names)) - 1 for first in firsts]
+    found = [
+        names[first] if first == last else f"{names[first]} … {names[last]}"
+        for first, last in zip(firsts, lasts, strict=True)
+    ]
+    return {"sources": [number // each for number in range(len(names))]}, found

@@ -20,7 +20,7 @@ from fabriloom import simulate as simulation
 from fabriloom.cli import exits, group
 from fabriloom.cli.app import app
 from fabriloom.output import Plain
-from fabriloom.reading.printable import escaped, refused_in
+from fabriloom.reading.texts import escaped, refused_in
 from fabriloom.results.files import write_table
 from fabriloom.scenario import Scenario
 from typer.main import get_command_from_info

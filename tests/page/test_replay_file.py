@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from fabriloom import load, run
 from fabriloom.cli.app import app
-from fabriloom.page import bundle
+from fabriloom.page import replay_file
 from fabriloom.page.replay_file import shell
 from typer.testing import CliRunner
 
@@ -239,7 +239,7 @@ def test_mistakes_are_told_before_anything_runs(
 def test_modules_that_cannot_be_one_script_are_refused(
     sources: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle, "source_of", lambda module, beside: sources[module])
-    bundle.bundled.cache_clear()
+    monkeypatch.setattr(replay_file, "source_of", lambda module, beside: sources[module])
+    replay_file.bundled.cache_clear()
     with pytest.raises(ValueError, match=re.escape(message)):
-        bundle.bundled("a")
+        replay_file.bundled("a")

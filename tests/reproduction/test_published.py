@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 from fabriloom import experiments, published
-from fabriloom.experiments import evidence, page, remarks
+from fabriloom.experiments import evidence, page
 from fabriloom.experiments.atlas_sci import bx, hosts, tables
-from fabriloom.experiments.lab import Findings, Lab
-from fabriloom.experiments.moments import between_us, lasted_us
+from fabriloom.experiments.evidence import explained
+from fabriloom.experiments.lab import Findings, Lab, between_us, lasted_us
 from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of, tally
 
@@ -194,7 +194,7 @@ def kept(paper: str) -> list[evidence.Line]:
 def test_every_disagreement_is_told(quick: dict[str, list[evidence.Line]]) -> None:
     full = [line for paper in quick for line in kept(paper)]
     outside = {line["id"] for lines in (full, *quick.values()) for line in lines if line["within"] is False}
-    told = {f"{paper}.{number}" for paper in quick for number in remarks.explained(paper)}
+    told = {f"{paper}.{number}" for paper in quick for number in explained(paper)}
     assert {number_of({"id": key}) for key in outside} <= told
     assert told <= {f"{paper}.{number}" for paper in quick for number in published.numbers(paper)}
 

@@ -14,7 +14,8 @@ import pytest
 from fabriloom import Scenario, compare, curve, run, saturate
 from fabriloom.report.axes import units_of
 from fabriloom.report.pages import for_run
-from fabriloom.results import columns, shares
+from fabriloom.results import columns
+from fabriloom.simulate import wanted
 from fabriloom.traffic import Demand
 
 from .common import results
@@ -168,13 +169,13 @@ def of_pairs(pairs: list[tuple[int, int]], terminals: int, even: float = 0.0) ->
 def test_few_flows_are_flows_and_many_are_terminals_or_groups_of_them() -> None:
     names = [f"t{number}" for number in range(40)]
     few = of_pairs([(3, 1), (0, 2)], 40)
-    assert shares.wanted(names, few) == ({"pairs": [(0, 2), (3, 1)]}, ["t0 to t2", "t3 to t1"])
+    assert wanted(names, few) == ({"pairs": [(0, 2), (3, 1)]}, ["t0 to t2", "t3 to t1"])
     many = of_pairs([(0, target) for target in range(1, 20)], 40)
     for demand in (many, None, of_pairs([(0, 1)], 40, even=1.0)):
-        found, called = shares.wanted(names, demand)
+        found, called = wanted(names, demand)
         assert found == {"sources": [number // 5 for number in range(40)]}
         assert (len(called), called[0], called[-1]) == (8, "t0 … t4", "t35 … t39")
-    assert shares.wanted(names[:4], None) == ({"sources": [0, 1, 2, 3]}, names[:4])
+    assert wanted(names[:4], None) == ({"sources": [0, 1, 2, 3]}, names[:4])
 
 
 @pytest.mark.parametrize("pattern", [{"kind": "flows", "flows": FLOWS}, "uniform"])

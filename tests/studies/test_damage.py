@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 from fabriloom.cli import exits
 from fabriloom.studies import store
-from fabriloom.studies.sources import PACKAGE, sources
-from fabriloom.studies.store import valid
+from fabriloom.studies.store import PACKAGE, sources, valid
 
 from .small import command, text
 

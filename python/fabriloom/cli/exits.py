@@ -19,7 +19,7 @@ import typer
 import fabriloom
 
 from ..process.interrupts import handled
-from ..reading.printable import escaped
+from ..reading.texts import escaped
 from .house import reading
 
 OK = 0

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from . import studied as studied
     from . import templates as templates
 else:
-    from ..process.later import Later
+    from ..process.libraries import Later
 
     _ROOMS = {
         "compile": "deadlock silent",

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..reading.printable import escaped
+from ..reading.texts import escaped
 from ..results import Results, shown
 from ..results.figures import figures as figures
 from ..results.figures import in_percent, measured

@@ -11,7 +11,7 @@ from typing import Any
 from ..process.libraries import pl
 from ..results.columns.studies import CANDIDATES
 from ..results.figures import figures, in_percent
-from ..results.tabled import Tabled
+from ..results.files import Tabled
 from ..scenario import Scenario
 from .contradiction import nearest
 from .schema import Requirements

@@ -10,8 +10,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,6 @@ from ..published import load
 from ..report import Reproduced
 from ..report.tally import HEAD, counts, number_of, said, tally
 from ..topology import build
-from . import remarks
 from .lab import Findings
 from .page import markdown
 from .rows import reported
@@ -87,7 +88,7 @@ def reproduced(paper: str, found: Findings, lines: Sequence[Line]) -> Reproduced
         graph=build(**drawn) if drawn else None,
         lines=lines,
         series=found.series,
-        remarks=remarks.text(paper),
+        remarks=remarks_of(paper),
     )
 
 
@@ -163,3 +164,25 @@ def main(full: Path, quick: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     main(*(Path(argument) for argument in sys.argv[1:4]))
+
+
+# Remarks on the numbers of a paper: where they agree, where not, and why.
+# A paper's ``remarks.md`` has them as paragraphs in markdown without links. A line ``<!-- ID ID -->`` in
+# front of a paragraph lists the printed numbers that it explains.
+_ABOUT = re.compile(r"^<!-- (.*) -->\n", re.MULTILINE)
+
+
+def remarks_of(paper: str) -> str:
+    """Return the paragraphs of a paper; empty if it has none."""
+    return _ABOUT.sub("", _file(paper)).strip()
+
+
+def explained(paper: str) -> set[str]:
+    """Return the ids of the printed numbers that paragraphs explain."""
+    return {name for names in _ABOUT.findall(_file(paper)) for name in names.split()}
+
+
+def _file(paper: str) -> str:
+    folder = resources.files("fabriloom.experiments").joinpath(paper.replace("-", "_"))
+    file = folder.joinpath("remarks.md")
+    return file.read_text(encoding="utf-8") if file.is_file() else ""

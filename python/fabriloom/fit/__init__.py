@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from .errors import FitError
+from .lines import FitError
 from .work import Fitted, fit
 
 __all__ = ["FitError", "Fitted", "fit"]

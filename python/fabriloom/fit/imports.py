@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import reading, units
 from ..reading import ReadError
-from .errors import FitError
+from .lines import FitError
 from .samples import QUANTITIES, Samples
 
 _MOST_BYTES = 1 << 26

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+
+class FitError(ValueError):
+    """Data that cannot be read or fitted; the text is the whole message."""
+
+
 Floats = NDArray[np.float64]
 JUMP = 0.1
 """Least relative step between two lines that counts as a jump."""

@@ -10,7 +10,7 @@ from .. import simulate
 from ..compile import graph_of
 from ..results import Results
 from ..scenario import Scenario, ScenarioError
-from .errors import FitError
+from .lines import FitError
 from .model import Model
 from .samples import Folder
 

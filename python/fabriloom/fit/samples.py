@@ -13,8 +13,7 @@ import numpy as np
 from .. import reading, units
 from ..programs.logp import LONG_TRAIN, MORE_TURNS, RECEIVES, ROUND, SENDS, TRAIN, TURNS
 from ..reading import ReadError
-from .errors import FitError
-from .lines import Curve, Floats, fit
+from .lines import Curve, FitError, Floats, fit
 
 QUANTITIES = {
     "half_round": "half a round of ping-pong",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..process.libraries import pl
 from . import imports, predict
-from .errors import FitError
+from .lines import FitError
 from .model import Model, build
 from .preset import pieces, to_toml, told
 from .samples import QUANTITIES, Folder, Samples, from_folder, read_folder

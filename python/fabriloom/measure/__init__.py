@@ -7,8 +7,8 @@ the whole measurement.
 
 from __future__ import annotations
 
-from .errors import MeasureError
 from .find import Settings
+from .plan import MeasureError
 from .work import Measured, measure
 
 __all__ = ["MeasureError", "Measured", "Settings", "measure"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from .. import reading
 from ..process import children
 from ..reading import ReadError
-from .errors import MeasureError
+from .plan import MeasureError
 
 INSTALL = (
     "pip install 'fabriloom[measure]' brings one along, in this repository `make "

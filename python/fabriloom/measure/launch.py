@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import output
-from .errors import MeasureError
 from .find import Host, Mpi, Settings
-from .plan import Plan
+from .plan import MeasureError, Plan
 from .records import Rounds
 
 _POLL_S = 0.05

@@ -8,7 +8,11 @@ import numpy as np
 
 from ..programs import Programs
 from ..programs import kinds as op
-from .errors import MeasureError
+
+
+class MeasureError(RuntimeError):
+    """A measurement that cannot be made, or is not valid; the text is the whole message."""
+
 
 HEAD = (
     "ranks",

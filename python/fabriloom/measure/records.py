@@ -9,8 +9,7 @@ import numpy as np
 
 from ..programs import Programs
 from ..programs.kinds import ANY, Ints
-from .errors import MeasureError
-from .plan import Plan
+from .plan import MeasureError, Plan
 
 _HEAD = 10
 MADE = ("peer", "bytes", "tag", "made", "handed", "sent")

@@ -23,9 +23,8 @@ from ..scenario import Scenario
 from ..studies import Curve, Point
 from ..studies.curves import settings_of, varied
 from . import launch, records
-from .errors import MeasureError
 from .find import Host, Settings, check_hosts, cores, hosts_in, mpi, runner_of
-from .plan import Plan, active, plan
+from .plan import MeasureError, Plan, active, plan
 
 Advance = Callable[[int, int, str], None]
 """Called with rounds finished, rounds in total, and what is being measured."""

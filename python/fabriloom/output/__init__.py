@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..process.later import names
-from .refusal import OutputError
+from ..process.libraries import names
+from .manifest import OutputError
 from .whole import Files, Plain, encoded, file, remove, settle, sweep
 
 if TYPE_CHECKING:

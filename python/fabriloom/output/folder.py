@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 
 from . import manifest
+from .manifest import OutputError
 from .pieces import Pieces
-from .refusal import OutputError
 from .working import Working
 
 _OTHER_NAMES = 1000

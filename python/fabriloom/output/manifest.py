@@ -11,8 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .refusal import OutputError
 from .whole import settle
+
+
+class OutputError(Exception):
+    """An output folder that cannot be used; the text is the reason, to be printed after the folder's name."""
+
 
 NAME = "fabriloom.sha256"
 LOCK = ".lock"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from . import manifest
-from .refusal import OutputError
+from .manifest import OutputError
 from .whole import encoded, replacing, settle
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)

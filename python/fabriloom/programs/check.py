@@ -7,8 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from fabriloom.programs import kinds as op
-from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.table import Programs
+from fabriloom.programs.table import ProgramError, Programs
 
 _MOST_AT_ONCE = 2**24
 """A program cannot make more messages than this without waiting."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import Ints, Settings
-from fabriloom.programs.table import Events
+from fabriloom.programs.table import Events, ProgramError
 
 _PS_PER_KS = 10**15
 _PS_PER_NS = 10**3

@@ -7,9 +7,8 @@ import numpy as np
 from fabriloom.programs import kinds as op
 from fabriloom.programs.choices import due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.roles import Roles
-from fabriloom.programs.table import Programs, Rows
+from fabriloom.programs.table import ProgramError, Programs, Rows
 
 _LAST = 2**40
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from fabriloom import units
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import MOST_BYTES, SEND, WAIT, Ints, Settings
 from fabriloom.programs.roles import Roles
-from fabriloom.programs.table import Programs, Rows
+from fabriloom.programs.table import ProgramError, Programs, Rows
 from fabriloom.traffic import TrafficError, tables
 from fabriloom.traffic.descriptors import KNOWN, wait_ps_of, with_unit
 from fabriloom.traffic.moments import TIMES

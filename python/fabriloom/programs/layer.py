@@ -13,8 +13,7 @@ import numpy as np
 
 from fabriloom.programs import kinds as op
 from fabriloom.programs.check import fail
-from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.table import Programs
+from fabriloom.programs.table import ProgramError, Programs
 
 CONTROL_TAG = 2**31 + 1
 """Tag of control words."""

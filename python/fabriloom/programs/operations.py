@@ -10,11 +10,10 @@ import numpy as np
 from fabriloom.programs.check import fail
 from fabriloom.programs.choices import due_ps
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import MOST_OPERATIONS, READ, SEND, Ints, Settings
 from fabriloom.programs.parse import Operation, parse
 from fabriloom.programs.roles import Roles
-from fabriloom.programs.table import Events, Programs
+from fabriloom.programs.table import Events, ProgramError, Programs
 
 _Lists = dict[tuple[int, int], list[tuple[Operation, str]]]
 """By terminal and stream: the operations, each with its setting."""

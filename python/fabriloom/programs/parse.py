@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from fabriloom import units
 from fabriloom.programs import kinds as op
-from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.table import ProgramError
 from fabriloom.traffic.names import Terminals
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import Ints, Settings
+from fabriloom.programs.table import ProgramError
 from fabriloom.traffic.kinds import Network
 from fabriloom.traffic.names import Terminals, repeated
 from fabriloom.traffic.receivers import has_roles, receivers_of, senders_of

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import MARK, MOST_BYTES, RECEIVE, SEND, UNTIL, WAIT, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.spacewire import rmap_bytes
-from fabriloom.programs.table import Programs, Rows
+from fabriloom.programs.table import ProgramError, Programs, Rows
 
 SLOTS = 64
 """Slots of an epoch: the number of values of a time-code."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import ANY, BARRIER, MARK, RECEIVE, SEND, Ints, Settings
 from fabriloom.programs.roles import Roles
-from fabriloom.programs.table import Programs, Rows
+from fabriloom.programs.table import ProgramError, Programs, Rows
 from fabriloom.traffic.names import repeated
 
 _LAST = 2**40

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import ANY, MOST_BYTES, RECEIVE, SAME, SEND, SENDER, TURN, WAIT, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.simple import fixed_pairs
-from fabriloom.programs.table import Programs, Rows
+from fabriloom.programs.table import ProgramError, Programs, Rows
 
 COMMAND_BYTES = 16
 """Logical addresses, protocol, instruction, key, transaction 2, address 5, length 3, header CRC."""

@@ -11,8 +11,27 @@ import numpy as np
 
 from fabriloom import units
 from fabriloom.programs import kinds as op
-from fabriloom.programs.errors import ProgramError
+from fabriloom.traffic import TrafficError
 from fabriloom.traffic.kinds import in_units
+
+
+class ProgramError(TrafficError):
+    """A program that cannot be run.
+
+    ``parameter`` is the dotted setting of ``[program]`` that is wrong, ``span`` the place in its text: first
+    character, counted from 0, and length.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        parameter: str | None = None,
+        hint: str = "",
+        span: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(message, parameter, hint)
+        self.span = span
+
 
 _NAMES = {op.WAIT: "wait", op.UNTIL: "until", op.END: "end", op.BARRIER: "barrier", op.FLUSH: "flush"}
 

@@ -13,10 +13,10 @@ from . import heat_map
 from .fabric import fabric
 from .page import Page, Text, number, plus_minus, render
 from .sections import codes as code_sections
-from .sections import faults as fault_sections
 from .sections import flows as flow_sections
+from .sections import lanes as fault_sections
 from .sections import lanes as lane_sections
-from .sections import planes as plane_sections
+from .sections import lanes as plane_sections
 from .sections import programs as program_sections
 from .sections import requirements as requirement_sections
 from .sections import rings as ring_sections

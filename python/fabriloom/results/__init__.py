@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from ..process.later import names
-from ..process.libraries import pl
+from ..process.libraries import names, pl
 from ..topology.graph import Graph
-from . import columns, confidence, faults, files, planes, shown, tables
+from . import columns, confidence, faults, files, shown, tables
 from .completions import CompletionRows
+from .ends import standstill
 from .figures import figures
+from .files import Tabled
 from .kinds import KINDS
 from .provenance import Provenance
 from .requirements import Blocking, Promise, broken, counted, seen
 from .rows import BatchRows, BusRows, FlowRows, LaneRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
-from .standstill import standstill
-from .summary import ConservationError, add_program, check_conservation
+from .summary import ConservationError, add_program, check_conservation, overtaken
 from .summary import summary as _summary
-from .tabled import Tabled
 
 if TYPE_CHECKING:
     from .histogram import Histogram
@@ -97,7 +96,7 @@ class Results(Tabled):
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
         """Return warnings about the results; none for programs, which need not be steady."""
         stood = standstill(summary, self.provenance.resolved.get("technology", {}))
-        stood += planes.doubts(summary) + broken(self._beside_bounds())
+        stood += overtaken(summary) + broken(self._beside_bounds())
         if self.program is not None:
             return stood
         return [*stood, *confidence.doubts(self._means)]
@@ -266,7 +265,7 @@ class Results(Tabled):
     def slots(self) -> pl.DataFrame:
         """One row per entry of a SpaceWire-D schedule; no rows for other programs. Raises ValueError without
         a program."""
-        from .slots import slots
+        from .programs import slots
 
         return columns.programs.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -125,3 +126,26 @@ def write_chrome_trace(results: Results, out: BinaryIO) -> None:
         text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
         out.write(output.encoded(f",\n{text}" if number else text))
     out.write(b"\n]}\n")
+
+
+class Tabled(ABC):
+    """A result with a summary and tables, which can be written to files."""
+
+    summary: Any
+    """All numbers, ready for JSON."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the tables by file name."""
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the summary as JSON text, and write it to ``path`` if given. Raises OSError."""
+        return to_json(self.summary, path)
+
+    def to_parquet(self, folder: str | Path) -> list[Path]:
+        """Write the tables as Parquet into ``folder``, which is created if needed; returns the files."""
+        return write_plain(self.tables(), Path(folder), "parquet")
+
+    def to_csv(self, folder: str | Path) -> list[Path]:
+        """Write the tables as CSV into ``folder``, which is created if needed; returns the files."""
+        return write_plain(self.tables(), Path(folder), "csv")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..reading.printable import escaped
+from ..reading.texts import escaped
 from ..scenario.schema import Scenario
 
 

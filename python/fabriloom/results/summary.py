@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..topology.graph import Graph
-from . import columns, confidence, ends, faults, planes, statistics, tables
+from . import columns, confidence, ends, faults, statistics, tables
 from .columns.flits import add_flits
 from .columns.summary import TOTAL_LATENCY_FROM
+from .figures import in_percent
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, verdict
 from .program_limit import of_program
@@ -157,7 +158,7 @@ def summary(
     if graph.several is not None:
         resolved = provenance.resolved
         spreads = resolved.get("ports", {}).get("per") == "packet"
-        planes.add(found, native, graph, "program" in resolved, spreads)
+        add_planes(found, native, graph, "program" in resolved, spreads)
     found["keeps_up"] = keeps_up(native)
     found["limit"] = limit(native, graph, kind.limit)
     found["verdict"] = verdict(found, provenance.resolved)
@@ -211,3 +212,26 @@ def add_program(
     summary["keeps_up"] = program.steady.keeps_up
     summary["limit"] = of_program(summary["limit"], program, resolved)
     summary["verdict"] = verdict(summary, resolved)
+
+
+def add_planes(
+    summary: dict[str, Any], native: Mapping[str, Any], graph: Graph, programs: bool, spreads: bool
+) -> None:
+    """Add the keys of ``columns.PORT_SUMMARY``, except those of messages."""
+    summary["network"] |= {"ports": graph.ports, "planes": len(graph.planes)}
+    if not programs:
+        summary["packets"]["overtaken"] = int(native["overtaken"])
+    elif spreads:
+        summary["packets"]["overtaken"] = int(native["message_packets_overtaken"])
+
+
+def overtaken(summary: Mapping[str, Any]) -> list[str]:
+    """Return a sentence about packets that overtook each other, if any did."""
+    sort = "who needs them in order has to sort them"
+    stored = "a receiver stores each in its place in the message" if "messages" in summary else sort
+    return [
+        f"{late:,} {what} ({in_percent(late / summary[what]['measured'])}) came behind a later one of the "
+        f"same pair of terminals, by another port or another way: {who}"
+        for what, who in (("packets", stored), ("messages", sort))
+        if (late := summary.get(what, {}).get("overtaken", 0))
+    ]

@@ -9,7 +9,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..process.later import names
+from ..process.libraries import names
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
 from .check import (
@@ -24,11 +24,10 @@ from .check import (
     verify,
     ways_of,
 )
-from .classes import by_class, on_lanes
 from .lanes import LANE_CHOICES, divide, halves
 from .layers import layers_needed
 from .planes import ports_together, together
-from .table import NONE, OWN, RouteTable, RoutingError
+from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
 
 if TYPE_CHECKING:
     from .hops import hops_needed

@@ -5,19 +5,20 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
-from .drawn import drawn
 from .hops import hops, hops_needed, ugal, valiant
 from .layers import all_minimal, minimal_layers
 from .shortest_path import self_routing, shortest_path
-from .table import RouteTable, RoutingError
+from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way, up_down, up_star_down_star
 
 RULES: dict[str, Callable[..., RouteTable]] = {
@@ -199,3 +200,45 @@ def _check_names(kind: str, rule: Callable[..., Any], given: dict[str, Any], own
 def _nearest(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, list(known), 1)
     return f'; did you mean "{near[0]}"?' if near else f"; choose from {', '.join(known)}"
+
+
+# Random tables: for each destination, one link is drawn from its group before the run.
+_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+"""Constants of SplitMix64 (Steele, Lea, Flood 2014)."""
+
+
+def drawn(graph: Graph, table: RouteTable, seed: int) -> RouteTable:
+    """Return the table in which every entry has one link, drawn from its group with equal probability.
+
+    Equal seeds give equal tables on every machine.
+    """
+    table = table.full()
+    used = table.rows != NONE
+    group, deleted = table.rows[used] >> 1, table.rows[used] & 1
+    first = table.group_start.astype(np.int64)
+    size = np.diff(first)
+    place = _numbers(np.flatnonzero(used), seed) % size[group].astype(np.uint64)
+    link = table.group_links[first[group] + place.astype(np.int64)]
+    route = np.full_like(table.rows, NONE)
+    links = np.flatnonzero(graph.link_source < graph.switches)
+    number = np.zeros(graph.links, np.uint32)
+    number[links] = np.arange(len(links), dtype=np.uint32)
+    route[used] = number[link] * 2 + deleted
+    return replace(
+        table,
+        group_switch=graph.link_source[links].astype(np.uint32),
+        group_start=np.arange(len(links) + 1, dtype=np.uint32),
+        group_links=links.astype(np.uint32),
+        rows=route,
+    )
+
+
+def _numbers(entries: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+    """Return a random number for each entry of a table."""
+    with np.errstate(over="ignore"):
+        mixed = (entries.astype(np.uint64) + np.uint64(seed) * np.uint64(0x632BE59BD9B4E019)) * np.uint64(
+            _STEP
+        )
+        for shift, factor in ((30, _FIRST), (27, _SECOND)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        return mixed ^ (mixed >> np.uint64(31))

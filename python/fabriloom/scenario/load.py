@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fabriloom.reading.jsons import DEEPEST
-from fabriloom.reading.printable import refused_in
+from fabriloom.reading.texts import refused_in
 from fabriloom.scenario.checks import check
 from fabriloom.scenario.errors import Path, Place, ScenarioError
 from fabriloom.scenario.preset_files import with_files

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from fabriloom import units
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import OTHER_WORDS, Later, OneOf
-from fabriloom.scenario.in_cycles import in_cycles
+from fabriloom.scenario.in_flits import in_cycles
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.source import SourceMap
 

@@ -12,7 +12,7 @@ from ..compile import graph_of
 from ..process.libraries import pl
 from ..results import Provenance
 from ..results.figures import settings_text
-from ..results.tabled import Tabled
+from ..results.files import Tabled
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
 from ..topology import Graph

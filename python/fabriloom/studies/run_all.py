@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..process.libraries import pl
+from ..results.files import Tabled
 from ..results.statistics import student_t95
-from ..results.tabled import Tabled
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
 from .asked import Asked, StudyError

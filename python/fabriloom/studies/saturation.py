@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ..process.libraries import pl
 from ..results import Provenance
 from ..results.figures import measured
-from ..results.tabled import Tabled
+from ..results.files import Tabled
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
 from .curves import SCALE, Curve, load_of, varied

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fabriloom.process.later import names
+from fabriloom.process.libraries import names
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.model import Technology
 from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology

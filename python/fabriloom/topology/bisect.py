@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .cut import Bisection
-from .family import FAMILIES
+from .family import FAMILIES, Bisection
 from .graph import Graph, Ints
 
 MAX_EIGEN_SWITCHES = 1500

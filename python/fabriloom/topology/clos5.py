@@ -13,8 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from .clos import MAX_PORTS, SwitchPorts, even_centre, rows
-from .cut import as_wide_as_terminals
-from .family import Count, family
+from .family import Count, as_wide_as_terminals, family
 from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from .cut import Bisection, limited
-from .family import Count, family
+from .family import Bisection, Count, family, limited
 from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from .family import Count, Several, TerminalsPerSwitch, family
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
-from .places import groups_on_circle
+from .words import groups_on_circle
 
 ARRANGEMENTS = ("relative", "absolute", "circulant")
 Arrangement = Annotated[

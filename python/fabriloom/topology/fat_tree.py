@@ -9,8 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from .clos import rows
-from .cut import as_wide_as_terminals
-from .family import Count, Depth, Several, family
+from .family import Count, Depth, Several, as_wide_as_terminals, family
 from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
 
 

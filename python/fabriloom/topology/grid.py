@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from .cut import Bisection, limited
-from .family import Count, Depth, LinksPerEdge, Several, TerminalsPerSwitch, family
+from .family import Bisection, Count, Depth, LinksPerEdge, Several, TerminalsPerSwitch, family, limited
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
 
 MAX_DIMENSIONS = 20

@@ -12,8 +12,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from .cut import Bisection, limited
-from .family import Count, TerminalsPerSwitch, family
+from .family import Bisection, Count, TerminalsPerSwitch, family, limited
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
 from .grid import Shape, checked_shape, lattice_positions
 

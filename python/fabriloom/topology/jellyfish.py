@@ -10,8 +10,8 @@ from pydantic import Field
 
 from .family import Count, Several, TerminalsPerSwitch, family
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
-from .places import on_circle
 from .raw import components
+from .words import on_circle
 
 MOST_TRIES = 100
 _MASK = (1 << 64) - 1

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bisect import bisection
-from .cut import Bisection
+from .family import Bisection
 from .graph import Graph, Ints
 
 __all__ = ["Bisection", "Counts", "Distances", "bisection", "counts", "distances", "ports_used"]

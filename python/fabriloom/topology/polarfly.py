@@ -14,7 +14,7 @@ from pydantic import Field
 from .family import TerminalsPerSwitch, family
 from .finite_field import Field as FiniteField
 from .graph import MAX_TERMINALS, Graph, Ints, assemble, check_size, whole
-from .places import on_circle
+from .words import on_circle
 
 MOST = 128
 """The largest order: q^2 + q + 1 switches."""

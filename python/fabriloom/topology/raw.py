@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..reading.printable import escaped, refused_in
+from ..reading.texts import escaped, refused_in
 from . import doubtful, port_addresses, sizes
 from .foreign import Foreign
 from .graph import MAX_TERMINALS, Graph, GraphError

@@ -14,7 +14,7 @@ from pydantic import Field
 from .family import Count, family
 from .finite_field import Field as FiniteField
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
-from .places import groups_on_circle
+from .words import groups_on_circle
 
 MOST = 724
 """The largest order: 2 q^2 switches."""

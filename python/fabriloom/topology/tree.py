@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from .clos import rows
-from .cut import Bisection, limited
-from .family import Count, Depth, LinksPerEdge, TerminalsPerSwitch, family
+from .family import Bisection, Count, Depth, LinksPerEdge, TerminalsPerSwitch, family, limited
 from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
 
 

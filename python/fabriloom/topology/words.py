@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from .family import Depth, Several, TerminalsPerSwitch, family
 from .graph import MAX_TERMINALS, Graph, Ints, check_size, whole
-from .places import on_circle
 
 Degree = Annotated[Several, Field(description="d: links out of a switch, and into it")]
 Letters = Annotated[Depth, Field(description="n: letters of a word, and the diameter")]
@@ -89,3 +89,19 @@ def _links(letters: Ints, alphabet: int) -> tuple[Ints, Ints]:
     far = place[values[near] % weights[0] * alphabet + letter]
     kept = (far >= 0) & (near != far)
     return near[kept], far[kept]
+
+
+# Places of switches in drawings that several families share.
+def on_circle(switches: int) -> NDArray[np.float64]:
+    """Return places on a circle, neighbours about one apart, the first at the top."""
+    angle = 2 * np.pi * np.arange(switches) / switches
+    return max(switches / (2 * np.pi), 0.6) * np.column_stack([np.sin(angle), -np.cos(angle)])
+
+
+def groups_on_circle(groups: int, size: int) -> NDArray[np.float64]:
+    """Return places: groups on a circle, the switches of each group on a smaller circle."""
+    own = on_circle(size)
+    turn = 2 * np.pi * np.arange(groups) / groups
+    radius = max(groups * (2 * np.abs(own).max() + 1.2) / (2 * np.pi), 1.5)
+    centres = radius * np.column_stack([np.sin(turn), -np.cos(turn)])
+    return (centres[:, None, :] + own[None, :, :]).reshape(-1, 2)

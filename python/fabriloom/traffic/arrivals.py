@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fabriloom import units
 from fabriloom.traffic import kinds
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.rates import packets_per_grain
 
 _OPEN = ("poisson", "constant", "together", "on-off", "bernoulli")
 MOST_GRAINS = 1e15
@@ -174,3 +174,19 @@ def _check_intervals(interval: Floats, gap: Floats, settings: kinds.Settings) ->
     if settings["arrivals"]["kind"] in _OPEN and interval.min(initial=1) < 1:
         message = "packets would be made less than a grain apart, which is 1 ns, or a cycle of generic"
         raise TrafficError(message, name, "offer less, or make packets longer or links slower")
+
+
+_PS_PER_S = 1e12
+
+
+def packets_per_grain(rate: str, mean_bytes: float, grain_ps: float, parameter: str) -> float:
+    """Return packets per grain at a rate such as "120 Mbit/s" or "20000 packets/s", given their mean
+    payload.
+    """
+    amount, of_packets = units.parse_offered_rate(rate)
+    if of_packets:
+        return float(amount) / 1000 * grain_ps / _PS_PER_S
+    if mean_bytes <= 0:
+        message = "packets of 0 B carry no payload"
+        raise TrafficError(message, parameter, "give a rate in packets/s")
+    return float(amount) / (8 * mean_bytes) * grain_ps / _PS_PER_S

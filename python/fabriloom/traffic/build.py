@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from fabriloom.traffic import kinds, mirrors, pairs, rates, receivers
-from fabriloom.traffic.arrivals import CLOSED, arrivals, burst_of, character_grains, packet_grains
+from fabriloom.traffic import kinds, mirrors, pairs, receivers
+from fabriloom.traffic.arrivals import (
+    CLOSED,
+    arrivals,
+    burst_of,
+    character_grains,
+    packet_grains,
+    packets_per_grain,
+)
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.lengths import lengths
 from fabriloom.traffic.names import Spread, Terminals, repeated
@@ -108,9 +115,9 @@ def _offered(
         raise TrafficError(message, "arrivals", "write for example poisson or constant")
     scale = float(settings.get("scale") or 1.0)
     if settings.get("rate") is not None:
-        share = (share > 0) * rates.packets_per_grain(settings["rate"], mean_bytes, grain_ps, "rate")
+        share = (share > 0) * packets_per_grain(settings["rate"], mean_bytes, grain_ps, "rate")
     else:
-        share = share * rates.packets_per_grain(f"1 {pattern['unit']}", mean_bytes, grain_ps, "pattern.unit")
+        share = share * packets_per_grain(f"1 {pattern['unit']}", mean_bytes, grain_ps, "pattern.unit")
     if np.any(share * scale > 1):
         message = "packets would be made more often than once in a nanosecond"
         raise TrafficError(message, "pattern" if pattern.get("unit") else "rate", "lower the rate")

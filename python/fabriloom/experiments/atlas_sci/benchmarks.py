@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
-from ..lab import Effort, Findings, Lab, Scenario
-from ..moments import between_us, lasted_us
+from ..lab import Effort, Findings, Lab, Scenario, between_us, lasted_us
 from ..rows import calibrated, near, predicted, series
 from . import hosts
 

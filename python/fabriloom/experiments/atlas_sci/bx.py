@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number
-from ..lab import Effort, Findings, Lab, Scenario
-from ..moments import between_us
+from ..lab import Effort, Findings, Lab, Scenario, between_us
 from . import hosts, tables
 
 PARAMETER = "what the bridge and the software take: presets pio-bx-d321 and sci-bx-d321, SLOW"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number
-from ..lab import Effort, Lab, Scenario
-from ..moments import between_us
+from ..lab import Effort, Lab, Scenario, between_us
 from . import bx, hosts, tables
 
 CASES: dict[str, dict[str, Any]] = {

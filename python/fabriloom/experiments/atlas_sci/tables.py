@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...published import Number, numbers
-from ..lab import Effort, Findings, Lab, Scenario
-from ..moments import between_us
+from ..lab import Effort, Findings, Lab, Scenario, between_us
 from ..rows import near, reported, row
 from . import hosts
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...published import Number
-from ..lab import Lab, Scenario
-from ..moments import between_us
+from ..lab import Lab, Scenario, between_us
 from ..rows import reported
 
 BUFFER_BYTES, BUFFERS = 64, 8

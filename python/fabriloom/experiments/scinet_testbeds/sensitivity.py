@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Lab
-from ..moments import between_us
+from ..lab import Lab, between_us
 from . import hosts, system_1, system_2
 
 CASES: dict[str, dict[str, Any]] = {

@@ -6,8 +6,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ...technology import ring_technology
-from ..lab import Findings, Lab, Scenario
-from ..moments import between_us
+from ..lab import Findings, Lab, Scenario, between_us
 from ..rows import calibrated, near, predicted, reported, series
 from . import hosts
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
-from ..lab import Findings, Lab
-from ..moments import between_us
+from ..lab import Findings, Lab, between_us
 from ..rows import calibrated, near, predicted, reported, row, series
 from . import hosts
 

@@ -39,3 +39,52 @@ def _share(value: float | None, sign: str = "") -> Cell:
     if value is None:
         return Cell("", None, -2.0)
     return Cell(f"{100 * value:{sign}.1f} %", None if sign else value, value)
+
+
+def planes(table: pl.DataFrame) -> list[Table]:
+    """Return the traffic received by each plane."""
+    if not len(table):
+        return []
+    rows = []
+    for row in table.iter_rows(named=True):
+        mean = row["latency_ns_mean"]
+        latencies = [None if mean is None else mean / 1e3, row["latency_ns_max"] / 1e3]
+        shares = [row[name] for name in ("share", "utilisation_mean", "utilisation_max")]
+        rows.append(
+            [
+                Cell(row["plane"]),
+                *(Cell(number(row[name]), None, row[name]) for name in ("packets", "mbytes_per_s")),
+                *(Cell("" if value is None else number(value), None, value) for value in latencies),
+                *(Cell(number(100 * value, 3) + " %", value, value) for value in shares),
+            ]
+        )
+    head = ["Plane", "Packets", "MB/s", "Mean latency (\u00b5s)", "Longest (\u00b5s)", "Share of the payload"]
+    head += ["Utilisation, mean", "Utilisation, busiest link"]
+    note = "A plane is one of the networks in which terminals have their ports."
+    return [Table("Planes", head, rows, [False, *(True for _ in head[1:])], note)]
+
+
+def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """Return where packets were lost, and which links were down."""
+    if "down_ns" not in table.columns:
+        return []
+
+    causes = ("cut_packets", "discarded_packets", "timed_out_packets")
+    lost = pl.sum_horizontal(causes)
+    hit = table.filter((lost > 0) | (pl.col("down_ns") > 0))
+    ordered = hit.sort(lost, "link", descending=[True, False])
+    rows = [
+        [
+            Cell(row["link"]),
+            *(Cell(number(row[cause]), None, row[cause]) for cause in causes),
+            Cell(number(row["down_ns"] / 1e3), None, row["down_ns"]),
+        ]
+        for row in ordered.head(most).iter_rows(named=True)
+    ]
+    note = (
+        f"{len(rows)} of the {number(len(hit))} links that were down or where packets were lost. Cut: on the "
+        "link, or holding it, when it failed. Discarded: came by this link, and all links were down by which "
+        "they could have gone on. Timed out: held it and did not move."
+    )
+    head = ["Link", "Packets cut on it", "Packets discarded at its end", "Packets timed out", "Down (µs)"]
+    return [Table("Faults", head, rows, [False, True, True, True, True], note)]
