@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import _native, compile, experiments, published, simulate
-from fabriloom.experiments import remarks
+from fabriloom.experiments.evidence import explained
 from fabriloom.experiments.gpmimd import networks, pairs, settings
 from fabriloom.experiments.lab import Findings, Lab, Measured
 from fabriloom.output import Pieces
@@ -51,7 +51,7 @@ def test_scored_rows_agree_or_are_told(found: Findings) -> None:
 
     scored = [row for row in found.rows if row["tolerance"] is not None]
     outside = {number_of(row).removeprefix("gpmimd."): row["ours"] for row in scored if not agrees(row)}
-    assert set(outside) <= remarks.explained("gpmimd"), outside
+    assert set(outside) <= explained("gpmimd"), outside
 
 
 def test_series_can_be_drawn(found: Findings) -> None:
