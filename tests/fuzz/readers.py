@@ -29,7 +29,7 @@ from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
-from imports.test_infiniband import LFTS, SUBNET
+from imports.test_infiniband import LFTS, LISTED, SUBNET
 from imports.test_netrace import PACKETS
 from imports.test_netrace import trace as packets_of_netrace
 from imports.test_simulators import ANYNET, CLUSTER, FAT, FLOWS, HPCC, MATRIX, PLATFORM, TORUS, TREE
@@ -305,7 +305,7 @@ READERS: dict[str, Reader] = {
     "osu.txt": Reader(".txt", [_OSU, _NETGAUGE], imports.read, (FitError,)),
     "samples.json": Reader(".json", [_SAMPLES], _samples, (FitError,), "json"),
     "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
-    "ibnetdiscover.out": Reader(".out", [_SUBNET], _fabric("ibnetdiscover"), (ReadError,)),
+    "ibnetdiscover.out": Reader(".out", [_SUBNET, LISTED.encode()], _fabric("ibnetdiscover"), (ReadError,)),
     "lfts.out": Reader(".out", [_LFTS], _fabric("ibnetdiscover", SUBNET), (ReadError,)),
     "anynet.txt": Reader(".txt", [_ANYNET], _fabric("anynet"), (ReadError,)),
     "booksim.txt": Reader(".txt", [CONFIG.encode()], _fabric("booksim"), (ReadError,)),

@@ -98,6 +98,42 @@ def test_a_subnet_with_its_tables(tables: str, tmp_path: Path) -> None:
     assert compiled.graph.link_names == graph.link_names
 
 
+LISTED = """\
+CA     3  1 0x0000000000000b01 4x EDR - SW     1  1 0x0000000000000a10 ( 'n0 HCA-1' - 'MF0;leaf one/U1' )
+CA     5  1 0x0000000000000c01 4x EDR - SW     1  2 0x0000000000000a10 ( 'n1 HCA-1' - 'MF0;leaf one/U1' )
+CA     7  1 0x0000000000000d01 4x EDR - SW     2  1 0x0000000000000a20 ( 'n2 HCA-1' - 'two' )
+SW     1  1 0x0000000000000a10 4x EDR - CA     3  1 0x0000000000000b01 ( 'MF0;leaf one/U1' - 'n0 HCA-1' )
+SW     1  2 0x0000000000000a10 4x EDR - CA     5  1 0x0000000000000c01 ( 'MF0;leaf one/U1' - 'n1 HCA-1' )
+SW     1  3 0x0000000000000a10 4x SDR                                    'MF0;leaf one/U1'
+SW     1 35 0x0000000000000a10 4x HDR - SW     2 35 0x0000000000000a20 ( 'MF0;leaf one/U1' - 'two' )
+SW     1 36 0x0000000000000a10 4x HDR - SW     2 36 0x0000000000000a20 ( 'MF0;leaf one/U1' - 'two' )
+SW     2  1 0x0000000000000a20 4x EDR - CA     7  1 0x0000000000000d01 ( 'two' - 'n2 HCA-1' )
+SW     2 35 0x0000000000000a20 4x HDR - SW     1 35 0x0000000000000a10 ( 'two' - 'MF0;leaf one/U1' )
+SW     2 36 0x0000000000000a20 4x HDR - SW     1 36 0x0000000000000a10 ( 'two' - 'MF0;leaf one/U1' )
+"""
+"""The same subnet as ``ibnetdiscover -p`` prints it."""
+
+
+def test_a_list_of_ports_is_the_same_subnet(tmp_path: Path) -> None:
+    blocks, listed = read(tmp_path, tables=FDBS), read(tmp_path, LISTED, FDBS)
+    rates = [
+        dict(zip(one.graph.link_names, one.graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+        for one in (blocks, listed)
+    ]
+    assert rates[0] == rates[1]
+    assert sorted(blocks.graph.terminal_names) == sorted(listed.graph.terminal_names)
+    assert sorted(blocks.routes) == sorted(listed.routes)
+    for text, message, line in (
+        (LISTED.replace("SW     1 36 0x", "SW     1 35 0x", 1), "port 35 has a cable already", 8),
+        (LISTED.replace("CA     5", "CA     3", 1), "the LID 3 is given twice", 2),
+        (LISTED[: LISTED.index("\nSW     2  1") + 1], "has no block of its own", 3),
+    ):
+        with pytest.raises(ReadError, match=message) as caught:
+            read(tmp_path, text)
+        assert caught.value.place is not None
+        assert caught.value.place[1] == line
+
+
 @pytest.mark.parametrize("word", ["Ca", "Hca", "HCA"])
 def test_adapters_as_older_programs_and_ibsim_call_them(word: str, tmp_path: Path) -> None:
     subnet = SUBNET.replace("\nCa\t", f"\n{word}\t")

@@ -1,8 +1,9 @@
 """InfiniBand subnets: ``ibnetdiscover``, with the forwarding tables of ``dump_lfts`` or a ``.fdbs`` file.
 
-Each port of a channel adapter is a terminal, because a LID belongs to a port. Links are named by both ends
-with the numbers of their ports, ``leaf1:3>spine2:17``. The description of a node is its name if no other node
-has it, otherwise its GUID follows.
+Both forms are read: blocks of nodes, and the list of ports that ``ibnetdiscover -p`` prints. Each port of a
+channel adapter is a terminal, because a LID belongs to a port. Links are named by both ends with the numbers
+of their ports, ``leaf1:3>spine2:17``. The description of a node is its name if no other node has it; else
+its GUID follows.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ _PORT = re.compile(
     r'\[(\d{1,4})\](?:\[ext \d+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d{1,4})\](?:\[ext \d+\])?'
     r"(?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?"
 )
+_LISTED = re.compile(
+    r"(CA|SW|RT)\s+(\d{1,5})\s+(\d{1,4})\s+0x([0-9a-fA-F]{1,16})\s+(\S+ \S+)\s*"
+    r"(?:- (CA|SW|RT)\s+\d{1,5}\s+(\d{1,4})\s+0x([0-9a-fA-F]{1,16})\s+\( '(.*)' - '.*' \)|'?(.*?)'?)"
+)
+"""A port: kind, LID, number, GUID, width; kind, number and GUID of the port at the other end; its node."""
 _BEFORE = re.compile(r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|DRPort)\b.*|#.*|")
 _WIDTH = re.compile(r"\b(\d{1,2})x\s*([A-Z]+(?:10)?)\b")
 _LID = re.compile(r"\blid (\d{1,5})\b")
@@ -108,12 +114,16 @@ class _Subnet:
                         number, "a port without a node", "is the file cut short at its beginning?"
                     )
                 self._port(number, node, match)
+            elif match := _LISTED.fullmatch(line):
+                self._listed(number, match)
             elif not _BEFORE.fullmatch(line):
                 hint = 'nodes are lines such as Switch 36 "S-…" # "name", ports such as [1] "H-…"[1] # "name"'
                 self.lines.fail(number, f'"{line[:60]}" is no line of ibnetdiscover', hint)
         if not self.nodes:
             self.lines.fail(
-                1, "there is no switch and no adapter in this file", "save what ibnetdiscover prints"
+                1,
+                "there is no switch and no adapter with a cable in this file",
+                "save what ibnetdiscover prints",
             )
 
     def _node(self, number: int, match: re.Match[str]) -> _Node:
@@ -139,6 +149,24 @@ class _Subnet:
             for one in lids:
                 self._take_lid(one, number)
         node.ports[own] = _Port(number, match[3], int(match[4]), lids, self._rate(number, width))
+
+    def _listed(self, number: int, match: re.Match[str]) -> None:
+        """Add a port of a list, and its node with the first."""
+        if match[6] is None:
+            return  # no cable
+        ends = ((match[1], match[4]), (match[6], match[8]))
+        key, peer = (f"{'S' if kind == 'SW' else 'H'}-{int(guid, 16):016x}" for kind, guid in ends)
+        node = self.nodes.setdefault(key, _Node(key, match[1] == "SW", match[9].strip(), number))
+        own, lid = int(match[3]), int(match[2])
+        if own in node.ports:
+            message = f"port {own} has a cable already (line {node.ports[own].line})"
+            self.lines.fail(number, message, "keep one of the two lines", match[4])
+        if lid:
+            self._take_lid(lid, node.line)
+        lids = range(lid, lid + 1) if lid and not node.is_switch else range(0)
+        node.ports[own] = _Port(
+            number, peer, int(match[7]), lids, self._rate(number, _WIDTH.search(match[5]))
+        )
 
     def _rate(self, number: int, width: re.Match[str] | None) -> int | None:
         if width is None:
