@@ -45,7 +45,9 @@ Seed = Annotated[
     typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Seed of all random streams."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Write all that comes out into this folder.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
 ForceFile = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Csv = Annotated[bool, typer.Option("--csv", help="With --out: write every table as CSV too.")]
