@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..programs import Programs
-from ..programs.kinds import SEND
 from ..scenario import Scenario
 from ..technology.model import Ps
 from ..traffic.kinds import in_units
@@ -32,14 +30,14 @@ def _rows(scenario: Scenario) -> list[Any]:
     return rows
 
 
-def by_size(scenario: Scenario, found: Programs) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+def by_size(scenario: Scenario, sent: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
     """Return the sizes that are sent, and for each the times of :data:`TIMES` in ps, rounded to whole ns.
 
     Times between two given sizes are interpolated linearly. Sizes below the first have the times of the
     first; above the last, the line through the last two continues.
     """
     rows = _rows(scenario)
-    sizes = np.unique(found.size_bytes[found.kind == SEND]) if rows else np.zeros(0, np.int64)
+    sizes = sent if rows else np.zeros(0, np.int64)
     known = np.array([row.message_bytes for row in rows], np.float64)
     times = []
     for name in TIMES:
@@ -52,16 +50,16 @@ def by_size(scenario: Scenario, found: Programs) -> tuple[NDArray[np.int64], lis
     return sizes, times
 
 
-def durations(scenario: Scenario, found: Programs) -> list[Durations]:
+def durations(scenario: Scenario, sent: NDArray[np.int64]) -> list[Durations]:
     """Return these times, for the choice of the tick."""
-    _, times = by_size(scenario, found)
+    _, times = by_size(scenario, sent)
     name = "a time of protocol.by_size"
     return [Durations.of(name, ("protocol", "by_size"), each, MOST_WAIT_TICKS) for each in times if len(each)]
 
 
-def columns(scenario: Scenario, found: Programs, tick_ps: Ps) -> Arrays:
+def columns(scenario: Scenario, sent: NDArray[np.int64], tick_ps: Ps) -> Arrays:
     """Return the engine's columns; empty if the scenario gives no such times."""
-    sizes, times = by_size(scenario, found)
+    sizes, times = by_size(scenario, sent)
     ticks = {
         name: in_units(each, tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)
     }

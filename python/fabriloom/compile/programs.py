@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import programs, traffic
 from ..codes import number
 from ..programs import Programs
 from ..programs.check import longer_than
+from ..programs.kinds import RECEIVE, SEND
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
@@ -57,7 +59,24 @@ class Messages:
             longer_than(self.programs, scenario.run.duration_ps)
         except TrafficError as error:
             raise scenario.located(error, "program") from error
+        self._check_announcements()
         routes.check_programs(scenario, self.programs)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the sizes of all messages, those of announcements included."""
+        found, announcement = self.programs, _announcements(self.protocol)["message_announcement_bytes"]
+        more = np.array([announcement] if announcement else [], np.int64)
+        return np.unique(np.concatenate([found.size_bytes[found.kind == SEND], more]))
+
+    def _check_announcements(self) -> None:
+        """Refuse announcements of commands that are sent again: whether one has come is then unknown."""
+        found = self.programs
+        asks = bool(((found.kind == RECEIVE) & (found.amount > 0)).any())
+        if self.protocol["eager_limit_bytes"] and asks:
+            message = "messages are not announced in a program that sends commands again"
+            hint = "remove it, or retry_after of the program"
+            raise self.scenario.error(message, ("protocol", "eager_limit"), hint)
 
     @cached_property
     def durations(self) -> list[Durations]:
@@ -74,7 +93,7 @@ class Messages:
         times.append(
             Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
         )
-        times += costs.durations(self.scenario, found)
+        times += costs.durations(self.scenario, self.sizes)
         beside = [] if self.packets is None else self.packets.durations
         due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
         waits = found.amount[found.timed]
@@ -98,7 +117,7 @@ class Messages:
         times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
         silent = traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"])
         return {
-            **costs.columns(scenario, found, tick_ps),
+            **costs.columns(scenario, self.sizes, tick_ps),
             **(silent if self.packets is None else self.packets.columns(tick_ps)),
             **found.columns(tick_ps),
             **{f"message_{name}": protocol[name] for name in _WINDOWS},
@@ -114,6 +133,7 @@ class Messages:
             "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
             "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
             "message_bit_error_rate": float(protocol["bit_error_rate"]),
+            **_announcements(protocol),
             **_resends(protocol, tick_ps),
             **_shaper(scenario, protocol, tick_ps),
         }
@@ -167,6 +187,8 @@ class Messages:
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
     """Return ``[program]``, with the packet header if a SpaceWire protocol prescribes every byte."""
     settings = scenario.parameters("program")
+    if settings["kind"] == "goal":
+        settings = {**settings, "ends_count": protocol["eager_limit_bytes"] > 0}
     if settings["kind"] not in ("rmap", "ccsds", "spacewire-d"):
         return settings
     if not scenario.network_kind.codes:
@@ -199,6 +221,12 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
         hint = 'write acknowledge = "packet" or "none"'
         raise scenario.error(message, ("protocol", name), hint)
     return found
+
+
+def _announcements(protocol: dict[str, Any]) -> Arrays:
+    limit = protocol["eager_limit_bytes"]
+    size = protocol["announcement_bytes"] if limit else 0
+    return {"message_eager_bytes": limit, "message_announcement_bytes": size}
 
 
 def _resends(protocol: dict[str, Any], tick_ps: Ps) -> Arrays:

@@ -206,6 +206,7 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
         "measured_delivered_bytes": whole,
         "measured_refused_bytes": 0,
         "messages_made": count,
+        "messages_announced": 0,
         "messages_sent": count,
         "messages_received": count,
         "messages_lost": 0,

@@ -55,7 +55,8 @@ def build(network: Network, settings: Settings, protocol: Settings, *, seed: int
     Args:
         network: the graph.
         settings: ``[program]`` with whole numbers (``size_bytes``, ``slot_ps``) and complete paths; for
-            SpaceWire protocols also ``header_bytes``, which the technology puts before every packet.
+            SpaceWire protocols also ``header_bytes``, which the technology puts before every packet, and for
+            traces ``ends_count``: whether the end of a send is more than its being handed over.
         protocol: the settings of ``[protocol]`` that programs depend on: ``messages_at_once``,
             ``send_time_ps``, ``channels_limit``, ``layer``, ``control_word_bytes``, ``next_address_bytes``.
         seed: seed of the random choices.

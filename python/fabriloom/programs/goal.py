@@ -287,7 +287,7 @@ def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     ranks = [(number, reader.ranks[number]) for number in sorted(reader.ranks)]
     graphs = [rank.needs() for _, rank in ranks]
     orders = [reader.ordered(rank, *graph) for (_, rank), graph in zip(ranks, graphs, strict=True)]
-    listed = all(
+    listed = not settings.get("ends_count") and all(
         _is_list(rank, order, needs.tolist(), start.tolist())
         for (_, rank), order, (needs, start) in zip(ranks, orders, graphs, strict=True)
     )

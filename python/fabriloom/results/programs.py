@@ -137,6 +137,7 @@ class ProgramRun(Rows):
         measured, size = int(native["measured_messages"]), int(native["measured_message_bytes"])
         found = {
             "made": made,
+            "announced": int(native["messages_announced"]),
             "sent": int(native["messages_sent"]),
             "received": received,
             "under_way": made - received - lost,

@@ -131,10 +131,11 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
     again = f", {messages['repeated']:,} times sent again" if messages["repeated"] else ""
     again += f", {messages['lost']:,} lost" if messages["lost"] else ""
+    announced = f", {messages['announced']:,} of them announced" if messages["announced"] else ""
     found = [
         (
             "messages",
-            f"{messages['received']:,} received of {messages['made']:,}{again}; "
+            f"{messages['received']:,} received of {messages['made']:,}{announced}{again}; "
             + _measured(messages["mbytes_per_s"], None, "MB/s"),
         ),
         ("message latency", spread(summary["message_latency_ns"])),

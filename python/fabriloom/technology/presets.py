@@ -49,7 +49,8 @@ _UNITS: tuple[tuple[str, Any, str], ...] = (
         units.parse_bytes,
         "credit_quantum credit_limit input_buffer output_buffer header via_header receive_buffer "
         "mtu overhead flit request_header response_header echo symbol slot send_idle echo_idle bus.width "
-        "bus.encapsulation packet small_packet small_below ahead control_word next_address",
+        "bus.encapsulation packet small_packet small_below ahead control_word next_address eager_limit "
+        "announcement",
     ),
     (
         "ps",

@@ -50,6 +50,9 @@ class Protocol:
     resume_time_ps: int
     check_time_ps: int
     bit_error_rate: float
+    eager_limit_bytes: int
+    """Longer messages are announced; 0: none is."""
+    announcement_bytes: int
     resend_after_ps: int
     resend_limit: int
     resend_backoff: int
@@ -62,6 +65,7 @@ class Protocol:
         at_most("packet", self.packet_bytes, 2**24, "bytes")
         at_most("small_below", self.small_below_bytes, 2**31, "bytes")
         at_most("ahead", self.ahead_bytes, 2**31, "bytes")
+        at_most("eager_limit", self.eager_limit_bytes, 2**31, "bytes")
         if self.bit_error_rate > _MOST_ERRORS:
             message = f"bit_error_rate is {self.bit_error_rate}: hardly a message would ever be right"
             raise TechnologyError(message, "bit_error_rate", f"the most is {_MOST_ERRORS}")

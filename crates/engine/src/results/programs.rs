@@ -51,6 +51,7 @@ pub fn flows(out: &mut Results, what: &str, flows: Option<&Flows>) {
 fn totals(out: &mut Results, account: Option<&Account>) {
     let of = |count: fn(&Account) -> u64| account.map_or(0, count);
     out.set("messages_made", of(|a| a.made));
+    out.set("messages_announced", of(|a| a.announced));
     out.set("messages_sent", of(|a| a.sent));
     out.set("messages_received", of(|a| a.received));
     out.set("messages_lost", of(|a| a.lost));

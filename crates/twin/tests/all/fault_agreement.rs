@@ -4,7 +4,7 @@ use crate::scenarios::agree::{Agreed, Seen};
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
 use crate::scenarios::lanes::{with_arbiters, with_lanes};
 use crate::scenarios::networks::random_network;
-use crate::scenarios::programs::{random_programs, with_resends};
+use crate::scenarios::programs::{random_programs, with_announcements, with_resends};
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
 
@@ -70,6 +70,7 @@ fn programs_with_faults_agree() {
     let mut seen = Seen::default();
     for seed in seeds("programs with faults", 0..20) {
         let fabric = random_programs(&random_fabric(seed), seed);
+        let fabric = if seed % 3 == 1 { with_announcements(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 40);
         seen.compare(seed, &with_faults(&fabric, seed, until), until);
     }
@@ -82,6 +83,7 @@ fn programs_that_send_again_agree() {
     let mut seen = Seen::default();
     for seed in seeds("programs that send again", 0..40) {
         let fabric = with_resends(&random_programs(&random_fabric(seed), seed), seed);
+        let fabric = if seed % 3 == 1 { with_announcements(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 40);
         seen.compare(seed, &with_faults(&fabric, seed, until), until);
     }

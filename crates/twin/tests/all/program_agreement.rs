@@ -3,7 +3,7 @@
 use crate::scenarios::agree::{Seen, simulate, store};
 use crate::scenarios::faults::with_ring_faults;
 use crate::scenarios::lanes::with_lanes;
-use crate::scenarios::programs::{random_programs, random_programs_beside, with_shapers};
+use crate::scenarios::programs::{random_programs, random_programs_beside, with_announcements, with_shapers};
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
@@ -15,6 +15,8 @@ fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
         let mut fabric = random_programs(&random_fabric(seed), seed);
         if seed % 5 == 3 {
             fabric = with_shapers(&fabric, seed);
+        } else if seed % 3 == 1 {
+            fabric = with_announcements(&fabric, seed);
         }
         seen.compare(seed, &fabric, time_for(&fabric, packets));
     }
@@ -25,6 +27,7 @@ fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
 fn programs_on_links_agree() {
     let seen = compare_links(0..250, 40);
     assert!(seen.messages > 5_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
+    assert!(seen.announced > 100, "{seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 
@@ -34,6 +37,9 @@ fn programs_beside_sources_agree() {
     let (mut seen, mut both) = (Seen::default(), 0);
     for seed in seeds("programs beside sources", 0..200) {
         let mut fabric = random_programs_beside(&random_fabric(seed), seed);
+        if seed % 3 == 1 {
+            fabric = with_announcements(&fabric, seed);
+        }
         if seed % 4 == 0 {
             fabric = with_lanes(&fabric, seed);
         }
@@ -71,6 +77,9 @@ fn programs_on_rings_with_faults_agree() {
         }
         let until = ring_time_for(&fabric, 40);
         let mut fabric = with_ring_faults(&fabric, seed, until);
+        if seed % 5 == 1 {
+            fabric = with_announcements(&fabric, seed);
+        }
         fabric.ring_timeout_ticks = fabric.ring_timeout_ticks.max(400);
         seen.compare(seed, &fabric, until);
         if fabric.message_bit_error_rate == 0.0 {
@@ -93,9 +102,12 @@ fn programs_on_rings_agree() {
         let mut fabric = random_programs(&fabric, seed);
         if seed % 5 == 3 {
             fabric = with_shapers(&fabric, seed);
+        } else if seed % 3 == 1 {
+            fabric = with_announcements(&fabric, seed);
         }
         seen.compare(seed, &fabric, ring_time_for(&fabric, 40));
     }
     assert!(seen.messages > 2_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
+    assert!(seen.announced > 100, "{seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }

@@ -61,6 +61,7 @@ PROGRAM_SUMMARY = table(
     {
         "end.waiting": "list of text | Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
         "messages.made": "count | Messages whose send has begun.",
+        "messages.announced": "count | Of these, messages longer than `protocol.eager_limit`: announced, and sent when a receive for them was posted.",
         "messages.sent": "count | Messages of which the protocol has nothing more to do at the sender.",
         "messages.received": "count | Messages whose last packet has arrived.",
         "messages.under_way": "count | Messages made, not received and not lost.",

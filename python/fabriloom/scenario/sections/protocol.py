@@ -49,6 +49,8 @@ class Protocol(Section):
         "spacewire",
         "verbs-infiniband",
         "verbs-roce",
+        "mpi-infiniband",
+        "mpi-tcp",
         "tcp",
     ] = setting("Named set of values for all settings below", "raw")
     packet_bytes: PositiveBytes | None = setting("Largest payload of a packet", None)
@@ -137,6 +139,14 @@ class Protocol(Section):
     )
     bit_error_rate: Annotated[float, Field(ge=0, lt=1)] | None = setting(
         "Probability that a bit is wrong; the check detects it", None
+    )
+    eager_limit_bytes: Bytes | None = setting(
+        "Longer messages are announced to their receiver (rendezvous): they are sent when a receive for them "
+        "is posted. Others are sent at once. 0: all are",
+        None,
+    )
+    announcement_bytes: MessageBytes | None = setting(
+        "Size of an announcement (request-to-send) and of its answer (clear-to-send)", None
     )
     resend_after_ps: TimePs | None = setting(
         "With acknowledge = packet: a packet is sent again if it is not acknowledged within "

@@ -48,6 +48,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
         };
     }
     protocol(f)?;
+    announced(f)?;
     costs(f)?;
     if let Some(row) = f.event_due_ticks.iter().position(|&due| due > MOST_TICKS) {
         return fail("event_due_ticks", row, f.event_due_ticks[row], "at most 2^50 ticks");
@@ -180,6 +181,30 @@ fn spread(f: &Fabric) -> Checked {
         );
     }
     known("message_port_per_packet", &[spread], 1)
+}
+
+/// Checks messages that are announced.
+fn announced(f: &Fabric) -> Checked {
+    let (eager, size) = (f.message_eager_bytes, f.message_announcement_bytes);
+    if (eager > 0) != (1..MOST_BYTES).contains(&size) {
+        return fail(
+            "message_announcement_bytes",
+            0,
+            size,
+            "a number of bytes, or 0 if all are sent at once",
+        );
+    }
+    match f
+        .op_ticks
+        .iter()
+        .zip(&f.op_kind)
+        .position(|(&ticks, &kind)| kind == operation::RECEIVE && ticks > 0)
+    {
+        Some(row) if eager > 0 => {
+            fail("op_ticks", row, f.op_ticks[row], "0, no time-out, where messages are announced")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks packets that are sent again.

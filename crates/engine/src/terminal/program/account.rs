@@ -105,6 +105,8 @@ pub struct Mark {
 pub struct Account {
     /// Messages created from tick 0 on.
     pub made: u64,
+    /// Of these, messages that were announced.
+    pub announced: u64,
     /// Messages sent from tick 0 on.
     pub sent: u64,
     /// Messages received from tick 0 on.
@@ -154,6 +156,7 @@ impl Account {
         let event = Event { received: 0, begun: NOT_YET, first: NOT_YET, complete: NOT_YET };
         Self {
             made: 0,
+            announced: 0,
             sent: 0,
             received: 0,
             lost: 0,

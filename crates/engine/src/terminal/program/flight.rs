@@ -214,9 +214,25 @@ impl Programs {
         checked && (!over || self.messages[message].failed || self.is_of_the_past(flight))
     }
 
-    /// Records that a part of a message will never arrive.
+    /// Records that a part of a message will never arrive. Without its announcement or the answer to it, a message
+    /// never leaves.
     pub(super) fn lose(&mut self, message: u32) {
-        self.account.lost += u64::from(!std::mem::replace(&mut self.messages[message].lost, true));
+        if !std::mem::replace(&mut self.messages[message].lost, true) {
+            match self.messages[message].role.of() {
+                Some(of) => self.lose(of),
+                None => self.account.lost += 1,
+            }
+        }
+    }
+
+    /// Records that all of a lost message is sent again.
+    pub(super) fn find(&mut self, message: u32) {
+        if std::mem::replace(&mut self.messages[message].lost, false) {
+            match self.messages[message].role.of() {
+                Some(of) => self.find(of),
+                None => self.account.lost -= 1,
+            }
+        }
     }
 }
 

@@ -103,11 +103,13 @@ impl Host {
     }
 
     /// Returns the terminal and the operations in which its processes wait, counted from the first of its program.
-    pub fn waiting(&self, processes: &[Process]) -> Vec<(u32, u32)> {
+    /// `open`: an operation that its process has left behind, if any.
+    pub fn waiting(&self, processes: &[Process], open: Option<u32>) -> Vec<(u32, u32)> {
         let of = &processes[self.processes.start as usize..self.processes.end as usize];
         let place = |at: u32| (self.terminal, at - self.begin);
         if of.iter().all(|one| one.doing == Doing::Join) {
-            return vec![place(self.posted.first().map_or(self.begin, |one| one.at))];
+            let receive = self.posted.first().map(|one| one.at);
+            return vec![place(receive.or(open).unwrap_or(self.begin))];
         }
         of.iter().filter(|one| one.waits()).map(|one| place(one.at)).collect()
     }

@@ -44,6 +44,27 @@ pub mod mark {
     }
 }
 
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It is one of the program's.
+    Own,
+    /// It announces a message of the program.
+    Announcement { of: u32 },
+    /// It answers an announcement: the message can be sent.
+    Answer { of: u32 },
+}
+
+impl Role {
+    /// Returns the message of the program that it is for.
+    pub fn of(self) -> Option<u32> {
+        match self {
+            Self::Own => None,
+            Self::Announcement { of } | Self::Answer { of } => Some(of),
+        }
+    }
+}
+
 /// A message, from its creation until it is both sent and received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
@@ -85,6 +106,11 @@ pub(super) struct Message {
     /// Its row in the table, or [`NONE`].
     pub row: u32,
     pub read: bool,
+    pub role: Role,
+    /// If it was announced: the process and the operation that receive it.
+    pub receiver: Option<(u32, u32)>,
+    /// The operation of a graph that ends when it is sent, or [`NONE`].
+    pub operation: u32,
     /// Whether its receiver has taken it.
     pub taken: bool,
     /// Number of previous rounds.

@@ -22,6 +22,7 @@
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
 //! | check of a message | [`send`]: `checked` |
 //! | sent again, given up | [`resend`]: `clocks`, `give_up`, `arrived_late` |
+//! | announced messages | [`announce`]: `offer`, `announced`, `answer`; [`order`]: `end_operation` |
 //! | asked again | [`ask`]: `ask`, `have_answer`, `without_answer` |
 //! | which port a message or packet takes | [`leave`]: `next_to_leave`, `choose`, `leave_as` |
 //! | ports that fail | [`leave`]: `learn_links` |
@@ -40,10 +41,12 @@
 //! | [`shape`] | token buckets of channels | `Tokens` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
+//! | [`announce`] | messages that are announced before they are sent | `Message`: `receiver` |
 //! | [`bus`] | the host's bus: one transfer at a time | `Bus`; `off_bus` |
 //! | [`flight`] | packets that have their own numbers | `flights` |
 //! | [`resend`] | packets that are sent again | `Flights`: `clocks`, `waiting` |
 //! | [`ask`] | requests that are repeated | `deadlines`; `Host::answer_by` |
+//! | [`left`] | what is under way, and which programs wait | |
 //! | [`account`] | statistics of messages and events | by its verbs, called where they happen |
 //! | [`host`], [`interface`], [`message`] | the state of a terminal, of a port, of a message and its channel | |
 //! | [`settings`] | the parameters of the protocol, which never change | |
@@ -57,12 +60,14 @@
 //!   may arrive after that has a flight, which knows whether its message is of the past.
 
 mod account;
+mod announce;
 mod ask;
 mod bus;
 mod flight;
 mod host;
 mod interface;
 mod leave;
+mod left;
 mod message;
 mod order;
 mod process;
@@ -92,7 +97,7 @@ use flight::Flights;
 use host::Host;
 use interface::Interface;
 use message::{Channel, Message, Part};
-use process::{Barrier, Doing, Operation, Process};
+use process::{Barrier, Operation, Process};
 use receive::Note;
 use settings::Settings;
 use shape::Tokens;
@@ -179,6 +184,8 @@ pub struct Programs {
     last: Time,
     astray: Option<Astray>,
     no_plane: Option<NoPlane>,
+    /// Number of messages, with those that are for others, modulo 2^32.
+    made: u32,
     packets: u64,
     /// Packets that were delivered or lost.
     back: u64,
@@ -221,6 +228,7 @@ impl Programs {
             last: Time::MAX,
             astray: None,
             no_plane: None,
+            made: 0,
             packets: 0,
             back: 0,
             bytes: 0,
@@ -435,49 +443,6 @@ impl Programs {
     pub fn no_plane(&self) -> Option<NoPlane> {
         self.no_plane
     }
-
-    /// Returns the number of messages created and not received, without lost ones. Counts them one by one.
-    pub fn in_flight(&self) -> u64 {
-        self.unfinished().filter(|message| !message.received && !message.lost).count() as u64
-    }
-
-    /// Returns the messages that are not both sent and received. Requests and answers may be lost, because requests are
-    /// repeated.
-    fn unfinished(&self) -> impl Iterator<Item = &Message> {
-        let again = |one: &&Message| {
-            let asks = |terminal: u32| self.hosts[terminal as usize].asks;
-            one.lost && one.sent && (asks(one.source) || asks(one.target))
-        };
-        self.messages.kept().filter(move |one| !again(one))
-    }
-
-    /// Whether nothing can happen by itself any more: nothing is timed, ready or under way. On links only.
-    pub fn rests(&self) -> bool {
-        let is_idle = |port: &Interface| !port.has_ready();
-        self.packets == self.back && self.next().is_none() && self.interfaces.iter().all(is_idle)
-    }
-
-    /// Whether a program or a message is unfinished.
-    pub fn is_stuck(&self) -> bool {
-        !self.waiting().is_empty() || self.unfinished().next().is_some()
-    }
-
-    /// Returns the first messages that are not both sent and received: source, target, bytes and tag.
-    pub fn stuck(&self) -> Vec<[u32; 4]> {
-        let row = |one: &Message| [one.source, one.target, one.bytes, one.tag];
-        self.unfinished().take(STUCK).map(row).collect()
-    }
-
-    /// Whether a program was stopped before its end.
-    pub fn stopped(&self) -> bool {
-        self.processes.iter().any(|one| one.doing == Doing::Running)
-    }
-
-    /// Returns terminals that wait in their programs, with the index of the operation and its row in `op_kind`. A
-    /// terminal in an endless receive does not count.
-    pub fn waiting(&self) -> Vec<(u32, u32)> {
-        self.hosts.iter().flat_map(|host| host.waiting(&self.processes)).collect()
-    }
 }
 
 /// Returns the key of a pair of ports.
@@ -491,9 +456,6 @@ fn pair(source: u32, target: u32) -> u64 {
 fn allows(limit: u32, count: u32) -> bool {
     limit == 0 || count < limit
 }
-
-/// Limit of the stuck messages that are named.
-const STUCK: usize = 64;
 
 /// No message or channel.
 const NO: u32 = NONE;

@@ -65,9 +65,7 @@ impl Programs {
             match one.current {
                 Some(current) if current != at => {
                     self.processes[process as usize].current = None;
-                    let order = self.hosts[terminal as usize].order.as_mut();
-                    order.into_iter().for_each(|order| order.unfinished -= 1);
-                    self.release(terminal, current, 0);
+                    self.release_end(terminal, current);
                 }
                 Some(_) => {
                     let row = self.operations[at as usize];
@@ -84,10 +82,7 @@ impl Programs {
         let terminal = one.terminal;
         let Some((at, taken)) = one.ready.pop_front() else {
             one.doing = Doing::Join;
-            if self.hosts[terminal as usize].order.as_ref().is_some_and(|order| order.unfinished == 0) {
-                self.processes_of(terminal).for_each(|one| self.end_process(one));
-            }
-            return;
+            return self.end_graph(terminal);
         };
         (one.current, one.at) = (Some(at), at);
         if let Some((source, tag, bytes)) = taken {
@@ -97,6 +92,25 @@ impl Programs {
         } else {
             self.release(terminal, at, 1);
         }
+    }
+
+    /// Ends the processes of a graph all of whose operations have ended.
+    fn end_graph(&mut self, terminal: u32) {
+        if self.hosts[terminal as usize].order.as_ref().is_some_and(|order| order.unfinished == 0) {
+            self.processes_of(terminal).for_each(|one| self.end_process(one));
+        }
+    }
+
+    /// Ends an operation that its process has left behind: the send of an announced message.
+    pub(super) fn end_operation(&mut self, terminal: u32, at: u32) {
+        self.release_end(terminal, at);
+        self.end_graph(terminal);
+    }
+
+    fn release_end(&mut self, terminal: u32, at: u32) {
+        let order = self.hosts[terminal as usize].order.as_mut();
+        order.into_iter().for_each(|order| order.unfinished -= 1);
+        self.release(terminal, at, 0);
     }
 
     /// Makes the operations ready that wait for nothing more once one has begun (`part` 1) or ended (0).

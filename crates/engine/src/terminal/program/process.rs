@@ -337,8 +337,7 @@ impl Programs {
             self.set_timer(process, Doing::Sending { message }, ticks);
             return false;
         }
-        self.hand_over(message);
-        self.wait_in(process, self.after_hand_over(message), !read && !self.settings.programmed)
+        self.pass_on(process, message)
     }
 
     /// Wakes the process that has waited longest for a slot, if there is one now.
@@ -445,14 +444,23 @@ impl Programs {
     }
 
     fn host_has_sent(&mut self, process: u32, message: u32) {
-        self.hand_over(message);
-        if self.messages[message].read || self.settings.programmed {
-            self.processes[process as usize].doing = self.after_hand_over(message);
+        if self.pass_on(process, message) {
+            self.wake_next(process);
+        } else {
             let terminal = self.processes[process as usize].terminal;
             self.touch(terminal);
-        } else {
-            self.wake_next(process);
         }
+    }
+
+    /// Hands over or announces a message; returns whether the process continues.
+    fn pass_on(&mut self, process: u32, message: u32) -> bool {
+        let announced = self.offer(message);
+        let waits = self.messages[message].read || self.settings.programmed;
+        if announced && !waits && self.host_of(process).order.is_some() {
+            let at = self.processes[process as usize].current.take();
+            self.messages[message].operation = at.unwrap_or(NO);
+        }
+        self.wait_in(process, self.after_hand_over(message), !waits)
     }
 
     /// Returns the state of a process that continues only some time after it has handed over a message.

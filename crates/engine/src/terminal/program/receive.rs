@@ -1,7 +1,7 @@
 //! From arrived packets to messages that programs receive: taking, acknowledging, waiting for the program.
 
 use super::bus::Transfer;
-use super::message::Message;
+use super::message::{Message, Role};
 use super::process::Doing;
 use super::{NO, Programs, mark, timer};
 use crate::fabric::ANY;
@@ -14,6 +14,8 @@ pub(super) struct Note {
     source: u32,
     tag: u32,
     bytes: u32,
+    /// The message, if it is only announced; otherwise [`NO`].
+    announced: u32,
     next: u32,
 }
 
@@ -261,7 +263,8 @@ impl Programs {
             return;
         }
         one.received = true;
-        let Message { bytes, tag, made, number, row, sent, read, taken, source, .. } = *one;
+        let Message { bytes, tag, made, number, row, sent, taken, source, role, .. } = *one;
+        let (read, receiver) = (one.read, one.receiver);
         let delivery = Delivery {
             source,
             target: terminal,
@@ -272,15 +275,19 @@ impl Programs {
             mark: super::NO,
             number,
         };
-        self.account.receive(row, &delivery, tag);
+        if role == Role::Own {
+            self.account.receive(row, &delivery, tag);
+        }
         if sent {
             self.messages.remove(message);
         }
         self.end_receiving(terminal, taken);
-        if read {
-            self.wake_those(terminal, |doing| doing == Doing::Read { message });
-        } else {
-            self.note(terminal, source, tag, bytes);
+        match (role, receiver) {
+            (Role::Announcement { of }, _) => self.announced(terminal, of),
+            (Role::Answer { of }, _) => self.hand_over(of),
+            _ if read => self.wake_those(terminal, |doing| doing == Doing::Read { message }),
+            (_, Some((process, at))) => self.give(process, at, Some((source, tag, bytes))),
+            _ => self.note(terminal, source, tag, bytes, NO),
         }
     }
 
@@ -301,55 +308,61 @@ impl Programs {
         }
     }
 
-    /// Stores a received message for the program, which may be waiting for it.
-    fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32) {
+    /// Stores a received message for the program, which may be waiting for it; or one that is announced, by its number.
+    pub(super) fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32, announced: u32) {
         let host = &mut self.hosts[terminal as usize];
         if host.asks && !host.takes_answer(tag) {
             self.account.duplicates += 1;
             return;
         }
         if host.unended == 0 || !host.receives {
-            return;
+            return self.answer(announced, None);
         }
         if let Some(place) = host.posted.iter().position(|one| one.wanted.fits(source, tag)) {
             let Posted { process, at, .. } = host.posted.remove(place);
-            return self.give(process, at, Some((source, tag, bytes)));
+            return match announced {
+                NO => self.give(process, at, Some((source, tag, bytes))),
+                _ => self.answer(announced, Some((process, at))),
+            };
         }
-        let note = self.notes.add(Note { source, tag, bytes, next: NO });
+        let note = self.notes.add(Note { source, tag, bytes, announced, next: NO });
         host.inbox.push(&mut self.notes, note);
     }
 
-    /// Takes the first received message that matches, or posts the receive for later ones.
+    /// Takes the first message that matches: its bytes, or if it is only announced, they come later. If there is none,
+    /// posts the receive for later ones.
     pub(super) fn take_or_post(&mut self, process: u32, at: u32, wanted: Wanted) -> Option<Taken> {
         let terminal = self.processes[process as usize].terminal;
-        let taken = self.take_note(terminal, wanted);
-        if taken.is_none() {
-            self.hosts[terminal as usize].posted.push(Posted { wanted, process, at });
-        }
-        taken
-    }
-
-    fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<Taken> {
-        let inbox = &mut self.hosts[terminal as usize].inbox;
-        let (mut before, mut at) = (NO, inbox.head);
-        while at != NO {
-            let Note { source, tag, bytes, next } = self.notes[at];
-            if wanted.fits(source, tag) {
-                inbox.take(&mut self.notes, before, at);
-                self.notes.remove(at);
-                return Some((source, tag, bytes));
-            }
-            (before, at) = (at, next);
+        match self.take_note(terminal, wanted) {
+            Some(Note { source, tag, bytes, announced: NO, .. }) => return Some((source, tag, bytes)),
+            Some(note) => self.answer(note.announced, Some((process, at))),
+            None => self.hosts[terminal as usize].posted.push(Posted { wanted, process, at }),
         }
         None
     }
 
-    /// Discards messages that an ended program will not receive.
-    pub(super) fn drop_notes(&mut self, terminal: u32) {
+    fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<Note> {
         let inbox = &mut self.hosts[terminal as usize].inbox;
-        while !inbox.is_empty() {
-            let note = inbox.pop(&mut self.notes);
+        let (mut before, mut at) = (NO, inbox.head);
+        while at != NO {
+            let note = self.notes[at];
+            if wanted.fits(note.source, note.tag) {
+                inbox.take(&mut self.notes, before, at);
+                self.notes.remove(at);
+                return Some(note);
+            }
+            (before, at) = (at, note.next);
+        }
+        None
+    }
+
+    /// Discards messages that an ended program will not receive, and lets those come that are only announced.
+    pub(super) fn drop_notes(&mut self, terminal: u32) {
+        while !self.hosts[terminal as usize].inbox.is_empty() {
+            let note = self.hosts[terminal as usize].inbox.pop(&mut self.notes);
+            let announced = self.notes[note].announced;
             self.notes.remove(note);
+            self.answer(announced, None);
         }
     }
 }

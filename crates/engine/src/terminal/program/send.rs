@@ -2,7 +2,7 @@
 
 use super::bus::Transfer;
 use super::interface::Interface;
-use super::message::{Channel, Message, Part};
+use super::message::{Channel, Message, Part, Role};
 use super::process::Doing;
 use super::{NO, NOT_YET, Programs, Row, allows, mark, pair, timer};
 use crate::kernel::Time;
@@ -13,17 +13,27 @@ impl Programs {
     /// Creates a message, which takes a slot.
     pub(super) fn make(&mut self, source: u32, target: u32, bytes: u32, tag: u32, read: bool) -> u32 {
         self.hosts[source as usize].unsent += 1;
-        let packets = self.settings.cut.packets(bytes);
-        let (made, number) = (self.now, self.account.made as u32);
+        let made = self.now;
         let (from, to) = if read { (target, source) } else { (source, target) };
         let (sent, received) = (NOT_YET, NOT_YET);
         let row = self.account.make(Row { source: from, target: to, bytes, tag, made, sent, received });
+        let message = self.add_message(source, target, bytes, Role::Own);
+        let one = &mut self.messages[message];
+        (one.tag, one.row, one.read) = (tag, row, read);
+        message
+    }
+
+    /// Adds a message of the program, or one that announces or answers it.
+    pub(super) fn add_message(&mut self, source: u32, target: u32, bytes: u32, role: Role) -> u32 {
+        let packets = self.settings.cut.packets(bytes);
+        let (made, number) = (self.now, self.made);
+        self.made = self.made.wrapping_add(1);
         let bad = self.goes_wrong(source, bytes);
         self.messages.add(Message {
             source,
             target,
             bytes,
-            tag,
+            tag: NO,
             made,
             number,
             packets_before: 0,
@@ -39,8 +49,11 @@ impl Programs {
             due: u64::from(packets),
             held: 0,
             channel: NO,
-            row,
-            read,
+            row: NO,
+            read: false,
+            role,
+            receiver: None,
+            operation: NO,
             taken: false,
             round: 0,
             bad,
@@ -360,10 +373,11 @@ impl Programs {
         if counts_rounds {
             (one.round, one.arrived) = (one.round + 1, 0);
             // Packets that were lost without the sender's knowledge are sent again.
-            self.account.lost -= u64::from(std::mem::replace(&mut one.lost, false));
+            self.find(message);
         } else {
             one.due += u64::from(one.packets);
         }
+        let one = &mut self.messages[message];
         (one.bad, one.failed) = (bad, false);
         let packets = one.packets;
         if self.ways.are_several() && self.leaves_by_another(message, channel) {
@@ -387,8 +401,10 @@ impl Programs {
     fn sent(&mut self, message: u32, channel: u32) {
         let one = &mut self.messages[message];
         one.sent = true;
-        let Message { source, bytes, row, received, .. } = *one;
-        self.account.send(row, one.ends().0, bytes, self.now);
+        let Message { source, bytes, row, received, role, operation, .. } = *one;
+        if role == Role::Own {
+            self.account.send(row, one.ends().0, bytes, self.now);
+        }
         if !self.settings.per_packet {
             self.interface(channel).unsent -= 1;
             if !self.settings.overlaps {
@@ -398,12 +414,22 @@ impl Programs {
         if received || self.is_forgotten(message) {
             self.messages.remove(message);
         }
+        if role == Role::Own {
+            self.free_place(source, message);
+        }
+        if operation != NO {
+            self.end_operation(source, operation);
+        }
+        self.leave(source);
+    }
+
+    /// Frees the slot of a message that is sent, and continues those that wait for that.
+    fn free_place(&mut self, source: u32, message: u32) {
         let host = &mut self.hosts[source as usize];
         host.unsent -= 1;
         let all = host.unsent == 0;
         self.free_slot(source);
         self.wake_those(source, |doing| doing == Doing::Storing { message } || all && doing == Doing::Flush);
-        self.leave(source);
     }
 
     /// Ends the first part on a channel: the channel yields its place to those that wait, and queues behind them.

@@ -89,6 +89,10 @@ pub(super) struct Settings {
     pub ack_length: u32,
     pub resume: Time,
     pub check: Time,
+    /// Longer messages are announced; 0: none.
+    pub eager: u32,
+    /// Bytes of an announcement and of its answer.
+    pub announcement: u32,
     /// Logarithm of the probability that a byte is correct.
     right: f64,
     /// Whether the next message of a channel begins when all packets of the previous one have begun, instead of when it
@@ -129,6 +133,8 @@ impl Settings {
             ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },
             resume: f.message_resume_ticks as Time,
             check,
+            eager: f.message_eager_bytes,
+            announcement: f.message_announcement_bytes,
             right: if check > 0 { 8.0 * libm::log1p(-f.message_bit_error_rate) } else { 0.0 },
             overlaps: f.message_channels_at_once == 0 && check == 0,
         }

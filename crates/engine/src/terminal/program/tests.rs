@@ -1,5 +1,6 @@
 //! Each operation and each part of the protocol, on a network that delivers everything after a fixed time.
 
+mod announce;
 mod ask;
 mod plain;
 mod resend;

@@ -250,6 +250,8 @@ pub struct Seen {
     pub resent: u64,
     pub duplicates: u64,
     pub given_up: u64,
+    /// Messages that were announced.
+    pub announced: u64,
 }
 
 impl Seen {
@@ -283,6 +285,7 @@ impl Seen {
         let ours = messages(fast.run.programs.as_ref().expect("there are programs"));
         compare_messages(seed, &ours, theirs.as_ref().expect("there are programs"));
         self.add(&ours, fast.end());
+        self.announced += fast.run.programs.as_ref().map_or(0, |one| one.account.announced);
     }
 }
 

@@ -98,6 +98,16 @@ pub fn with_shapers(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
+/// Makes messages longer than some of those that programs send be announced.
+pub fn with_announcements(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0xea_9e12);
+    let mut f = fabric.clone();
+    f.message_eager_bytes = draw.pick(&[1, 8, 20, 64]);
+    f.message_announcement_bytes = draw.pick(&[1, 8, 16, 50]);
+    check(&f).expect("a legal protocol");
+    f
+}
+
 /// Makes each packet of a message choose a port, if terminals have several.
 pub fn with_packets_spread(fabric: &Fabric) -> Fabric {
     let f = Fabric { message_port_per_packet: 1, message_check_ticks: 0, ..fabric.clone() };
