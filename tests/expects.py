@@ -1,4 +1,5 @@
-"""Wrong files in archives, a subject to an archive, each with its message at its head under ``# expects:``.
+"""Files of cases in archives, a subject to an archive; wrong ones with their message at the head, under
+``# expects:``.
 
 An archive ``.txtar`` is text: a line ``-- name --`` before each file in it, as in Go's package of that name.
 What is no text lies beside the archives. A format without comments has the message in a file ``.expected``.
@@ -7,11 +8,16 @@ What is no text lies beside the archives. A format without comments has the mess
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+
+CASES = Path(__file__).resolve().parent / "cases"
 
 _NAME = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
 _HEAD = "# expects:\n"
@@ -37,6 +43,14 @@ def unpack(folder: Path, out: Path) -> Path:
     return out
 
 
+@cache
+def unpacked(folder: str) -> Path:
+    """A temporary folder with all files of a folder of cases."""
+    out = tempfile.TemporaryDirectory()
+    atexit.register(out.cleanup)
+    return unpack(CASES / folder, Path(out.name))
+
+
 def expected(file: Path) -> str:
     """The message that a wrong file is to give."""
     beside = file.with_suffix(".expected")
@@ -51,7 +65,7 @@ def assert_told(file: Path, message_of: Callable[[Path], str], folder: Path) -> 
     if os.environ.get("FABRILOOM_EXPECT") == "write":
         # A head of another length moves the lines that the message names: the second time it is right.
         for _ in range(2):
-            _put(_write(file, message_of(file)), folder)
+            put(_write(file, message_of(file)), folder)
     message = message_of(file)
     # A comment keeps no space at its end.
     assert [line.rstrip() for line in message.splitlines()] == expected(file).splitlines()
@@ -83,7 +97,7 @@ def _write(file: Path, message: str) -> Path:
     return file
 
 
-def _put(file: Path, folder: Path) -> None:
+def put(file: Path, folder: Path) -> None:
     """Write a file back into the archive that holds it."""
     for archive in folder.glob("*.txtar"):
         parts = _NAME.split(_text(archive))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from expects import unpacked
 from fabriloom import routing, topology
 from fabriloom.compile import compile
 from fabriloom.design.candidates import candidates, check_settings
@@ -41,6 +42,7 @@ from .mutations import changed_fields, changed_json, damaged
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = [file.read_bytes() for file in sorted((ROOT / "scenarios").glob("*.toml"))]
 REQUIREMENTS = [file.read_bytes() for file in sorted((ROOT / "scenarios" / "design").glob("*.toml"))]
+VALID = unpacked("valid")
 SMALL: dict[str, Any] = {"topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}}
 GRID = topology.build("grid", shape=[2, 2])
 TWO_RINGS = topology.build(
@@ -150,7 +152,7 @@ def _ways(path: Path) -> object:
 
 def _override(path: Path) -> object:
     text = path.read_bytes().decode("utf-8", "replace")
-    return load(ROOT / "tests" / "cases" / "valid" / "formats-toml.toml", [text])
+    return load(VALID / "formats-toml.toml", [text])
 
 
 def _requirements(path: Path) -> object:
@@ -231,8 +233,8 @@ _ROUTES = b"switch,terminal,links\n" + b"".join(
     for next_ in [f"s({c},{b})" if a != c else f"s({a},{d})"]
 )
 _WAYS = b"switch,ring,terminal,to\ns,r,q,q\nt,q,a,r\ns,q,s>b,r\nt,r,d,q\nt,q,r,r\n"
-_YAML = [file.read_bytes() for file in sorted((ROOT / "tests" / "cases" / "valid").glob("*.yaml"))]
-_JSON = [file.read_bytes() for file in sorted((ROOT / "tests" / "cases" / "valid").glob("*.json"))]
+_YAML = [file.read_bytes() for file in sorted(VALID.glob("*.yaml"))]
+_JSON = [file.read_bytes() for file in sorted(VALID.glob("*.json"))]
 _REPORT = (
     b'<html><script id="charts" type="application/json">[{"title": "a", "x": {"label": "$x", "log": false},'
     b' "y": {"label": "y", "log": true}, "series": [{"name": "$a$ b$", '

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expects import unpacked
 from fabriloom import Scenario, ScenarioError, load, reading
 from fabriloom.compile import compile
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 SPREADSHEET = SCENARIOS / "spacewire-spreadsheet.toml"
-SAVED = Path(__file__).resolve().parents[1] / "cases" / "spreadsheets"
+SAVED = unpacked("spreadsheets")
 """The sheets of one spreadsheet as its program saved them, by what was chosen in its dialogue."""
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expects import unpacked
 from fabriloom.scenario import Scenario, ScenarioError, load
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXTS = sorted((ROOT / "cases" / "valid").glob("*.toml")) + sorted((ROOT.parent / "scenarios").glob("*.toml"))
+VALID = unpacked("valid")
+TEXTS = sorted(VALID.glob("*.toml")) + sorted((ROOT.parent / "scenarios").glob("*.toml"))
 SUFFIXES = (".toml", ".yaml", ".json")
 QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
@@ -75,9 +77,7 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
-FULL: dict[str, Any] = json.loads(
-    (ROOT / "cases" / "valid" / "everything.resolved.json").read_text(encoding="utf-8")
-)
+FULL: dict[str, Any] = json.loads((VALID / "everything.resolved.json").read_text(encoding="utf-8"))
 PATHS = [(section, key) for section, table in FULL.items() if isinstance(table, dict) for key in table]
 
 
@@ -87,11 +87,11 @@ def test_any_value_anywhere(changes: list[tuple[tuple[str, str], Any]]) -> None:
     data = json.loads(json.dumps(FULL))
     for (section, key), value in changes:
         data[section][key] = value
-    assert outcome(lambda: Scenario.from_dict(data, ROOT / "cases" / "valid"))
+    assert outcome(lambda: Scenario.from_dict(data, VALID))
 
 
 @QUICK
 @given(st.sampled_from(PATHS), st.text(max_size=20))
 def test_any_override(path: tuple[str, str], value: str) -> None:
-    file = ROOT / "cases" / "valid" / "formats-toml.toml"
+    file = VALID / "formats-toml.toml"
     assert outcome(lambda: load(file, [f"{'.'.join(path)}={value}"]))

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expects import CASES, put, unpacked
 from fabriloom.scenario import Scenario, ScenarioError, json_schema, load
 
 ROOT = Path(__file__).resolve().parent.parent
-VALID = sorted(
-    p for p in (ROOT / "cases" / "valid").iterdir() if p.stem.count(".") == 0 and p.suffix != ".csv"
-)
+FOLDER = unpacked("valid")
+VALID = sorted(path for path in FOLDER.iterdir() if path.stem.count(".") == 0 and path.suffix != ".csv")
 EXAMPLES = sorted((ROOT.parent / "scenarios").glob("*.toml"))
 
 
@@ -24,6 +24,7 @@ def test_resolved_form(path: Path) -> None:
     text = json.dumps(resolved, indent=2, ensure_ascii=False) + "\n"
     if os.environ.get("FABRILOOM_EXPECT") == "write":
         expected.write_text(text, encoding="utf-8")
+        put(expected, CASES / "valid")
     assert text == expected.read_text(encoding="utf-8")
 
 
@@ -56,9 +57,8 @@ def test_a_program_has_a_second_with_or_without_faults(more: dict[str, Any]) -> 
 
 
 def test_one_scenario_in_three_formats() -> None:
-    folder = ROOT / "cases" / "valid"
     sums = {
-        load(folder / name).sha256 for name in ("formats-toml.toml", "formats-yaml.yaml", "formats-json.json")
+        load(FOLDER / name).sha256 for name in ("formats-toml.toml", "formats-yaml.yaml", "formats-json.json")
     }
     assert len(sums) == 1
 
