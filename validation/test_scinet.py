@@ -65,7 +65,7 @@ def test_long_rings_carry_what_a_memory_takes(found: Findings) -> None:
     assert rate < 64 * networks.LINK_MBYTES_PER_S / (84 + 8)
     assert ours["scinet.long-output"] == pytest.approx(2 * rate, rel=1e-3)
     assert ours["scinet.long-4-output"] == pytest.approx(4 * rate, rel=1e-3)
-    offered = networks.payload_of(1000)
+    offered = 1000 * networks.PAYLOAD_BYTES / networks.UNIT_BYTES
     assert ours["scinet.long-loss"] == pytest.approx(offered - 2 * rate, rel=1e-2)
     assert ours["scinet.long-4-loss"] == pytest.approx(2 * offered - 4 * rate, rel=1e-2)
 

@@ -15,7 +15,6 @@ _ORDER = {"kind": "dimension-order"}
 _SHORTEST = {"kind": "shortest-path"}
 _DATELINE = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}
 _UP = "every destination has one upward link, drawn at each switch; BookSim draws one for each packet"
-_ESCAPE = "all shortest paths, and one lane that keeps to the order"
 ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "mesh": {
         "dor": (_ORDER, ""),

@@ -45,3 +45,12 @@ class Provenance:
             source_text=source.text,
             source_name=escaped(Path(source.file).name),
         )
+
+    def named(self) -> dict[str, Any]:
+        """Return what every summary begins with."""
+        return {
+            "name": self.name,
+            "scenario_sha256": self.scenario_sha256,
+            "version": self.version,
+            "seed": self.seed,
+        }

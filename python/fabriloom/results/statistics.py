@@ -52,13 +52,13 @@ def mean_of_runs(values: Sequence[float]) -> tuple[float, float]:
     return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
 
 
-def merge(values: Floats, fewest: int = FEWEST_BATCHES) -> Floats:
-    """Merge neighbouring batches so that ``fewest`` to 2 ``fewest`` - 1 long batches remain.
+def merge(values: Floats) -> Floats:
+    """Merge neighbouring batches so that 20 to 39 long batches remain.
 
-    Shape (batches, …) to (merged, …). A remainder is added to the last batch. Fewer than 2 ``fewest`` batches
-    are returned unchanged.
+    Shape (batches, …) to (merged, …). A remainder is added to the last batch. Fewer than 40 batches are
+    returned unchanged.
     """
-    together = len(values) // fewest
+    together = len(values) // FEWEST_BATCHES
     if together < 2:
         return values
     starts = np.arange(len(values) // together) * together

@@ -111,10 +111,7 @@ def summary(
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
     found: dict[str, Any] = {
-        "name": provenance.name,
-        "scenario_sha256": provenance.scenario_sha256,
-        "version": provenance.version,
-        "seed": provenance.seed,
+        **provenance.named(),
         "end": {
             "reason": reason,
             "message": _message(native, graph, tick_ps, cycle, provenance.resolved.get("run", {}), means),

@@ -58,10 +58,7 @@ class Curve(Tabled):
     def summary(self) -> dict[str, Any]:
         """Provenance and the summaries of all points, ready for JSON."""
         return {
-            "name": self.provenance.name,
-            "scenario_sha256": self.provenance.scenario_sha256,
-            "version": self.provenance.version,
-            "seed": self.provenance.seed,
+            **self.provenance.named(),
             "varied": self.varied,
             "verdicts": self.verdicts,
             "runs": self.runs,

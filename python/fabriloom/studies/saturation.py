@@ -59,10 +59,7 @@ class Saturation(Tabled):
     def summary(self) -> dict[str, Any]:
         """The numbers, ready for JSON, see ``results.columns.SATURATION``."""
         return {
-            "name": self.provenance.name,
-            "scenario_sha256": self.provenance.scenario_sha256,
-            "version": self.provenance.version,
-            "seed": self.provenance.seed,
+            **self.provenance.named(),
             "verdict": self.verdict,
             "definition": self.definition,
             "definition_text": DEFINITIONS[self.definition],

@@ -32,12 +32,12 @@ Cut = Callable[[Graph], Bisection | None]
 """A family's formula; it returns None for members that it does not apply to."""
 
 
-def limited(graph: Graph, cables: int, method: str, exact: bool = True) -> Bisection:
+def limited(graph: Graph, cables: int, method: str) -> Bisection:
     """Return the smaller of the family's cut and the terminals' own cables."""
     own = graph.terminals // 2
     if own < cables:
-        return Bisection(2 * own, "the terminals' own cables are the narrowest place", exact)
-    return Bisection(2 * cables, method, exact)
+        return Bisection(2 * own, "the terminals' own cables are the narrowest place", True)
+    return Bisection(2 * cables, method, True)
 
 
 def as_wide_as_terminals(graph: Graph) -> Bisection:

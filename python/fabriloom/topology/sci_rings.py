@@ -47,7 +47,7 @@ def sci_rings(
         if not any(name in ring for ring in named.values()):
             raise GraphError(
                 f'switch "{name}" is on no ring; its bus joins two ports or more',
-                _blame(parameter, "switches"),
+                _blame(parameter),
             )
     _check_roles(roles, {name for ring in named.values() for name in ring} - set(buses))
     parameters = {"rings": [list(ring) for ring in named.values()], "switches": dict(buses)}
@@ -90,8 +90,8 @@ def _check_roles(roles: Mapping[str, str] | None, terminals: set[str]) -> None:
             )
 
 
-def _blame(parameter: str, inline: str) -> str:
-    return parameter if parameter == "path" else inline
+def _blame(parameter: str) -> str:
+    return parameter if parameter == "path" else "switches"
 
 
 def _checked_rings(rings: Any, parameter: str) -> dict[str, list[str]]:
@@ -113,7 +113,7 @@ def _checked_rings(rings: Any, parameter: str) -> dict[str, list[str]]:
 
 
 def _checked_switches(switches: Any, parameter: str) -> dict[str, int]:
-    blame = _blame(parameter, "switches")
+    blame = _blame(parameter)
     if switches is None:
         return {}
     if isinstance(switches, str) or not isinstance(switches, Mapping | Sequence):

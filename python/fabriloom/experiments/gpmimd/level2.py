@@ -96,14 +96,13 @@ def rate_and_bandwidth(
     x: list[float],
     measured: list[Measured],
     x_quantity: str = ATTEMPTED,
-    log: str = "",
 ) -> list[dict[str, Any]]:
     """Return the two curves that the paper draws for most settings: event rate and bandwidth."""
     rate = [one.events_per_s / 1000 for one in measured]
     bandwidth = [one.accepted_mbytes_per_s for one in measured]
     drawn = ((rate, "achieved event rate (kHz)"), (bandwidth, "bandwidth of the network (MB/s)"))
     return [
-        series(figure + part, title, label, x=x, y=y, x_quantity=x_quantity, y_quantity=quantity, log=log)
+        series(figure + part, title, label, x=x, y=y, x_quantity=x_quantity, y_quantity=quantity)
         for part, (y, quantity) in zip(parts, drawn, strict=True)
     ]
 

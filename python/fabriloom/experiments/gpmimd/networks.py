@@ -22,6 +22,7 @@ counts only if sources and destinations share no board."""
 LINKS = (3, 6, 9, 12)
 """Links between the boards of the sources and the switch cards: 1 to 4 for each of three boards."""
 MOST_LINKS = 12
+PACKET_BYTES = 32
 PAIRS, LEVEL_2, LEVEL_3 = (21, 21), (18, 18), (21, 14)
 """Sources and destinations of sections 3.1, 4.1 and 4.2."""
 
@@ -58,25 +59,25 @@ def placed(boards: tuple[int, ...], count: int, by_board: bool = False) -> list[
     return [name for _, name in (names if by_board else sorted(names, key=lambda one: one[0]))]
 
 
-def packet_bits(length_bytes: int, header_bytes: int = 2) -> int:
-    """Return the bits of a packet on a link: 10 per character of header and payload, 4 for its end."""
-    return (header_bytes + length_bytes) * 10 + 4
+def packet_bits(length_bytes: int) -> int:
+    """Return the bits of a packet on a link: 10 per character of header (2) and payload, 4 for its end."""
+    return (2 + length_bytes) * 10 + 4
 
 
-def flow_control_bits(length_bytes: int, header_bytes: int = 2) -> Fraction:
+def flow_control_bits(length_bytes: int) -> Fraction:
     """Return the bits sent against such a packet: a flow-control character of 4 bits per 8 characters."""
-    return Fraction((header_bytes + length_bytes + 1) * 4, 8)
+    return Fraction((2 + length_bytes + 1) * 4, 8)
 
 
-def one_way_mbytes_per_s(length_bytes: int = 32) -> float:
+def one_way_mbytes_per_s() -> float:
     """Return the payload rate of a link with packets back to back and only acknowledgements in return."""
-    return float(100 * length_bytes / (packet_bits(length_bytes) + flow_control_bits(0)))
+    return float(100 * PACKET_BYTES / (packet_bits(PACKET_BYTES) + flow_control_bits(0)))
 
 
-def both_ways_mbytes_per_s(length_bytes: int = 32) -> float:
+def both_ways_mbytes_per_s() -> float:
     """Return the payload rate per direction with packets, acknowledgements and flow control in both."""
-    bits = packet_bits(length_bytes) + packet_bits(0)
-    return float(100 * length_bytes / (bits + flow_control_bits(length_bytes) + flow_control_bits(0)))
+    bits = packet_bits(PACKET_BYTES) + packet_bits(0)
+    return float(100 * PACKET_BYTES / (bits + flow_control_bits(PACKET_BYTES) + flow_control_bits(0)))
 
 
 def theory_mbytes_per_s(links: int) -> float:

@@ -39,12 +39,12 @@ LEVEL_2 = setting(1, 2, 2)
 LEVEL_3 = setting(1, 1, 1)
 
 
-def on_all_links(one: Setting, links: int = 4) -> Setting:
+def on_all_links(one: Setting) -> Setting:
     """Return the setting for each of the four links of a T9000.
 
-    The windows of the terminal grow by that factor; those of a virtual link do not.
+    The windows of the terminal grow by four; those of a virtual link do not.
     """
-    return one | {name: links * one[name] for name in ("messages_at_once", "receive_at_once")}
+    return one | {name: 4 * one[name] for name in ("messages_at_once", "receive_at_once")}
 
 
 def multiplexed(virtual_links: int) -> Setting:

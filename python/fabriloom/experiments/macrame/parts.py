@@ -13,7 +13,6 @@ from ..rows import arithmetic, reported
 from . import networks
 
 INPUT = "an input of the model"
-COUNTED = "counted on the network as built"
 
 
 def findings(_lab: Lab) -> Findings:

@@ -39,11 +39,6 @@ def senders(topology: Topology) -> int:
     return topology["ports"] * topology.get("terminals_per_ring", 1) // 2
 
 
-def payload_of(gross_mbytes_per_s: float) -> float:
-    """Return the payload rate of a gross rate."""
-    return gross_mbytes_per_s * PAYLOAD_BYTES / UNIT_BYTES
-
-
 def steps(effort: Effort, quick: Sequence[int]) -> list[int]:
     """Return the gross inputs per sender: every step, or those of a quick look."""
     every = range(STEP_MBYTES_PER_S, LINK_MBYTES_PER_S + 1, STEP_MBYTES_PER_S)

@@ -12,7 +12,6 @@ from . import hosts
 
 RATE = "byte_time of the preset pio-testbed-1"
 HALF = "host_latency of the preset sci-testbed-1"
-BOUND = "a bound"
 SIZES = hosts.BLOCKS[:11]
 LARGE, HALF_BLOCK = 4096, 64
 TITLES = {"6.2": "Throughput on system 1", "6.3": "Latencies of remote read and write on system 1"}
