@@ -126,7 +126,7 @@ def key(scenario: Scenario) -> Key:
 
 def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | None:
     """Return the finished point of a scenario, or None if it is not in the store."""
-    found = store.get(key(scenario))
+    found = store.get(key(scenario)) if store.keeps else None
     return None if found is None else Point(settings, **found)
 
 
@@ -141,7 +141,8 @@ def computed(
     if results.end_reason == "interrupted":
         raise KeyboardInterrupt
     point = Point.of(settings, results)
-    store.put(key(scenario), point.measured)
+    if store.keeps:
+        store.put(key(scenario), point.measured)
     return point
 
 

@@ -100,6 +100,11 @@ class Store:
         self.place: Path | None = None
         """The study folder, if it belongs to one."""
 
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is stored: a key, which hashes all sources, is of use only then."""
+        return self._pieces is not None or self._segments is not None
+
     @classmethod
     def of(cls, out: Out) -> Store:
         """Return the store in an output folder, or one that stores nothing."""
