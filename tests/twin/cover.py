@@ -153,7 +153,6 @@ CHARACTERS: Settings = {
 }
 FAMILIES: Mapping[str, Settings] = {"flits": FLITS, "characters": CHARACTERS}
 
-GRIDS = ("grid", "torus", "hypercube")
 Rule = tuple[str, Any, str, Any]
 """A setting, a test of its value, another setting, and a test of that one, which must hold then."""
 

@@ -15,8 +15,6 @@ from .model import Model, build
 from .preset import pieces, to_toml, told
 from .samples import QUANTITIES, Folder, Samples, from_folder, read_folder
 
-FILE = "fitted.toml"
-
 
 @dataclass
 class Fitted:
