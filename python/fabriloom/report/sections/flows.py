@@ -14,7 +14,7 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
     """Return the pairs with the highest and the lowest throughput, ``of`` "packets" or "messages"."""
     if not len(table):
         return []
-    ordered = table.sort("mbytes_per_s", "source", "target", descending=[True, False, False])
+    ordered = table.sort("mbytes_per_s", descending=True, maintain_order=True)
     shown = ordered if len(ordered) <= 2 * most else ordered[:most].vstack(ordered[-most:])
     top = float(ordered["mbytes_per_s"][0])
     bounds = "bound_ns" in shown.columns and shown["bound_ns"].null_count() == 0

@@ -72,7 +72,7 @@ def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
     causes = ("cut_packets", "discarded_packets", "timed_out_packets")
     lost = pl.sum_horizontal(causes)
     hit = table.filter((lost > 0) | (pl.col("down_ns") > 0))
-    ordered = hit.sort(lost, "link", descending=[True, False])
+    ordered = hit.sort(lost, descending=True, maintain_order=True)
     rows = [
         [
             Cell(row["link"]),

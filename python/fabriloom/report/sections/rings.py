@@ -23,7 +23,9 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
     shares = ("utilisation", "data_share", "retry_share", "echo_share")
     counts = ("mbytes_per_s", "retry_mbytes_per_s", "packets", "retried", "busied", "bypass_most_symbols")
     rows: list[list[Any]] = []
-    for row in table.sort("utilisation", "link", descending=[True, False]).head(most).iter_rows(named=True):
+    for row in (
+        table.sort("utilisation", descending=True, maintain_order=True).head(most).iter_rows(named=True)
+    ):
         names = [Cell(row["link"]), Cell(row["ring"])]
         rows.append(
             [*names, *(_share(row[name]) for name in shares), *(_count(row[name]) for name in counts)]
@@ -43,7 +45,7 @@ def rings(table: pl.DataFrame, most: int = 20) -> list[Table]:
         return []
     numbers = ("stations", "mbytes_per_s_mean", "mbytes_per_s_max", "retry_mbytes_per_s_mean")
     numbers += ("echo_mbytes_per_s_mean",)
-    ordered = table.sort("mbytes_per_s_mean", "ring", descending=[True, False]).head(most)
+    ordered = table.sort("mbytes_per_s_mean", descending=True, maintain_order=True).head(most)
     rows = [
         [Cell(row["ring"]), *(_count(row[name]) for name in numbers), _share(row["utilisation_max"])]
         for row in ordered.iter_rows(named=True)
@@ -63,7 +65,7 @@ def buses(table: pl.DataFrame, most: int = 20) -> list[Table]:
     if not len(table):
         return []
     rows: list[list[Any]] = []
-    ordered = table.sort("utilisation", "switch", descending=[True, False])
+    ordered = table.sort("utilisation", descending=True, maintain_order=True)
     for row in ordered.head(most).iter_rows(named=True):
         rows.append(
             [

@@ -110,7 +110,9 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
     if not len(table):
         return []
     rows = []
-    for row in table.sort("utilisation", "link", descending=[True, False]).head(most).iter_rows(named=True):
+    for row in (
+        table.sort("utilisation", descending=True, maintain_order=True).head(most).iter_rows(named=True)
+    ):
         rows.append(
             [
                 Cell(row["link"]),
