@@ -184,8 +184,9 @@ audit: $(VENV)/made.stamp
 	@if cargo audit --version >/dev/null 2>&1; then cargo audit; \
 	else echo "no cargo-audit here: nothing is known about crates of Rust"; fi
 
+# Without the fixtures of the other tests, which need the engine built in place.
 test-dist: dist $(VENV)/dev.stamp
-	$(PY) -m pytest -m installed tests/installed
+	$(PY) -m pytest --confcutdir tests/installed -m installed tests/installed
 
 fmt: $(VENV)/dev.stamp
 	cargo fmt --all
