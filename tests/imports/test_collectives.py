@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
+from fabriloom import run
 from fabriloom.imports.collectives import KINDS, Collective, add
-from fabriloom.imports.traces import Rank
+from fabriloom.imports.traces import Rank, Trace
+from fabriloom.scenario import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,3 +115,12 @@ def test_messages_and_bytes(kind: str, count: int, size: int, messages: int, byt
     sent = [int(found[1]) for rank in ranks for found in re.finditer(r"send (\d+)b", "".join(rank.lines))]
     assert (len(sent), sum(sent)) == (messages, bytes_)
     assert played(ranks)[1] == messages
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_they_end_where_long_messages_wait_for_their_receive(kind: str, tmp_path: Path) -> None:
+    ranks = ranks_of(kind, 7, 2, 50_000)
+    text = "num_ranks 7\n" + "".join(rank.text() for rank in ranks)
+    for name, content in Trace(7, 0, text, Counter(), "mpi-infiniband").files("all").items():
+        (tmp_path / name).write_text(content)
+    assert run(load(tmp_path / "scenario.toml")).end_reason == "drained"

@@ -120,7 +120,7 @@ def dumpi(files: Sequence[Path]) -> Trace:
     """Read the traces of all ranks."""
     files = by_rank(files)
     known = Communicators([list(_made(Stream(file))) for file in files])
-    return trace(files, partial(_rank, known))
+    return trace(files, partial(_rank, known), "mpi-infiniband")
 
 
 def _made(stream: Stream) -> Iterator[Made]:

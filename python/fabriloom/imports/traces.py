@@ -86,6 +86,8 @@ class Trace:
     """In GOAL."""
     left_out: Counter[str]
     """What was read and does not appear, by name."""
+    protocol: str = "verbs-infiniband"
+    """Preset of the hosts."""
 
     def summary(self) -> list[tuple[str, str]]:
         """Return what was read, as names and values."""
@@ -109,7 +111,7 @@ terminals = {max(2, self.ranks)}
 preset = "infiniband-4x-edr"
 
 [protocol]
-preset = "verbs-infiniband"
+preset = "{self.protocol}"
 """
 
     def files(self, name: str) -> dict[str, str]:
@@ -144,7 +146,7 @@ def by_rank(files: Sequence[Path]) -> list[Path]:
     return [file for _, file in order]
 
 
-def trace(files: Sequence[Path], read: Read) -> Trace:
+def trace(files: Sequence[Path], read: Read, protocol: str = Trace.protocol) -> Trace:
     """Read a file for each rank."""
     left_out: Counter[str] = Counter()
     parts, operations = [f"num_ranks {len(files)}\n"], 0
@@ -155,7 +157,7 @@ def trace(files: Sequence[Path], read: Read) -> Trace:
         if operations > MOST_OPERATIONS:
             raise ReadError(f"{file}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
         parts.append(rank.text())
-    return Trace(len(files), operations, "".join(parts), left_out)
+    return Trace(len(files), operations, "".join(parts), left_out, protocol)
 
 
 _FILES = "name one file for each rank, with its number in the name, such as trace-0003.txt"
