@@ -1,4 +1,4 @@
-"""Messages that are announced and sent when their receive is posted."""
+"""Messages that are announced and sent when their receive is posted, and room for those that are not."""
 
 from __future__ import annotations
 
@@ -99,6 +99,27 @@ def test_announcements_have_times_by_size_as_well() -> None:
     slow = [{**row, "packet_time": "5 us"}, {**row, "message": LONG, "packet_time": "0 ns"}]
     fast = [{**one, "packet_time": "0 ns"} for one in slow]
     assert latency_ns(LONG, by_size=slow) - latency_ns(LONG, by_size=fast) == pytest.approx(10_000, abs=0.01)
+
+
+def test_a_full_buffer_is_named() -> None:
+    give = [f"send 1 100 B tag {tag}" for tag in (1, 2, 3)]
+    program = operations(t0=give, t1=["wait 1 ms", *(f"receive 0 tag {tag}" for tag in (3, 2, 1))])
+    for room, most in (("150 B", 100), ("200 B", 200)):
+        protocol = {"preset": "virtual-link", "unexpected_buffer": room}
+        found = results(program, protocol=protocol).summary
+        assert found["hosts"]["unexpected_bytes_max"] == most
+        assert found["end"]["reason"] == ("deadlocked" if most == 100 else "drained")
+        full = "t.1: protocol.unexpected_buffer is full, 1 wait for room in it"
+        assert (full in found["end"]["waiting"]) == (most == 100)
+
+
+@pytest.mark.parametrize("topology", [CROSSBAR, RING], ids=["links", "rings"])
+@pytest.mark.parametrize("name", READY)
+def test_ready_programs_end_with_room_for_a_message(name: str, topology: dict[str, Any]) -> None:
+    protocol = {"preset": "raw", "acknowledge": "packet", "unexpected_buffer": "2000 B"}
+    found = results(READY[name], topology, protocol=protocol).summary
+    assert found["end"]["reason"] == "drained"
+    assert found["hosts"]["unexpected_bytes_max"] <= 2000
 
 
 @pytest.mark.parametrize(("preset", "limit_bytes"), [("mpi-infiniband", 8192), ("mpi-tcp", 65536)])

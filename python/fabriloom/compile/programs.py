@@ -59,24 +59,25 @@ class Messages:
             longer_than(self.programs, scenario.run.duration_ps)
         except TrafficError as error:
             raise scenario.located(error, "program") from error
-        self._check_announcements()
+        self._check_matching()
         routes.check_programs(scenario, self.programs)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Return the sizes of all messages, those of announcements included."""
-        found, announcement = self.programs, _announcements(self.protocol)["message_announcement_bytes"]
+        found, announcement = self.programs, _matching(self.protocol)["message_announcement_bytes"]
         more = np.array([announcement] if announcement else [], np.int64)
         return np.unique(np.concatenate([found.size_bytes[found.kind == SEND], more]))
 
-    def _check_announcements(self) -> None:
-        """Refuse announcements of commands that are sent again: whether one has come is then unknown."""
+    def _check_matching(self) -> None:
+        """Refuse matching before all has come where commands are sent again: whether one comes is unknown."""
         found = self.programs
         asks = bool(((found.kind == RECEIVE) & (found.amount > 0)).any())
-        if self.protocol["eager_limit_bytes"] and asks:
-            message = "messages are not announced in a program that sends commands again"
-            hint = "remove it, or retry_after of the program"
-            raise self.scenario.error(message, ("protocol", "eager_limit"), hint)
+        for name in ("eager_limit", "unexpected_buffer"):
+            if self.protocol[f"{name}_bytes"] and asks:
+                message = f"{name} does not go with a program that sends commands again"
+                hint = "remove it, or retry_after of the program"
+                raise self.scenario.error(message, ("protocol", name), hint)
 
     @cached_property
     def durations(self) -> list[Durations]:
@@ -133,7 +134,7 @@ class Messages:
             "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
             "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
             "message_bit_error_rate": float(protocol["bit_error_rate"]),
-            **_announcements(protocol),
+            **_matching(protocol),
             **_resends(protocol, tick_ps),
             **_shaper(scenario, protocol, tick_ps),
         }
@@ -223,10 +224,15 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
     return found
 
 
-def _announcements(protocol: dict[str, Any]) -> Arrays:
+def _matching(protocol: dict[str, Any]) -> Arrays:
     limit = protocol["eager_limit_bytes"]
     size = protocol["announcement_bytes"] if limit else 0
-    return {"message_eager_bytes": limit, "message_announcement_bytes": size}
+    unexpected = protocol["unexpected_buffer_bytes"]
+    return {
+        "message_eager_bytes": limit,
+        "message_announcement_bytes": size,
+        "message_unexpected_bytes": unexpected,
+    }
 
 
 def _resends(protocol: dict[str, Any], tick_ps: Ps) -> Arrays:

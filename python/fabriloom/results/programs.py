@@ -77,7 +77,14 @@ class ProgramRun(Rows):
             where = self.where(row) if self.where else ""
             name, what = self.graph.terminal_names[terminal], self.programs.text(row)
             found.append(f"{name}: {what} ({where})" if where else f"{name}: {what}")
-        return [*found, *self._stuck()]
+        return [*found, *self._full(), *self._stuck()]
+
+    def _full(self) -> list[str]:
+        """Return the terminals whose buffer is full, with the number of messages that wait for room in it."""
+        names, columns = self.graph.terminal_names, ("terminal", "messages")
+        rows = zip(*(column(self.native, f"full_{name}").tolist() for name in columns), strict=True)
+        what = "protocol.unexpected_buffer is full"
+        return [f"{names[terminal]}: {what}, {count:,} wait for room in it" for terminal, count in rows]
 
     def _stuck(self) -> list[str]:
         """Return the messages that can never be completed, for example because a ring lost a packet."""
@@ -221,6 +228,9 @@ class ProgramRun(Rows):
             found[f"{what}_share_max"] = float(share[active].max()) if some else None
             most = int(np.flatnonzero(active)[np.argmax(share[active])]) if some else -1
             found[f"{what}_most"] = names[most] if some else None
+        stored = column(self.native, "terminal_unexpected_most_bytes").tolist()
+        found["unexpected_bytes_max"] = most_bytes = max(stored, default=None)
+        found["unexpected_most"] = names[stored.index(most_bytes)] if most_bytes else None
         return found
 
     def _active(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -234,6 +244,12 @@ class ProgramRun(Rows):
     def event_received(self) -> NDArray[np.int64]:
         """Return, per event, how many of its messages have been received."""
         return self.count("event_received")[self.programs.events.first :]
+
+    @property
+    def unexpected_bytes(self) -> Floats:
+        """Return, per terminal, the most bytes that waited for their receive; unknown where measured."""
+        most = column(self.native, "terminal_unexpected_most_bytes").astype(np.float64)
+        return most if len(most) else np.full(self.graph.terminals, math.nan)
 
     @property
     def receiving_ns(self) -> Floats:

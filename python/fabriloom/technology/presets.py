@@ -50,7 +50,7 @@ _UNITS: tuple[tuple[str, Any, str], ...] = (
         "credit_quantum credit_limit input_buffer output_buffer header via_header receive_buffer "
         "mtu overhead flit request_header response_header echo symbol slot send_idle echo_idle bus.width "
         "bus.encapsulation packet small_packet small_below ahead control_word next_address eager_limit "
-        "announcement",
+        "announcement unexpected_buffer",
     ),
     (
         "ps",

@@ -53,6 +53,8 @@ class Protocol:
     eager_limit_bytes: int
     """Longer messages are announced; 0: none is."""
     announcement_bytes: int
+    unexpected_buffer_bytes: int
+    """Limit of the bytes that no receive has asked for; 0: none."""
     resend_after_ps: int
     resend_limit: int
     resend_backoff: int
@@ -66,6 +68,7 @@ class Protocol:
         at_most("small_below", self.small_below_bytes, 2**31, "bytes")
         at_most("ahead", self.ahead_bytes, 2**31, "bytes")
         at_most("eager_limit", self.eager_limit_bytes, 2**31, "bytes")
+        at_most("unexpected_buffer", self.unexpected_buffer_bytes, 2**31, "bytes")
         if self.bit_error_rate > _MOST_ERRORS:
             message = f"bit_error_rate is {self.bit_error_rate}: hardly a message would ever be right"
             raise TechnologyError(message, "bit_error_rate", f"the most is {_MOST_ERRORS}")
@@ -84,8 +87,20 @@ class Protocol:
         if self.bit_error_rate and not self.check_time_ps:
             message = "errors have no effect without a check"
             raise TechnologyError(message, "bit_error_rate", "give a check_time, or remove it")
+        if self.unexpected_buffer_bytes:
+            self._check_unexpected()
         if self.resend_after_ps:
             self._check_resends()
+
+    def _check_unexpected(self) -> None:
+        """Refuse a limit where a receiver cannot stop its senders, or what it holds back comes again."""
+        if self.acknowledge != "packet":
+            message = f'unexpected_buffer has no effect with acknowledge = "{self.acknowledge}"'
+            raise TechnologyError(message, "unexpected_buffer", 'write acknowledge = "packet", or remove it')
+        for name, is_set in (("check_time", self.check_time_ps), ("resend_after", self.resend_after_ps)):
+            if is_set:
+                message = f"unexpected_buffer does not go with {name}"
+                raise TechnologyError(message, "unexpected_buffer", "remove one of them")
 
     def _check_resends(self) -> None:
         """Refuse a time-out where a sender cannot tell what has come."""

@@ -172,6 +172,8 @@ columns! {
         message_eager_bytes: u32,
         /// Bytes of an announcement, and of its answer; 0 if there are none.
         message_announcement_bytes: u32,
+        /// Limit of the bytes of messages at a terminal that no receive has asked for; 0: none.
+        message_unexpected_bytes: u32,
         /// Time of the check after the last acknowledgement of a message; 0: there is no check.
         message_check_ticks: u64,
         /// Probability that a bit of a message is wrong.

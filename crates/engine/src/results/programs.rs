@@ -28,6 +28,9 @@ pub fn result(out: &mut Results, programs: Option<&Programs>, now: Time) {
     let waiting = programs.map_or_else(Vec::new, Programs::waiting);
     column(out, "waiting_terminal", &waiting, |one| one.0);
     column(out, "waiting_operation", &waiting, |one| one.1);
+    let full = programs.map_or_else(Vec::new, Programs::full);
+    column(out, "full_terminal", &full, |one| one.0);
+    column(out, "full_messages", &full, |one| one.1);
     let stuck = programs.map_or_else(Vec::new, Programs::stuck);
     column(out, "stuck_source", &stuck, |one| one[0]);
     column(out, "stuck_target", &stuck, |one| one[1]);
@@ -99,6 +102,7 @@ fn terminals(out: &mut Results, terminals: &[Done], now: Time) {
     column(out, "terminal_blocked_ticks", terminals, |one| one.blocked.ticks(now));
     column(out, "terminal_receiving_ticks", terminals, |one| one.receiving.ticks(now));
     column(out, "terminal_ended_ticks", terminals, |one| one.ended.unwrap_or(NOT_YET));
+    column(out, "terminal_unexpected_most_bytes", terminals, |one| one.unexpected_most);
     column(out, "terminal_bytes_sent", terminals, |one| one.bytes_sent);
     column(out, "terminal_bytes_received", terminals, |one| one.bytes_received);
 }

@@ -3,7 +3,9 @@
 use crate::scenarios::agree::{Seen, simulate, store};
 use crate::scenarios::faults::with_ring_faults;
 use crate::scenarios::lanes::with_lanes;
-use crate::scenarios::programs::{random_programs, random_programs_beside, with_announcements, with_shapers};
+use crate::scenarios::programs::{
+    random_programs, random_programs_beside, with_announcements, with_few_unexpected, with_shapers,
+};
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
@@ -17,6 +19,9 @@ fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
             fabric = with_shapers(&fabric, seed);
         } else if seed % 3 == 1 {
             fabric = with_announcements(&fabric, seed);
+        }
+        if seed % 4 == 2 {
+            fabric = with_few_unexpected(&fabric, seed);
         }
         seen.compare(seed, &fabric, time_for(&fabric, packets));
     }
@@ -104,6 +109,9 @@ fn programs_on_rings_agree() {
             fabric = with_shapers(&fabric, seed);
         } else if seed % 3 == 1 {
             fabric = with_announcements(&fabric, seed);
+        }
+        if seed % 4 == 2 {
+            fabric = with_few_unexpected(&fabric, seed);
         }
         seen.compare(seed, &fabric, ring_time_for(&fabric, 40));
     }

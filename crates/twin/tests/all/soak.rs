@@ -17,7 +17,7 @@ use crate::scenarios::lanes::{
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
-use crate::scenarios::programs::{random_programs, with_announcements, with_resends};
+use crate::scenarios::programs::{random_programs, with_announcements, with_few_unexpected, with_resends};
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings};
 use crate::scenarios::seeds::seeds;
@@ -337,6 +337,7 @@ fn programs_on_links() {
         let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         let fabric = random_programs(&fabric, seed);
         let fabric = if seed % 3 == 0 { fabric } else { with_announcements(&fabric, seed) };
+        let fabric = if seed % 5 > 2 { with_few_unexpected(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 40 + (seed % 3) as u32 * 100);
         let fabric =
             if seed % 5 == 2 { with_faults(&with_resends(&fabric, seed), seed, until) } else { fabric };
@@ -354,6 +355,7 @@ fn programs_on_rings() {
         if fabric.terminals >= 2 {
             let fabric = random_programs(&fabric, seed);
             let fabric = if seed % 3 == 0 { fabric } else { with_announcements(&fabric, seed) };
+            let fabric = if seed % 5 > 2 { with_few_unexpected(&fabric, seed) } else { fabric };
             let until = ring_time_for(&fabric, 40);
             let fabric = if seed % 4 == 0 { with_ring_faults(&fabric, seed, until) } else { fabric };
             seen.compare(seed, &fabric, until);

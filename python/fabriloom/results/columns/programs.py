@@ -92,6 +92,8 @@ PROGRAM_SUMMARY = table(
         "hosts.receiving_share_mean": "0 to 1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
         "hosts.receiving_share_max": "0 to 1 | The same of the terminal that was occupied most.",
         "hosts.receiving_most": "text | That terminal.",
+        "hosts.unexpected_bytes_max": "B | Most bytes of messages that a terminal had at a time in the window and for which no receive was posted; null where it was measured.",
+        "hosts.unexpected_most": "text | That terminal; null if there were none.",
         "rounds.count": "count | Times between a mark of a program and the next of the same number at the same terminal.",
         "rounds.ns_mean": "ns | Mean of these times: the time per round of ready programs with `rounds`, in which who receives marks them (of random pairs nobody does), and of a program of your own that marks its rounds.",
         "rounds.ns_min": "ns | The shortest.",
@@ -183,6 +185,10 @@ HOSTS = table(
             lambda rows: rows.receiving_ns,
         ),
         "receiving_share": ("0 to 1 | The same as a share of the window.", lambda rows: rows.receiving_share),
+        "unexpected_bytes_max": (
+            "B | Most bytes of messages that it had at a time and for which no receive was posted; null where it was measured.",
+            lambda rows: rows.unexpected_bytes,
+        ),
     },
 )
 

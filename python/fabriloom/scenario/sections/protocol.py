@@ -148,6 +148,11 @@ class Protocol(Section):
     announcement_bytes: MessageBytes | None = setting(
         "Size of an announcement (request-to-send) and of its answer (clear-to-send)", None
     )
+    unexpected_buffer_bytes: Bytes | None = setting(
+        "With acknowledge = packet: most bytes of messages that a terminal stores before a receive for them "
+        "is posted; packets of others are not acknowledged until there is room. 0: any number",
+        None,
+    )
     resend_after_ps: TimePs | None = setting(
         "With acknowledge = packet: a packet is sent again if it is not acknowledged within "
         "this time after the link has taken it; 0: never",

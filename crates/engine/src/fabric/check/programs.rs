@@ -49,6 +49,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
     }
     protocol(f)?;
     announced(f)?;
+    unexpected(f)?;
     costs(f)?;
     if let Some(row) = f.event_due_ticks.iter().position(|&due| due > MOST_TICKS) {
         return fail("event_due_ticks", row, f.event_due_ticks[row], "at most 2^50 ticks");
@@ -194,17 +195,28 @@ fn announced(f: &Fabric) -> Checked {
             "a number of bytes, or 0 if all are sent at once",
         );
     }
-    match f
-        .op_ticks
-        .iter()
-        .zip(&f.op_kind)
-        .position(|(&ticks, &kind)| kind == operation::RECEIVE && ticks > 0)
-    {
+    match timed_receive(f) {
         Some(row) if eager > 0 => {
             fail("op_ticks", row, f.op_ticks[row], "0, no time-out, where messages are announced")
         }
         _ => Ok(()),
     }
+}
+
+/// Checks the limit of messages that no receive has asked for.
+fn unexpected(f: &Fabric) -> Checked {
+    let limit = f.message_unexpected_bytes;
+    let others = f.message_resend_ticks > 0 || f.message_check_ticks > 0 || timed_receive(f).is_some();
+    if limit > 0 && (f.message_acknowledge != acknowledge::PACKET || others) {
+        let expected = "0 unless packets acknowledge, and nothing is checked or sent again";
+        return fail("message_unexpected_bytes", 0, limit, expected);
+    }
+    Ok(())
+}
+
+/// Returns the first receive with a time-out, if there is one.
+fn timed_receive(f: &Fabric) -> Option<usize> {
+    f.op_ticks.iter().zip(&f.op_kind).position(|(&ticks, &kind)| kind == operation::RECEIVE && ticks > 0)
 }
 
 /// Checks packets that are sent again.

@@ -83,6 +83,10 @@ pub struct Done {
     pub receiving: Spent,
     /// When its program ended.
     pub ended: Option<Time>,
+    /// Bytes of messages that it has and for which no receive is posted.
+    pub unexpected: u64,
+    /// The most of them.
+    pub unexpected_most: u64,
     /// Bytes of messages sent.
     pub bytes_sent: u64,
     /// Bytes of messages received.
@@ -191,6 +195,7 @@ impl Account {
             done.blocked.clear(now);
             done.receiving.clear(now);
             (done.bytes_sent, done.bytes_received) = (0, 0);
+            done.unexpected_most = done.unexpected;
         }
     }
 
@@ -245,6 +250,25 @@ impl Account {
                 event.complete = now;
             }
         }
+    }
+
+    /// Returns the unexpected bytes of a terminal.
+    pub(super) fn unexpected(&self, terminal: u32) -> u64 {
+        self.terminals[terminal as usize].unexpected
+    }
+
+    /// Records a message that a terminal stores for a later receive.
+    #[inline]
+    pub(super) fn store(&mut self, terminal: u32, bytes: u32) {
+        let done = &mut self.terminals[terminal as usize];
+        done.unexpected += u64::from(bytes);
+        done.unexpected_most = done.unexpected_most.max(done.unexpected);
+    }
+
+    /// Records that it stores it no longer.
+    #[inline]
+    pub(super) fn unstore(&mut self, terminal: u32, bytes: u32) {
+        self.terminals[terminal as usize].unexpected -= u64::from(bytes);
     }
 
     /// Records a mark of a program.

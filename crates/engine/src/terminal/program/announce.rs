@@ -7,15 +7,21 @@ use super::{NO, Programs};
 impl Programs {
     /// Hands a message over, or announces it if it is long; returns whether it does.
     pub(super) fn offer(&mut self, message: u32) -> bool {
-        let Message { source, target, bytes, read, .. } = self.messages[message];
-        let eager = self.settings.eager;
-        if read || eager == 0 || bytes <= eager {
+        if !self.is_announced(message) {
             self.hand_over(message);
             return false;
         }
+        let Message { source, target, .. } = self.messages[message];
         self.account.announced += 1;
         self.accompany(source, target, Role::Announcement { of: message });
         true
+    }
+
+    /// Whether a message of a program is announced.
+    pub(super) fn is_announced(&self, message: u32) -> bool {
+        let eager = self.settings.eager;
+        let one = &self.messages[message];
+        eager > 0 && !one.read && one.bytes > eager
     }
 
     /// Handles an announcement that has arrived.
@@ -24,13 +30,18 @@ impl Programs {
         self.note(terminal, source, tag, bytes, message);
     }
 
-    /// Asks for a message that was announced, if it is one, for the operation that receives it, if there is any.
-    pub(super) fn answer(&mut self, message: u32, receiver: Option<(u32, u32)>) {
-        if message != NO {
-            let one = &mut self.messages[message];
-            one.receiver = receiver;
-            let (from, to) = (one.target, one.source);
+    /// Lets a message come, if it is one, for the operation that receives it, if there is any.
+    pub(super) fn call(&mut self, message: u32, receiver: Option<(u32, u32)>) {
+        if message == NO {
+            return;
+        }
+        let one = &mut self.messages[message];
+        (one.receiver, one.note) = (receiver, NO);
+        let (from, to) = (one.target, one.source);
+        if self.is_announced(message) {
             self.accompany(from, to, Role::Answer { of: message });
+        } else {
+            self.expect(message);
         }
     }
 

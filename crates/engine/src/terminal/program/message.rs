@@ -107,8 +107,12 @@ pub(super) struct Message {
     pub row: u32,
     pub read: bool,
     pub role: Role,
-    /// If it was announced: the process and the operation that receive it.
+    /// If it is matched before it is received: the process and the operation that receive it.
     pub receiver: Option<(u32, u32)>,
+    /// The note of it while it arrives unexpected, or [`NONE`].
+    pub note: u32,
+    /// Whether it holds unexpected bytes while it arrives.
+    pub kept: bool,
     /// The operation of a graph that ends when it is sent, or [`NONE`].
     pub operation: u32,
     /// Whether its receiver has taken it.

@@ -22,7 +22,8 @@
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
 //! | check of a message | [`send`]: `checked` |
 //! | sent again, given up | [`resend`]: `clocks`, `give_up`, `arrived_late` |
-//! | announced messages | [`announce`]: `offer`, `announced`, `answer`; [`order`]: `end_operation` |
+//! | announced messages | [`announce`]: `offer`, `announced`, `call`; [`order`]: `end_operation` |
+//! | unexpected messages | [`unexpected`]: `match_first`, `has_room`, `expect` |
 //! | asked again | [`ask`]: `ask`, `have_answer`, `without_answer` |
 //! | which port a message or packet takes | [`leave`]: `next_to_leave`, `choose`, `leave_as` |
 //! | ports that fail | [`leave`]: `learn_links` |
@@ -42,6 +43,7 @@
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
 //! | [`announce`] | messages that are announced before they are sent | `Message`: `receiver` |
+//! | [`unexpected`] | messages that no receive has asked for, and the limit of their bytes | `Message`: `kept` |
 //! | [`bus`] | the host's bus: one transfer at a time | `Bus`; `off_bus` |
 //! | [`flight`] | packets that have their own numbers | `flights` |
 //! | [`resend`] | packets that are sent again | `Flights`: `clocks`, `waiting` |
@@ -78,6 +80,7 @@ mod settings;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod unexpected;
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;

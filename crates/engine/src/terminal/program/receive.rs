@@ -14,8 +14,8 @@ pub(super) struct Note {
     source: u32,
     tag: u32,
     bytes: u32,
-    /// The message, if it is only announced; otherwise [`NO`].
-    announced: u32,
+    /// The message, if it is only announced, or arriving; otherwise [`NO`].
+    pub coming: u32,
     next: u32,
 }
 
@@ -182,13 +182,14 @@ impl Programs {
 
     /// Takes a message, or makes it wait, with the acknowledgement of a packet.
     fn take(&mut self, terminal: u32, message: u32, number: u32) -> bool {
-        let host = &mut self.hosts[terminal as usize];
-        let one = &mut self.messages[message];
-        if super::allows(self.settings.receive_at_once, host.taking) {
-            host.taking += 1;
-            one.taken = true;
+        self.match_first(terminal, message);
+        let taking = self.hosts[terminal as usize].taking;
+        if super::allows(self.settings.receive_at_once, taking) && self.has_room(message) {
+            self.admit(terminal, message);
             return true;
         }
+        let host = &mut self.hosts[terminal as usize];
+        let one = &mut self.messages[message];
         one.held += 1;
         if one.held == 1 {
             host.parked.push_back(message);
@@ -200,17 +201,17 @@ impl Programs {
     }
 
     /// Takes waiting messages while there is room.
-    fn take_parked(&mut self, terminal: u32) {
+    pub(super) fn take_parked(&mut self, terminal: u32) {
         loop {
-            let host = &mut self.hosts[terminal as usize];
+            let host = &self.hosts[terminal as usize];
             if !super::allows(self.settings.receive_at_once, host.taking) {
                 return;
             }
-            let Some(message) = host.parked.pop_front() else { return };
-            host.taking += 1;
-            let one = &mut self.messages[message];
-            one.taken = true;
-            let held = std::mem::take(&mut one.held);
+            let first = host.parked.iter().position(|&message| self.has_room(message));
+            let parked = &mut self.hosts[terminal as usize].parked;
+            let Some(message) = first.and_then(|place| parked.remove(place)) else { return };
+            self.admit(terminal, message);
+            let held = std::mem::take(&mut self.messages[message].held);
             match self.flights {
                 Some(_) => self.acknowledge_held(terminal, message),
                 None => (0..held).for_each(|_| self.acknowledge(message)),
@@ -264,7 +265,7 @@ impl Programs {
         }
         one.received = true;
         let Message { bytes, tag, made, number, row, sent, taken, source, role, .. } = *one;
-        let (read, receiver) = (one.read, one.receiver);
+        let (read, receiver, note) = (one.read, one.receiver, one.note);
         let delivery = Delivery {
             source,
             target: terminal,
@@ -287,8 +288,16 @@ impl Programs {
             (Role::Answer { of }, _) => self.hand_over(of),
             _ if read => self.wake_those(terminal, |doing| doing == Doing::Read { message }),
             (_, Some((process, at))) => self.give(process, at, Some((source, tag, bytes))),
+            _ if note != NO => self.notes[note].coming = NO,
             _ => self.note(terminal, source, tag, bytes, NO),
         }
+    }
+
+    /// Takes a message: its packets are acknowledged when they arrive.
+    fn admit(&mut self, terminal: u32, message: u32) {
+        self.hosts[terminal as usize].taking += 1;
+        self.messages[message].taken = true;
+        self.store_unexpected(message);
     }
 
     fn end_receiving(&mut self, terminal: u32, taken: bool) {
@@ -308,34 +317,41 @@ impl Programs {
         }
     }
 
-    /// Stores a received message for the program, which may be waiting for it; or one that is announced, by its number.
-    pub(super) fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32, announced: u32) {
+    /// Stores a received message for the program, which may be waiting for it; or one that is coming, by its number.
+    pub(super) fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32, coming: u32) {
         let host = &mut self.hosts[terminal as usize];
         if host.asks && !host.takes_answer(tag) {
             self.account.duplicates += 1;
             return;
         }
         if host.unended == 0 || !host.receives {
-            return self.answer(announced, None);
+            return self.call(coming, None);
         }
         if let Some(place) = host.posted.iter().position(|one| one.wanted.fits(source, tag)) {
             let Posted { process, at, .. } = host.posted.remove(place);
-            return match announced {
+            return match coming {
                 NO => self.give(process, at, Some((source, tag, bytes))),
-                _ => self.answer(announced, Some((process, at))),
+                _ => self.call(coming, Some((process, at))),
             };
         }
-        let note = self.notes.add(Note { source, tag, bytes, announced, next: NO });
+        let note = self.notes.add(Note { source, tag, bytes, coming, next: NO });
         host.inbox.push(&mut self.notes, note);
+        match coming {
+            NO => self.account.store(terminal, bytes),
+            _ => self.messages[coming].note = note,
+        }
     }
 
-    /// Takes the first message that matches: its bytes, or if it is only announced, they come later. If there is none,
+    /// Takes the first message that matches: its bytes, or if it is only coming, they come later. If there is none,
     /// posts the receive for later ones.
     pub(super) fn take_or_post(&mut self, process: u32, at: u32, wanted: Wanted) -> Option<Taken> {
         let terminal = self.processes[process as usize].terminal;
         match self.take_note(terminal, wanted) {
-            Some(Note { source, tag, bytes, announced: NO, .. }) => return Some((source, tag, bytes)),
-            Some(note) => self.answer(note.announced, Some((process, at))),
+            Some(Note { source, tag, bytes, coming: NO, .. }) => {
+                self.unstore(terminal, bytes);
+                return Some((source, tag, bytes));
+            }
+            Some(note) => self.call(note.coming, Some((process, at))),
             None => self.hosts[terminal as usize].posted.push(Posted { wanted, process, at }),
         }
         None
@@ -356,13 +372,16 @@ impl Programs {
         None
     }
 
-    /// Discards messages that an ended program will not receive, and lets those come that are only announced.
+    /// Discards messages that an ended program will not receive, and lets those come that are under way.
     pub(super) fn drop_notes(&mut self, terminal: u32) {
         while !self.hosts[terminal as usize].inbox.is_empty() {
             let note = self.hosts[terminal as usize].inbox.pop(&mut self.notes);
-            let announced = self.notes[note].announced;
+            let Note { coming, bytes, .. } = self.notes[note];
             self.notes.remove(note);
-            self.answer(announced, None);
+            match coming {
+                NO => self.unstore(terminal, bytes),
+                _ => self.call(coming, None),
+            }
         }
     }
 }

@@ -53,6 +53,8 @@ impl Programs {
             read: false,
             role,
             receiver: None,
+            note: NO,
+            kept: false,
             operation: NO,
             taken: false,
             round: 0,

@@ -93,6 +93,8 @@ pub(super) struct Settings {
     pub eager: u32,
     /// Bytes of an announcement and of its answer.
     pub announcement: u32,
+    /// Limit of unexpected bytes at a terminal; 0: none.
+    pub unexpected: u32,
     /// Logarithm of the probability that a byte is correct.
     right: f64,
     /// Whether the next message of a channel begins when all packets of the previous one have begun, instead of when it
@@ -135,6 +137,7 @@ impl Settings {
             check,
             eager: f.message_eager_bytes,
             announcement: f.message_announcement_bytes,
+            unexpected: f.message_unexpected_bytes,
             right: if check > 0 { 8.0 * libm::log1p(-f.message_bit_error_rate) } else { 0.0 },
             overlaps: f.message_channels_at_once == 0 && check == 0,
         }

@@ -5,6 +5,7 @@ mod ask;
 mod plain;
 mod resend;
 mod stripe;
+mod unexpected;
 
 use super::*;
 use crate::fabric::{ANY, CROSS, LAST, acknowledge, operation};

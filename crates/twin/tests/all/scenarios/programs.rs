@@ -98,6 +98,18 @@ pub fn with_shapers(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
+/// Limits the bytes of messages that no receive has asked for.
+pub fn with_few_unexpected(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0be_c7ed);
+    let mut f = fabric.clone();
+    f.message_acknowledge = acknowledge::PACKET;
+    (f.message_check_ticks, f.message_bit_error_rate) = (0, 0.0);
+    f.message_packets_per_channel = draw.pick(&[0, 1, 2]);
+    f.message_unexpected_bytes = draw.pick(&[1, 16, 40, 100, 300]);
+    check(&f).expect("a legal protocol");
+    f
+}
+
 /// Makes messages longer than some of those that programs send be announced.
 pub fn with_announcements(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xea_9e12);
