@@ -3,9 +3,9 @@
 ``docs/background/worst-case.md`` describes the method.
 """
 
-from .blocking import Blocking, Line
+from .blocking import Line
 from .computed import bound, of_few_flows, promises_of
 from .found import Bounds
 from .promises import Promise
 
-__all__ = ["Blocking", "Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
+__all__ = ["Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]

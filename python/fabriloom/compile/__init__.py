@@ -11,9 +11,8 @@ from ..scenario import Scenario, scenario_of
 from .arrays import arrays_of
 from .compiled import FEW_FLOWS, Compiled
 from .link_routes import LinkRoutes
-from .links import LinkNetwork
-from .networks import Network, Routes, graph_of, network_of, routes_of
-from .rings import RingNetwork, RingRoutes
+from .networks import Routes, graph_of, network_of, routes_of
+from .rings import RingRoutes
 from .several import port_pairs
 from .sources import sources_of
 from .times import times_of
@@ -21,10 +20,7 @@ from .times import times_of
 __all__ = [
     "FEW_FLOWS",
     "Compiled",
-    "LinkNetwork",
     "LinkRoutes",
-    "Network",
-    "RingNetwork",
     "RingRoutes",
     "Routes",
     "compile",

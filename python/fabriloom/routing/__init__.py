@@ -24,7 +24,7 @@ from .check import (
     verify,
     ways_of,
 )
-from .lanes import LANE_CHOICES, divide, halves
+from .lanes import divide, halves
 from .layers import layers_needed
 from .planes import ports_together, together
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AROUND",
     "KINDS",
-    "LANE_CHOICES",
     "NONE",
     "OWN",
     "PASS",

@@ -24,7 +24,7 @@ from .dragonfly_plus import dragonfly_plus
 from .family import FAMILIES, name_of
 from .fat_tree import fat_tree
 from .file import file, write
-from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
+from .graph import Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus
 from .hammingmesh import hammingmesh
 from .hyperx import hyperx
@@ -87,8 +87,6 @@ __all__ = [
     "FAMILIES",
     "KINDS",
     "LINKS",
-    "MAX_LINKS",
-    "MAX_TERMINALS",
     "MOST_PORTS",
     "RINGS",
     "Graph",
