@@ -11,10 +11,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
+from typing import NoReturn
 from xml.parsers import expat
 
 from ..reading import ReadError
@@ -178,25 +179,49 @@ def _cables(platform: _Platform, fabric: Fabric) -> None:
         fabric.cable(one, other, route.line, (f"{one}>{other}:{name}", f"{other}>{one}:{name}"), (own, own))
 
 
+@dataclass(frozen=True)
+class _Cluster:
+    """A cluster whose shape is to be built."""
+
+    lines: Lines
+    fabric: Fabric
+    line: int
+    name: str
+    hosts: list[str]
+    own: dict[str, float]
+    """The numbers of the link of each host."""
+    given: dict[str, str]
+    parameters: list[list[int]]
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        """Refuse the cluster."""
+        self.lines.fail(self.line, message, hint)
+
+    def switches(self, names: Iterable[str]) -> None:
+        """Add switches."""
+        for name in names:
+            self.fabric.add(name, False, self.line)
+
+    def cable(
+        self, one: str, other: str, numbers: dict[str, float], tails: tuple[str, str] = ("", "")
+    ) -> None:
+        """Add a cable whose links end in ``tails``."""
+        names = (f"{one}>{other}{tails[0]}", f"{other}>{one}{tails[1]}")
+        self.fabric.cable(one, other, self.line, names, (numbers, numbers))
+
+
 def _cluster(lines: Lines, fabric: Fabric, given: dict[str, str], line: int) -> None:
     name = _given(lines, line, "cluster", given, "id")
     hosts = _hosts(lines, line, given)
     own = _numbers(lines, line, "cluster", given, "bw", "lat")
     shape = given.get("topology", "FLAT").upper()
-    parameters = _parameters(lines, line, given)
+    cluster = _Cluster(lines, fabric, line, name, hosts, own, given, _parameters(lines, line, given))
     for host in hosts:
         fabric.add(host, True, line)
-    if shape == "FLAT":
-        _flat(lines, fabric, name, hosts, own, given, line)
-    elif shape == "TORUS":
-        _torus(lines, fabric, name, hosts, own, parameters, line)
-    elif shape == "FAT_TREE":
-        _fat_tree(lines, fabric, name, hosts, own, parameters, line)
-    elif shape == "DRAGONFLY":
-        _dragonfly(lines, fabric, name, hosts, own, parameters, line)
-    else:
-        known = "FLAT, TORUS, FAT_TREE and DRAGONFLY are"
-        lines.fail(line, f"clusters of the topology {shape[:20]} are not read", known, shape)
+    if shape in _SHAPES:
+        return _SHAPES[shape](cluster)
+    known = "FLAT, TORUS, FAT_TREE and DRAGONFLY are"
+    lines.fail(line, f"clusters of the topology {shape[:20]} are not read", known, shape)
 
 
 def _hosts(lines: Lines, line: int, given: dict[str, str]) -> list[str]:
@@ -220,126 +245,87 @@ def _parameters(lines: Lines, line: int, given: dict[str, str]) -> list[list[int
     return [[int(word) for word in part] for part in words]
 
 
-def _flat(
-    lines: Lines,
-    fabric: Fabric,
-    name: str,
-    hosts: list[str],
-    own: dict[str, float],
-    given: dict[str, str],
-    line: int,
-) -> None:
+def _flat(cluster: _Cluster) -> None:
     """Join the hosts to a switch; a backbone is a link from one that takes in to one that gives out."""
+    name, own, given, line, fabric = cluster.name, cluster.own, cluster.given, cluster.line, cluster.fabric
     router = given.get("router_id") or f"{given.get('prefix', '')}{name}_router{given.get('suffix', '')}"
-    fabric.add(router, False, line)
+    cluster.switches([router])
     if "bb_bw" not in given:
-        for host in hosts:
-            fabric.cable(host, router, line, (f"{host}>{router}", f"{router}>{host}"), (own, own))
+        for host in cluster.hosts:
+            cluster.cable(host, router, own)
         return
-    backbone = _numbers(lines, line, "cluster", given, "bb_bw", "bb_lat")
+    backbone = _numbers(cluster.lines, line, "cluster", given, "bb_bw", "bb_lat")
     out = f"{name}#out"
-    fabric.add(out, False, line)
-    for host in hosts:
+    cluster.switches([out])
+    for host in cluster.hosts:
         fabric.link(host, router, line, own)
         fabric.link(out, host, line, own)
     fabric.link(router, out, line, backbone)
 
 
-def _torus(
-    lines: Lines,
-    fabric: Fabric,
-    name: str,
-    hosts: list[str],
-    own: dict[str, float],
-    parameters: list[list[int]],
-    line: int,
-) -> None:
+def _torus(cluster: _Cluster) -> None:
     """Give each host a switch, in a torus of which the first dimension runs fastest."""
+    hosts, name, parameters = cluster.hosts, cluster.name, cluster.parameters
     if len(parameters) != 1 or prod(parameters[0]) != len(hosts):
-        lines.fail(line, f"a torus of {len(hosts)} hosts has other parameters", 'write such as "3,2,2"')
+        cluster.fail(f"a torus of {len(hosts)} hosts has other parameters", 'write such as "3,2,2"')
     sides = parameters[0]
-    at_host = {**own, "delay_ps": 0.0}
+    at_host = {**cluster.own, "delay_ps": 0.0}
     for number, host in enumerate(hosts):
-        switch = f"{name}#{number}"
-        fabric.add(switch, False, line)
-        fabric.cable(host, switch, line, (f"{host}>{switch}", f"{switch}>{host}"), (at_host, at_host))
+        cluster.switches([f"{name}#{number}"])
+        cluster.cable(host, f"{name}#{number}", at_host)
     for number, (dimension, side) in itertools.product(range(len(hosts)), enumerate(sides)):
         weight = prod(sides[:dimension])
         place = number // weight % side
         one, other = f"{name}#{number}", f"{name}#{number + ((place + 1) % side - place) * weight}"
         if side > 1:
-            names = (f"{one}>{other}:{dimension}", f"{other}>{one}:{dimension}'")
-            fabric.cable(one, other, line, names, (own, own))
+            cluster.cable(one, other, cluster.own, (f":{dimension}", f":{dimension}'"))
 
 
-def _fat_tree(
-    lines: Lines,
-    fabric: Fabric,
-    name: str,
-    hosts: list[str],
-    own: dict[str, float],
-    parameters: list[list[int]],
-    line: int,
-) -> None:
+def _fat_tree(cluster: _Cluster) -> None:
     """Build levels; children, parents and parallel cables of each level, from below."""
+    hosts, parameters = cluster.hosts, cluster.parameters
     if len(parameters) != 4 or any(len(part) != parameters[0][0] for part in parameters[1:]):
-        lines.fail(
-            line, "a fat tree has levels, children, parents and cables", 'write such as "2;4,4;1,2;1,2"'
-        )
+        what = "a fat tree has levels, children, parents and cables"
+        cluster.fail(what, 'write such as "2;4,4;1,2;1,2"')
     _, children, parents, cables = parameters
     if prod(children) != len(hosts) or not all(cables):
-        lines.fail(
-            line,
-            f"{len(hosts)} hosts; these children make {prod(children)}",
-            "change radical or topo_parameters",
-        )
+        what = f"{len(hosts)} hosts; these children make {prod(children)}"
+        cluster.fail(what, "change radical or topo_parameters")
     try:
         tree = build("xgft", children=children, parents=parents)
     except GraphError as error:
-        raise lines.error(line, str(error), "change topo_parameters") from None
-    names = [f"{name}#{switch[2:-1].replace(',', '#')}" for switch in tree.switch_names]
-    for switch in names:
-        fabric.add(switch, False, line)
+        raise cluster.lines.error(cluster.line, str(error), "change topo_parameters") from None
+    names = [f"{cluster.name}#{switch[2:-1].replace(',', '#')}" for switch in tree.switch_names]
+    cluster.switches(names)
     level = tree.layout["levels"]
     vertices = [*names, *hosts]
     for one, other in zip(tree.link_source[::2].tolist(), tree.link_target[::2].tolist(), strict=True):
         above = int(level[other]) if other < len(names) else 0
         for number in range(cables[above]):
             tail = f"#{number}" if number else ""
-            a, b = vertices[one], vertices[other]
-            fabric.cable(a, b, line, (f"{a}>{b}{tail}", f"{b}>{a}{tail}"), (own, own))
+            cluster.cable(vertices[one], vertices[other], cluster.own, (tail, tail))
 
 
-def _dragonfly(
-    lines: Lines,
-    fabric: Fabric,
-    name: str,
-    hosts: list[str],
-    own: dict[str, float],
-    parameters: list[list[int]],
-    line: int,
-) -> None:
+def _dragonfly(cluster: _Cluster) -> None:
     """Join the routers of a chassis, routers of a group at the same place of a chassis, and the groups.
 
     Several links of a pair are one of their summed rate, and router j of a group is joined to group j, both
     as SimGrid has it.
     """
+    hosts, parameters = cluster.hosts, cluster.parameters
     if [len(part) for part in parameters] != [2, 2, 2, 1] or not all(itertools.chain(*parameters)):
         what = "a dragonfly has groups, chassis and routers, each with its number of links, and nodes"
-        lines.fail(line, what, 'write such as "3,4;4,3;5,1;2"')
+        cluster.fail(what, 'write such as "3,4;4,3;5,1;2"')
     (groups, blue), (chassis, black), (blades, green), (nodes,) = parameters
     per_group = chassis * blades
     if groups * per_group * nodes != len(hosts):
-        made = groups * per_group * nodes
-        lines.fail(
-            line, f"{len(hosts)} hosts; this dragonfly has {made}", "change radical or topo_parameters"
-        )
+        what = f"{len(hosts)} hosts; this dragonfly has {groups * per_group * nodes}"
+        cluster.fail(what, "change radical or topo_parameters")
     if groups > per_group:
         what = f"{groups} groups; {per_group} routers of a group reach as many groups"
-        lines.fail(line, what, "take fewer groups, or more routers")
-    switches = [f"{name}#{number}" for number in range(groups * per_group)]
-    for switch in switches:
-        fabric.add(switch, False, line)
+        cluster.fail(what, "take fewer groups, or more routers")
+    switches = [f"{cluster.name}#{number}" for number in range(groups * per_group)]
+    cluster.switches(switches)
     pairs: list[tuple[str, str, int]] = [(host, switches[at // nodes], 1) for at, host in enumerate(hosts)]
     for at, group in itertools.product(range(per_group), range(groups)):
         here, (row, place) = group * per_group + at, divmod(at, blades)
@@ -348,5 +334,7 @@ def _dragonfly(
         across += [(at * per_group + group, blue)] if group < at < groups else []
         pairs += [(switches[here], switches[there], links) for there, links in across]
     for one, other, links in pairs:
-        numbers = {**own, "rate_bits_per_s": own["rate_bits_per_s"] * links}
-        fabric.cable(one, other, line, (f"{one}>{other}", f"{other}>{one}"), (numbers, numbers))
+        cluster.cable(one, other, {**cluster.own, "rate_bits_per_s": cluster.own["rate_bits_per_s"] * links})
+
+
+_SHAPES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree, "DRAGONFLY": _dragonfly}
