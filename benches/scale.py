@@ -30,11 +30,11 @@ HEADER = ("network", "terminals", "switches", "load and check", "start", "memory
 
 def cases() -> Iterator[dict[str, Any]]:
     """About 1,000, 16,000, 100,000 and a million terminals, as far as a family has them."""
-    for side, each in ((8, 16), (32, 16), (80, 16), (64, 256), (128, 64)):
+    for side, each in ((8, 16), (32, 16), (80, 16), (64, 256), (128, 64), (256, 4), (512, 4)):
         yield {"kind": "torus", "shape": [side, side], "terminals_per_switch": each}
     for ports, terminals in ((64, 1024), (256, 16384), (640, 102400), (2048, 1048576)):
         yield {"kind": "clos", "terminals": terminals, "switch_ports": ports}
-    for arity in (16, 26, 47, 101):
+    for arity in (16, 26, 47, 85, 101):
         yield {"kind": "fat_tree", "arity": arity, "levels": 3}
     for switches in (8, 16, 24, 44):
         half = switches // 2
@@ -185,7 +185,8 @@ def main() -> None:
         note = """Processor time to load a scenario up to its arrays, with the proof that its routes
 arrive and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
 second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each pair of
-switches, and at most 134 M of them. What needs more is refused, with the reason in place of its numbers."""
+switches, and with more than 134 M of them runs of destinations with the same links. What needs more is
+refused, with the reason in place of its numbers."""
         fails = f"""## After single failures
 
 Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES} spread over all, beside

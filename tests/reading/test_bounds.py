@@ -93,7 +93,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "limits.md"
 KNOWN = {
     "terminals of a network": MAX_TERMINALS,
     "links of a network, one per direction": MAX_LINKS,
-    "entries of routing tables": table.MOST_ENTRIES,
+    "entries of routing tables, if not kept as runs": table.MOST_ENTRIES,
     "queues per output, flit by flit": lanes.MOST_QUEUES,
     "stations of networks of rings": MAX_STATIONS,
     "ports of a terminal": MOST_PORTS,

@@ -9,6 +9,7 @@ Interval labels: what a C104 can express, and the explanation where it cannot.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import imports, routing, topology
+from fabriloom.bounds import flows
 from fabriloom.cli.app import app
 from fabriloom.compile import LinkRoutes, networks
 from fabriloom.compile import compile as compiled
@@ -187,6 +189,45 @@ def test_shared_columns_change_nothing(
     loads = [routing.channel_loads(full.graph, table) for table in tables]
     assert np.array_equal(loads[0], loads[1])
     found = [run(case).native for case in (full, shared)]
+    np.testing.assert_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("more", [{}, {"switching": "virtual-cut-through", "lane_sharing": "packet"}])
+@pytest.mark.parametrize(("topology", "lanes", "rule"), CASES)
+def test_runs_of_columns_change_nothing(
+    topology: dict[str, Any],
+    lanes: int,
+    rule: dict[str, Any],
+    more: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tables of runs have the entries, cycles, loads and results of those of columns."""
+    one = scenario(topology, lanes, rule, **more)
+    monkeypatch.setattr(native, "SHARED_ABOVE", 0)
+    monkeypatch.setattr(networks, "_known", Newest(1))
+    columns = compiled(one)
+    monkeypatch.setattr(native, "RUNS_ABOVE", 0)
+    monkeypatch.setattr(networks, "_known", Newest(1))
+    runs = compiled(one)
+    routes = columns.routes, runs.routes
+    assert isinstance(routes[0], LinkRoutes)
+    assert isinstance(routes[1], LinkRoutes)
+    layered = rule["kind"] in ("minimal-layers", "hops")
+    assert (routes[1].table.runs is None) == (layered or routes[1].via)
+    for name in ("table", "lane_table"):
+        own, other = getattr(routes[0], name), getattr(routes[1], name)
+        assert np.array_equal(own.route, other.route), name
+        assert np.array_equal(own.group_links, other.group_links), name
+        assert np.array_equal(own.group_start, other.group_start), name
+        switch, class_ = np.indices(own.route.shape)
+        assert np.array_equal(other.entries(switch.ravel(), class_.ravel()), own.route.ravel()), name
+    bound = [flows.Network(case) for case in (columns, runs)]
+    ends = list(itertools.product(range(columns.graph.switches), range(routes[0].lane_table.classes)))
+    assert [bound[0]._entry(*one) for one in ends] == [bound[1]._entry(*one) for one in ends]
+    assert columns.cycle == runs.cycle
+    loads = [routing.channel_loads(columns.graph, side.table) for side in routes]
+    assert np.array_equal(loads[0], loads[1])
+    found = [run(case).native for case in (columns, runs)]
     np.testing.assert_equal(found[0], found[1])
 
 

@@ -61,9 +61,18 @@ def test_a_disconnected_graph_is_named() -> None:
 def test_a_table_of_too_many_entries_is_refused_before_it_is_made() -> None:
     graph = topology.hypercube(14, 1)
     with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destination switches .* fewer"):
-        routing.build(graph)
+        routing.build(graph, "hops", lanes=14)
     with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destinations .* or terminals"):
         routing.build(graph, adaptive=False)
+
+
+def test_what_needs_more_than_runs_or_takes_minutes_is_refused() -> None:
+    graph = topology.grid([256, 256], 1)
+    runs = routing.build(graph)
+    with pytest.raises(RoutingError, match=r"65,536 switches by 65,536 destinations .* fewer"):
+        routing.divide(graph, runs, 2, "destination")
+    with pytest.raises(RoutingError, match=r"65536 switches and 65536 to send to are 4294967296 pairs"):
+        routing.build(graph, order=[1, 0])
 
 
 LINE = graph_of(3, [(0, 1), (1, 2)], [0, 1, 2])

@@ -11,8 +11,9 @@ type Numbers<'py> = PyReadonlyArray1<'py, u32>;
 type Reals<'py> = PyReadonlyArray1<'py, f64>;
 type Made<'py> = Bound<'py, PyArray1<u32>>;
 
-/// `group_switch`, `group_start`, `group_links`, `route` (row by row), `class_column` and `class_exit` of a table.
-type MadeTable<'py> = (Made<'py>, Made<'py>, Made<'py>, Made<'py>, Made<'py>, Made<'py>);
+/// `group_switch`, `group_start`, `group_links`; `route` (row by row), `route_start` and `route_end`; `class_column` and
+/// `class_exit` of a table.
+type MadeTable<'py> = ([Made<'py>; 3], [Made<'py>; 3], [Made<'py>; 2]);
 
 pub(crate) fn words(error: RouteError) -> PyErr {
     let word = |word: Word| match word {
@@ -44,6 +45,8 @@ struct Columns<'py>(
     Numbers<'py>,
     Numbers<'py>,
     Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
 );
 
 impl Columns<'_> {
@@ -55,6 +58,8 @@ impl Columns<'_> {
             group_start: self.0.as_slice()?,
             group_links: self.1.as_slice()?,
             route,
+            route_start: self.8.as_slice()?,
+            route_end: self.9.as_slice()?,
             class_column,
             class_exit: self.7.as_slice()?,
             classes: if class_column.is_empty() { own() } else { class_column.len() },
@@ -67,7 +72,7 @@ impl Columns<'_> {
 
 /// Switches, terminals and links, prepared once for several questions.
 #[pyclass(frozen)]
-struct RouteNetwork(Network, usize);
+struct RouteNetwork(Network, usize, usize);
 
 impl RouteNetwork {
     fn table<'py>(
@@ -77,7 +82,7 @@ impl RouteNetwork {
         name: &str,
         via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
-        self.made(py, &mut scheme, name, via)
+        self.made(py, &mut scheme, name, via, self.2)
     }
 
     fn made<'py>(
@@ -86,14 +91,15 @@ impl RouteNetwork {
         scheme: &mut impl Scheme,
         name: &str,
         via: &[u32],
+        runs_above: usize,
     ) -> PyResult<MadeTable<'py>> {
-        let options = Options { spread: spread(name)?, via, shared_above: self.1 };
+        let options = Options { spread: spread(name)?, via, shared_above: self.1, runs_above };
         let table = routes::assemble(&self.0, scheme, options).map_err(words)?;
         let groups = [table.groups.switch, table.groups.start, table.groups.links];
-        let [switch, start, links] = groups.map(|column| column.into_pyarray(py));
-        let rows = [table.route, table.class_column, table.class_exit];
-        let [route, column, exit] = rows.map(|column| column.into_pyarray(py));
-        Ok((switch, start, links, route, column, exit))
+        let rows = [table.route, table.route_start, table.route_end];
+        let shared = [table.class_column, table.class_exit];
+        let arrays = |columns: [Vec<u32>; 3]| columns.map(|column| column.into_pyarray(py));
+        Ok((arrays(groups), arrays(rows), shared.map(|column| column.into_pyarray(py))))
     }
 }
 
@@ -102,7 +108,8 @@ type Layered<'py> = (MadeTable<'py>, Bound<'py, PyArray1<u8>>, (u64, u64), (u64,
 
 #[pymethods]
 impl RouteNetwork {
-    /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch.
+    /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch; those without
+    /// layers, and with more entries than `runs_above`, have runs of such columns.
     #[new]
     fn new(
         switches: usize,
@@ -110,10 +117,11 @@ impl RouteNetwork {
         source: Numbers<'_>,
         target: Numbers<'_>,
         shared_above: usize,
+        runs_above: usize,
     ) -> PyResult<Self> {
         let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
         let network = Network::new(switches, terminals, source, target).map_err(words)?;
-        Ok(Self(network, shared_above))
+        Ok(Self(network, shared_above, runs_above))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the columns of a description")]
@@ -176,7 +184,7 @@ impl RouteNetwork {
         via: Numbers<'py>,
     ) -> PyResult<(MadeTable<'py>, Made<'py>)> {
         let mut scheme = routes::LeastWeight::new(&self.0, weight.as_slice()?).map_err(words)?;
-        let table = self.made(py, &mut scheme, spread, via.as_slice()?)?;
+        let table = self.made(py, &mut scheme, spread, via.as_slice()?, usize::MAX)?;
         Ok((table, scheme.distance.into_pyarray(py)))
     }
 
@@ -192,12 +200,12 @@ impl RouteNetwork {
         via: Numbers<'py>,
     ) -> PyResult<Option<Layered<'py>>> {
         let height = root.map(|root| routes::depth_keys(&self.0, root));
-        let Some(found) = routes::Layers::new(&self.0, most, thin, height).map_err(words)? else {
+        let Some(mut found) = routes::Layers::new(&self.0, most, thin, height).map_err(words)? else {
             return Ok(None);
         };
         let layer = found.layer.clone().into_pyarray(py);
         let (detours, left_out) = (found.detours, found.left_out);
-        let table = self.table(py, found, spread, via.as_slice()?)?;
+        let table = self.made(py, &mut found, spread, via.as_slice()?, usize::MAX)?;
         Ok(Some((table, layer, detours, left_out)))
     }
 

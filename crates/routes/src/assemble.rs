@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::growing::Growing;
 use crate::{Groups, NONE, Network, OWN, RouteError, Scheme, Toward, Word};
 
 /// How the links of a group are used.
@@ -27,6 +28,8 @@ pub struct Options<'a> {
     pub via: &'a [u32],
     /// Adaptive tables with more entries than this have a column per switch: its terminals share it.
     pub shared_above: usize,
+    /// Tables of such columns with more entries than this, and without intermediates, are kept as runs.
+    pub runs_above: usize,
 }
 
 /// Groups of links and, per switch and class, the entry `group * 2 + strip`.
@@ -36,8 +39,12 @@ pub struct Options<'a> {
 pub struct Table {
     /// The groups.
     pub groups: Groups,
-    /// Switch by column.
+    /// Switch by column, or by run of columns.
     pub route: Vec<u32>,
+    /// Per switch and one more: start of its runs in `route`; empty: each column has an entry of its own.
+    pub route_start: Vec<u32>,
+    /// Per run: the column after its last one.
+    pub route_end: Vec<u32>,
     /// Number of classes.
     pub classes: usize,
     /// Per class: its column; empty: each class has one.
@@ -49,6 +56,9 @@ pub struct Table {
 /// The largest table, in entries: half a gigabyte.
 pub const MOST_ENTRIES: usize = 1 << 27;
 
+/// The most pairs of a switch and a destination that are looked at one by one: more take minutes.
+pub const MOST_PAIRS: usize = 1 << 30;
+
 /// Builds the table of a scheme.
 pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Result<Table, RouteError> {
     let classes = net.terminals + options.via.len();
@@ -57,7 +67,15 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
     let homes = (0..net.switches as u32).filter(|&switch| !net.residents(switch).is_empty()).count();
     let columns = if shared { homes + options.via.len() } else { classes };
     let entries = net.switches.saturating_mul(columns);
-    if entries > MOST_ENTRIES {
+    let as_runs = shared && options.via.is_empty() && entries > options.runs_above;
+    if as_runs && entries > scheme.most_pairs() {
+        let (switches, most) = (net.switches, scheme.most_pairs());
+        return Err(RouteError::text(format!(
+            "{switches} switches and {columns} to send to are {entries} pairs, more than the {most} that are looked at; \
+             take fewer switches"
+        )));
+    }
+    if !as_runs && entries > MOST_ENTRIES {
         return Err(RouteError::text(format!(
             "a routing table of {} switches by {columns} destinations has {entries} entries; at most {MOST_ENTRIES}",
             net.switches
@@ -66,10 +84,14 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
     if let Some(&switch) = options.via.iter().find(|&&switch| switch as usize >= net.switches) {
         return Err(RouteError::text(format!("there is no intermediate switch {switch}")));
     }
-    let mut maker = Maker::new(net, options, columns);
+    let mut maker = Maker::new(net, options, if as_runs { 0 } else { columns });
     if shared {
         maker.class_column = vec![0; classes];
         maker.class_exit = vec![NONE; classes];
+    }
+    if as_runs {
+        maker.growing(scheme)?;
+        return Ok(maker.finish(classes));
     }
     let mut toward = Toward::default();
     for to in 0..net.switches as u32 {
@@ -111,6 +133,8 @@ struct Maker<'a> {
     /// Per candidate group: number of destinations assigned so far.
     dealt: Vec<u32>,
     route: Vec<u32>,
+    /// The rows, if they are kept as runs.
+    growing: Growing,
     /// Entries of the classes assigned last, class by class.
     assigned: Vec<u32>,
     starts: Vec<bool>,
@@ -134,6 +158,7 @@ impl<'a> Maker<'a> {
             single: Groups::new(net),
             dealt: vec![],
             route: vec![NONE; net.switches * columns],
+            growing: Growing::default(),
             assigned: vec![],
             starts,
             reached: vec![NONE; net.switches],
@@ -177,13 +202,45 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Writes the column that terminals of a switch share.
-    fn column(&mut self, to: u32, residents: &[u32], toward: &Toward) {
+    /// Makes the table as runs, column by column; where the scheme knows, only what changes is looked at.
+    fn growing(&mut self, scheme: &mut impl Scheme) -> Result<(), RouteError> {
+        let net = self.net;
+        self.growing = Growing::new(net.switches);
+        let (mut toward, mut changes, mut before) = (Toward::default(), vec![], None);
+        for to in (0..net.switches as u32).filter(|&to| !net.residents(to).is_empty()) {
+            let known = match before.replace(to) {
+                Some(before) => scheme.changes(net, &mut self.candidates, (before, to), &mut changes)?,
+                None => false,
+            };
+            if known {
+                changes.iter().for_each(|&(switch, group)| self.growing.put(switch, group * 2));
+            } else {
+                toward.reset(net.switches);
+                scheme.toward(net, &mut self.candidates, to, &mut toward)?;
+                self.complete(to, &toward, net.residents(to)[0])?;
+                for (switch, &group) in (0u32..).zip(&toward.group) {
+                    self.growing.put(switch, if group == NONE { NONE } else { group * 2 });
+                }
+            }
+            self.growing.put(to, OWN);
+            self.growing.next()?;
+            self.exits(net.residents(to));
+        }
+        Ok(())
+    }
+
+    /// Takes the next column for the terminals of a switch, and gives each its own exit.
+    fn exits(&mut self, residents: &[u32]) {
         self.take(residents);
         for &terminal in residents {
             let link = self.net.terminal_in[terminal as usize];
             self.class_exit[terminal as usize] = self.candidates.link(self.net, link) * 2;
         }
+    }
+
+    /// Writes the column that terminals of a switch share.
+    fn column(&mut self, to: u32, residents: &[u32], toward: &Toward) {
+        self.exits(residents);
         self.block.resize(self.net.switches * BLOCK, NONE);
         self.block[to as usize * BLOCK + self.pending] = OWN;
         for &switch in &toward.order {
@@ -289,7 +346,9 @@ impl<'a> Maker<'a> {
         }
         let groups = if self.spread == Spread::Adaptive { self.candidates } else { self.single };
         let (class_column, class_exit) = (self.class_column, self.class_exit);
-        Table { groups, route: self.route, classes, class_column, class_exit }
+        let (route_start, route_end, route) =
+            if self.growing.is_used() { self.growing.finish() } else { (vec![], vec![], self.route) };
+        Table { groups, route, route_start, route_end, classes, class_column, class_exit }
     }
 
     /// Replaces the groups of one switch by single links, each for a block of consecutive destinations.

@@ -298,7 +298,8 @@ mod tests {
         let ring: Vec<(u32, u32)> = (0..5).map(|switch| (switch, (switch + 1) % 5)).collect();
         for (cables, is_cyclic) in [(&stages, false), (&ring, true)] {
             let net = network(5, cables);
-            let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0 };
+            let options =
+                Options { spread: Spread::Adaptive, via: &[], shared_above: 0, runs_above: usize::MAX };
             let table = if is_cyclic {
                 assemble(&net, &mut ShortestPath::new(crate::NextHops::All), options)
             } else {
@@ -310,6 +311,8 @@ mod tests {
                 group_start: &table.groups.start,
                 group_links: &table.groups.links,
                 route: &table.route,
+                route_start: &table.route_start,
+                route_end: &table.route_end,
                 class_column: &table.class_column,
                 class_exit: &table.class_exit,
                 classes: table.classes,

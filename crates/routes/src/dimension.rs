@@ -1,5 +1,6 @@
 //! Dimension order on grids, tori and hypercubes: one dimension is finished before the next begins.
 
+use crate::assemble::MOST_PAIRS;
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
 
 /// The use of the links that close a dimension to a ring.
@@ -161,9 +162,26 @@ impl DimensionOrder {
     /// Divides equally short paths evenly between the directions: by the parity of the packet's place, and by the half
     /// of the later dimensions of its destination, so that few intervals of destinations express the choice.
     fn tie(&self, here: &[u32], there: &[u32], rank: usize) -> bool {
-        let half = |&dimension: &usize| 2 * there[dimension] / self.rings[dimension].size as u32;
-        let later: u32 = self.order[rank + 1..].iter().map(half).sum();
-        (here.iter().sum::<u32>() + later) % 2 == 1
+        (here.iter().sum::<u32>() + self.halves(there, rank + 1)) % 2 == 1
+    }
+
+    /// Returns in how many dimensions from a rank on a place is in the upper half.
+    fn halves(&self, place: &[u32], rank: usize) -> u32 {
+        self.order[rank..].iter().map(|&at| 2 * place[at] / self.rings[at].size as u32).sum()
+    }
+
+    /// Returns all switches, ascending, that have these coordinates in the first `rank` dimensions of the order.
+    fn agreeing(&self, place: &[u32], rank: usize) -> Vec<u32> {
+        let mut cells = vec![0];
+        for (dimension, ring) in self.rings.iter().enumerate() {
+            let fixed = self.order[..rank].contains(&dimension);
+            let own =
+                if fixed { place[dimension] as usize..place[dimension] as usize + 1 } else { 0..ring.size };
+            cells = cells.iter().flat_map(|cell| own.clone().map(move |at| cell * ring.size + at)).collect();
+        }
+        let mut switches: Vec<u32> = cells.into_iter().map(|cell| self.at[cell]).collect();
+        switches.sort_unstable();
+        switches
     }
 }
 
@@ -226,5 +244,31 @@ impl Scheme for DimensionOrder {
         out.order.extend(buckets.iter().flatten());
         self.buckets = buckets;
         Ok(())
+    }
+
+    /// Few switches change from destination to destination, if those that follow each other differ in the last dimension.
+    fn most_pairs(&self) -> usize {
+        if self.order.is_sorted() { 1 << 36 } else { MOST_PAIRS }
+    }
+
+    /// A switch that differs from both destinations in an earlier dimension than these from each other takes the same
+    /// step to both, unless two are equally short and the halves of later dimensions choose one.
+    fn changes(
+        &mut self,
+        net: &Network,
+        groups: &mut Groups,
+        (before, to): (u32, u32),
+        out: &mut Vec<(u32, u32)>,
+    ) -> Result<bool, RouteError> {
+        let (old, new) = (self.place(before), self.place(to));
+        let rank = self.order.iter().position(|&dimension| old[dimension] != new[dimension]).unwrap_or(0);
+        if rank == 0 || self.halves(old, rank) % 2 != self.halves(new, rank) % 2 {
+            return Ok(false);
+        }
+        out.clear();
+        for from in self.agreeing(new, rank).into_iter().filter(|&from| from != to) {
+            out.push((from, groups.edge(net, self.hop(net, from, to)?.1)));
+        }
+        Ok(true)
     }
 }

@@ -14,6 +14,7 @@ mod depend;
 mod dimension;
 mod error;
 mod groups;
+mod growing;
 mod layers;
 mod load;
 mod network;
@@ -82,4 +83,21 @@ pub trait Scheme {
         to: u32,
         out: &mut Toward,
     ) -> Result<(), RouteError>;
+
+    /// Returns the most pairs of a switch and a destination in a table of runs.
+    fn most_pairs(&self) -> usize {
+        assemble::MOST_PAIRS
+    }
+
+    /// Fills `out` with the switches, ascending, whose groups for the second of two destinations may be others than for
+    /// the first, but for the second itself, and with these groups. Returns false if these may be all switches.
+    fn changes(
+        &mut self,
+        _network: &Network,
+        _groups: &mut Groups,
+        _pair: (u32, u32),
+        _out: &mut Vec<(u32, u32)>,
+    ) -> Result<bool, RouteError> {
+        Ok(false)
+    }
 }

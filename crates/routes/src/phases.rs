@@ -216,6 +216,8 @@ mod tests {
             group_start: start,
             group_links: links,
             route,
+            route_start: &[],
+            route_end: &[],
             class_column: &[],
             class_exit: &[],
             classes: 4,

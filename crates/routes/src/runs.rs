@@ -12,7 +12,7 @@ use crate::{NONE, Network, OWN, RouteError, View};
 const FEW: usize = 1 << 20;
 
 /// More waits than this are taken together by switches.
-const MANY: usize = 1 << 26;
+const MANY: usize = 1 << 28;
 
 /// Whether the runs of a table prove that all packets arrive and that none wait in a cycle; if not, [`crate::verify`]
 /// and [`crate::dependency_cycle`] say more.
@@ -55,6 +55,11 @@ impl<'a> Runs<'a> {
             if first != NONE && !view.is_shared() {
                 return None;
             }
+        }
+        if !view.route_start.is_empty() {
+            let start = view.route_start.iter().map(|&first| first as usize).collect();
+            let runs = view.route_end.iter().copied().zip(view.route.iter().copied()).collect();
+            return Some(Self { net, view, targets, start, runs, terminal });
         }
         let (mut start, mut runs) = (vec![0], vec![]);
         for row in view.route.chunks_exact(columns) {

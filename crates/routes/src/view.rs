@@ -10,8 +10,12 @@ pub struct View<'a> {
     pub group_start: &'a [u32],
     /// Links of all groups.
     pub group_links: &'a [u32],
-    /// Switch by column: group * 2 + strip, [`NONE`] or [`OWN`].
+    /// Switch by column, or by run of neighbouring columns: group * 2 + strip, [`NONE`] or [`OWN`].
     pub route: &'a [u32],
+    /// Per switch and one more: start of its runs in `route`; empty: each column has an entry of its own.
+    pub route_start: &'a [u32],
+    /// Per run: the column after its last one.
+    pub route_end: &'a [u32],
     /// Per class: its column; empty: each class has one.
     pub class_column: &'a [u32],
     /// Per class, if there are columns: its entry where that of the column is [`OWN`].
@@ -45,7 +49,11 @@ impl<'a> View<'a> {
 
     /// Returns the number of columns of the table.
     pub fn columns(&self, net: &Network) -> usize {
-        if self.is_shared() { self.route.len() / net.switches.max(1) } else { self.classes }
+        match self.route_end.last() {
+            Some(&end) => end as usize,
+            None if self.is_shared() => self.route.len() / net.switches.max(1),
+            None => self.classes,
+        }
     }
 
     /// Returns the column of a class.
@@ -55,8 +63,41 @@ impl<'a> View<'a> {
 
     /// Returns the entry of a switch for a class.
     pub fn entry(&self, net: &Network, switch: u32, class: u32) -> u32 {
-        let entry = self.route[switch as usize * self.columns(net) + self.column(class) as usize];
+        let entry = self.cell(net, switch, self.column(class));
         if entry == OWN && self.is_shared() { self.class_exit[class as usize] } else { entry }
+    }
+
+    /// Returns the entry of a switch for a column.
+    pub(crate) fn cell(&self, net: &Network, switch: u32, column: u32) -> u32 {
+        match self.runs(switch) {
+            Some((ends, entries)) => entries[ends.partition_point(|&end| end <= column)],
+            None => self.route[switch as usize * self.columns(net) + column as usize],
+        }
+    }
+
+    /// Returns the runs of a switch: the column after each, and the entry; None if each column has an entry of its own.
+    pub(crate) fn runs(&self, switch: u32) -> Option<(&'a [u32], &'a [u32])> {
+        let ends = self.route_start.get(switch as usize..switch as usize + 2)?;
+        let own = ends[0] as usize..ends[1] as usize;
+        Some((&self.route_end[own.clone()], &self.route[own]))
+    }
+
+    /// Whether the runs of each switch are all columns, one after the other.
+    fn runs_fit(&self, net: &Network) -> bool {
+        if self.route_start.is_empty() {
+            return self.route_end.is_empty()
+                && net.switches.checked_mul(self.columns(net)) == Some(self.route.len());
+        }
+        let ends = (self.route_start.first(), self.route_start.last());
+        let columns = self.columns(net) as u32;
+        self.route_start.len() == net.switches + 1
+            && ends == (Some(&0), Some(&(self.route.len() as u32)))
+            && self.route_end.len() == self.route.len()
+            && (self.is_shared() || self.classes == columns as usize)
+            && self.route_start.windows(2).all(|pair| {
+                let own = self.route_end.get(pair[0] as usize..pair[1] as usize).unwrap_or_default();
+                own.last() == Some(&columns) && own[0] > 0 && own.windows(2).all(|pair| pair[0] < pair[1])
+            })
     }
 
     /// Refuses a table that does not fit the network; every index is safe afterwards.
@@ -70,8 +111,10 @@ impl<'a> View<'a> {
         if self.group_links.iter().any(|&link| link as usize >= net.links()) {
             return fail("group_links names a link that does not exist");
         }
-        if net.switches.checked_mul(self.columns(net)) != Some(self.route.len()) {
-            return fail("route must have one row per switch and one column per class");
+        if !self.runs_fit(net) {
+            return fail(
+                "route must have one row per switch and one column per class, or runs of all columns",
+            );
         }
         let of_classes = if self.is_shared() { self.classes } else { 0 };
         if self.class_column.len() != of_classes || self.class_exit.len() != of_classes {
@@ -110,10 +153,21 @@ impl<'a> View<'a> {
         };
         // Per column: the switch where each class has its own entry.
         let mut last = vec![NONE; self.columns(net)];
-        for (switch, row) in (0u32..).zip(self.route.chunks_exact(self.columns(net).max(1))) {
-            for (column, &entry) in row.iter().enumerate() {
-                if entry == OWN && self.is_shared() && last[column] == NONE {
-                    last[column] = switch;
+        for switch in 0..net.switches as u32 {
+            let row = switch as usize * last.len();
+            let (ends, entries) = match self.runs(switch) {
+                Some((ends, entries)) => (Some(ends), entries),
+                None => (None, &self.route[row..row + last.len()]),
+            };
+            for (place, &entry) in entries.iter().enumerate() {
+                let end = ends.map_or(place + 1, |ends| ends[place] as usize);
+                let begin = if ends.is_some() && place == 0 {
+                    0
+                } else {
+                    ends.map_or(place, |ends| ends[place - 1] as usize)
+                };
+                if entry == OWN && self.is_shared() && last[begin..end].iter().all(|&other| other == NONE) {
+                    last[begin..end].fill(switch);
                 } else if entry != NONE && !fits(entry, switch) {
                     return alien(entry, switch);
                 }

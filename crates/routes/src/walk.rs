@@ -90,19 +90,35 @@ impl<'a> Walk<'a> {
             let last = (column + BLOCK).min(columns);
             self.block_columns = column..last;
             self.block.resize(switches * BLOCK, NONE);
-            for (switch, row) in self.view.route.chunks_exact(columns).enumerate() {
-                for (place, &entry) in row[column..last].iter().enumerate() {
-                    self.block[place * switches + switch] = entry;
-                }
+            for switch in 0..switches {
+                self.fill(switch, column..last);
             }
         }
         let start = (column - self.block_columns.start) * switches;
         self.column = start..start + switches;
         if let Some(&exit) = self.view.class_exit.get(class as usize).filter(|&&exit| exit != NONE) {
             let home = self.net.link_source[self.view.group(exit >> 1)[0] as usize] as usize;
-            if self.view.route[home * columns + column] == OWN {
+            if self.view.cell(self.net, home as u32, column as u32) == OWN {
                 self.block[start + home] = exit;
             }
+        }
+    }
+
+    /// Writes the entries of a switch for some columns into the block.
+    fn fill(&mut self, switch: usize, columns: std::ops::Range<usize>) {
+        let switches = self.net.switches;
+        let Some((ends, entries)) = self.view.runs(switch as u32) else {
+            let row = switch * self.view.columns(self.net);
+            for (place, &entry) in self.view.route[row + columns.start..row + columns.end].iter().enumerate()
+            {
+                self.block[place * switches + switch] = entry;
+            }
+            return;
+        };
+        let mut run = ends.partition_point(|&end| end as usize <= columns.start);
+        for (place, column) in columns.enumerate() {
+            run += usize::from(ends[run] as usize <= column);
+            self.block[place * switches + switch] = entries[run];
         }
     }
 

@@ -205,8 +205,7 @@ impl Ways {
         let mut known = vec![NONE; view.columns(net)];
         for (terminal, &class) in (0u32..).zip(view.terminal_class) {
             let (home, end) = (net.home(terminal), End::Terminal(terminal));
-            let own = view.is_shared()
-                && view.route[home as usize * view.columns(net) + view.column(class) as usize] == OWN;
+            let own = view.is_shared() && view.cell(net, home, view.column(class)) == OWN;
             if own {
                 self.exit[class as usize] = view.class_exit[class as usize] >> 1;
             }

@@ -39,7 +39,7 @@ fn lattice(shape: &[usize], per_switch: usize, parallel: usize, wrap: bool) -> (
 }
 
 fn table(net: &Network, scheme: &mut impl Scheme, spread: Spread, via: &[u32]) -> Table {
-    assemble(net, scheme, Options { spread, via, shared_above: usize::MAX }).unwrap()
+    assemble(net, scheme, Options { spread, via, shared_above: usize::MAX, runs_above: usize::MAX }).unwrap()
 }
 
 struct Whole {
@@ -61,6 +61,8 @@ impl Whole {
             group_start: &self.table.groups.start,
             group_links: &self.table.groups.links,
             route: &self.table.route,
+            route_start: &self.table.route_start,
+            route_end: &self.table.route_end,
             class_column: &self.table.class_column,
             class_exit: &self.table.class_exit,
             classes: self.table.classes,
@@ -140,7 +142,8 @@ fn two_terminals_and_a_cable_are_a_network() {
 #[test]
 fn missing_ways_are_named() {
     let net = network(3, &[(0, 1)], &[0, 1, 2]);
-    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX };
+    let options =
+        Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX, runs_above: usize::MAX };
     let error = assemble(&net, &mut ShortestPath::new(NextHops::All), options).unwrap_err();
     assert_eq!(error.to_string(), "no way from switch 2 to terminal 0 at switch 0");
 }
@@ -223,7 +226,8 @@ fn self_routing_demands_a_single_way() {
     // Terminals 4 and 5 on a diamond 0 > {1, 2} > 3 of one-way links.
     let (source, target) = (vec![4, 5, 0, 0, 1, 2, 3, 3], vec![0, 0, 1, 2, 3, 3, 4, 5]);
     let net = Network::new(4, 2, source, target).unwrap();
-    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX };
+    let options =
+        Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX, runs_above: usize::MAX };
     let error = assemble(&net, &mut SelfRouting::default(), options).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -291,7 +295,7 @@ proptest! {
         (spread, shared_above) in (spreads(), prop_oneof![Just(0), Just(usize::MAX)]),
         wrong in proptest::collection::vec((any::<usize>(), any::<usize>(), 0..4), 0..4),
     ) {
-        let options = Options { spread, via: &[], shared_above };
+        let options = Options { spread, via: &[], shared_above, runs_above: usize::MAX };
         let table = if is_legal {
             assemble(&net, &mut UpDown::new(depth_keys(&net, 0)), options)
         } else {
@@ -342,26 +346,73 @@ fn terminals_of_a_switch_that_share_a_column_have_the_entries_of_the_full_table(
     for (shape, via) in [(&[5][..], &[][..]), (&[3, 4], &[]), (&[3, 3], &[2, 5, 7])] {
         let (net, coordinates) = lattice(shape, 3, 2, true);
         let order: Vec<usize> = (0..shape.len()).collect();
-        let both = [0, usize::MAX].map(|shared_above| {
+        let all = [(0, usize::MAX), (usize::MAX, usize::MAX), (0, 0)].map(|(shared_above, runs_above)| {
             let wrap = if via.is_empty() { Wrap::Minimal } else { Wrap::NoEdgeTransit };
             let mut scheme = DimensionOrder::new(&net, shape, &coordinates, &order, wrap).unwrap();
-            let options = Options { spread: Spread::Adaptive, via, shared_above };
+            let options = Options { spread: Spread::Adaptive, via, shared_above, runs_above };
             Whole::new(&net, assemble(&net, &mut scheme, options).unwrap(), via)
         });
-        let [shared, full] = [0, 1].map(|at| both[at].view());
+        let [shared, full, runs] = [0, 1, 2].map(|at| all[at].view());
+        assert_eq!(runs.route_start.is_empty(), !via.is_empty(), "tables with intermediates have no runs");
         assert!(shared.route.len() < full.route.len() && shared.group_links == full.group_links);
+        assert!(runs.group_links == full.group_links);
         for switch in 0..net.switches as u32 {
             for class in 0..full.classes as u32 {
-                let entries = [shared, full].map(|view| view.entry(&net, switch, class));
-                assert_eq!(entries[0], entries[1], "{switch} {class}");
+                let entries = [shared, full, runs].map(|view| view.entry(&net, switch, class));
+                assert_eq!(entries, [entries[0]; 3], "{switch} {class}");
             }
         }
-        verify(&net, shared).unwrap();
-        let [one, other] = [shared, full].map(|view| dependency_cycle(&net, view, false).unwrap());
-        assert_eq!(one, other);
+        assert_eq!([shared, runs].map(|view| verify(&net, view)), [Ok(()), Ok(())]);
+        let [one, other, third] =
+            [shared, full, runs].map(|view| dependency_cycle(&net, view, false).unwrap());
+        assert!(one == other && one == third);
         assert!(one.is_some() || shape != [5]);
-        let [one, other] = [shared, full].map(|view| loads(&net, view, Traffic::Uniform).unwrap());
-        assert_eq!(one, other);
+        assert_eq!(proved(&net, shared).unwrap(), proved(&net, runs).unwrap());
+        let [one, other, third] =
+            [shared, full, runs].map(|view| loads(&net, view, Traffic::Uniform).unwrap());
+        assert!(one == other && one == third);
+    }
+}
+
+proptest! {
+    /// Made by what changes from destination to destination, in dimension order, or from whole columns.
+    #[test]
+    fn runs_have_the_entries_of_the_full_table(
+        shape in proptest::collection::vec(1usize..6, 1..4),
+        turn in 0usize..4,
+        wrap in prop_oneof![Just(Wrap::Minimal), Just(Wrap::NoEdgeTransit), Just(Wrap::Line)],
+        by_tree in any::<bool>(),
+        strange in any::<u64>(),
+    ) {
+        prop_assume!(shape.iter().product::<usize>() > 1);
+        let (net, coordinates) = lattice(&shape, 2, 1, wrap != Wrap::Line);
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        order.rotate_left(turn % shape.len());
+        let made = [usize::MAX, 0].map(|runs_above| {
+            let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0, runs_above };
+            let table = if by_tree {
+                assemble(&net, &mut UpDown::new(depth_keys(&net, 0)), options)
+            } else {
+                assemble(&net, &mut DimensionOrder::new(&net, &shape, &coordinates, &order, wrap).unwrap(), options)
+            };
+            Whole::new(&net, table.unwrap(), &[])
+        });
+        let [full, runs] = [0, 1].map(|at| made[at].view());
+        prop_assert!(full.group_links == runs.group_links && full.group_start == runs.group_start);
+        prop_assert!(full.class_column == runs.class_column && full.class_exit == runs.class_exit);
+        for switch in 0..net.switches {
+            let own = &full.route[switch * net.switches..(switch + 1) * net.switches];
+            let ends = own.windows(2).enumerate().filter(|(_, pair)| pair[0] != pair[1]);
+            let ends: Vec<u32> = ends.map(|(at, _)| at as u32 + 1).chain([net.switches as u32]).collect();
+            let range = runs.route_start[switch] as usize..runs.route_start[switch + 1] as usize;
+            prop_assert_eq!(&runs.route_end[range.clone()], &ends, "as few runs as there can be");
+            let found: Vec<u32> = ends.iter().map(|&end| own[end as usize - 1]).collect();
+            prop_assert_eq!(&runs.route[range], &found);
+        }
+        let mut wrong = made[1].table.clone();
+        let place = strange as usize % wrong.route_end.len();
+        wrong.route_end[place] = 0;
+        prop_assert!(verify(&net, Whole::new(&net, wrong, &[]).view()).is_err());
     }
 }
 
@@ -369,7 +420,7 @@ fn terminals_of_a_switch_that_share_a_column_have_the_entries_of_the_full_table(
 fn a_shared_column_leads_to_one_switch_and_each_class_leaves_it() {
     let (net, coordinates) = lattice(&[3], 2, 1, false);
     let mut scheme = DimensionOrder::new(&net, &[3], &coordinates, &[0], Wrap::Line).unwrap();
-    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0 };
+    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0, runs_above: usize::MAX };
     let table = assemble(&net, &mut scheme, options).unwrap();
     let fails = |change: &dyn Fn(&mut Table)| {
         let mut other = table.clone();

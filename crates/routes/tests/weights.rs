@@ -2,7 +2,8 @@
 
 use fabriloom_routes::{DimensionOrder, LeastWeight, Network, Options, Spread, Table, Wrap, assemble};
 
-const PLAIN: Options<'_> = Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX };
+const PLAIN: Options<'_> =
+    Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX, runs_above: usize::MAX };
 
 /// A network of switches with a terminal each; cables first, links of terminals last.
 fn network(switches: u32, cables: &[(u32, u32)]) -> Network {

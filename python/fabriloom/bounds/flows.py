@@ -150,7 +150,7 @@ class Network:
         self.switches = int(arrays["switches"])
         self.target = arrays["link_target"].astype(np.int64).tolist()
         self.out_link = arrays["terminal_out_link"].astype(np.int64).tolist()
-        self.route = arrays["route"]
+        self.route, self.start, self.end = (arrays[name] for name in ("route", "route_start", "route_end"))
         self.columns = len(self.route) // max(1, self.switches)
         self.column, self.exit = arrays["class_column"], arrays["class_exit"]
         self.terminal_class = arrays["terminal_class"].astype(np.int64).tolist()
@@ -180,7 +180,11 @@ class Network:
     def _entry(self, switch: int, column: int) -> int:
         if not len(self.column):
             return int(self.route[switch * self.columns + column])
-        entry = int(self.route[switch * self.columns + int(self.column[column])])
+        place = switch * self.columns + int(self.column[column])
+        if len(self.start):
+            first, last = self.start[switch : switch + 2].tolist()
+            place = first + int(np.searchsorted(self.end[first:last], self.column[column], side="right"))
+        entry = int(self.route[place])
         return int(self.exit[column]) if entry == OWN else entry
 
 

@@ -344,10 +344,12 @@ def _route_columns(table: RouteTable) -> Arrays:
 
 def entry_columns(table: RouteTable) -> Arrays:
     """Return the columns of the entries."""
-    shared = table.shared
+    shared, runs = table.shared, table.runs
     return {
         "classes": table.classes,
         "route": u32(table.rows).ravel(),
+        "route_start": u32([] if runs is None else runs.start),
+        "route_end": u32([] if runs is None else runs.end),
         "class_column": u32([] if shared is None else shared.column),
         "class_exit": u32([] if shared is None else shared.exit),
     }

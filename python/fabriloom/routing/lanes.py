@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from .shortest_path import shortest_path
-from .table import NONE, OWN, RouteTable, RoutingError, Shared
+from .table import NONE, OWN, RouteTable, RoutingError, Runs, Shared
 
 LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape")
 _DATELINES = ("dateline", "wide-dateline", "kept-dateline")
@@ -95,9 +95,9 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     table = parts[-1].table
     sizes = [part.table.groups * len(part.sets) for part in parts]
     # A few rows at a time: the keys of a whole table take several times its memory.
-    count = max(_ENTRIES_AT_ONCE // max(table.rows.shape[1], 1), 1)
+    count = max(_ENTRIES_AT_ONCE // max(math.prod(table.rows.shape[1:]), 1), 1)
     blocks = [slice(first, first + count) for first in range(0, len(table.rows), count)]
-    exits = _exit_keys(parts[-1], table.shared)
+    exits = _exit_keys(parts[-1])
     found, place = _numbered([exits, *(_keys(parts, sizes, rows) for rows in blocks)], math.prod(sizes))
     rows_of = np.empty(table.rows.shape, np.uint32)
     for rows, entry in zip(blocks, place[1:], strict=True):
@@ -115,13 +115,15 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     )
 
 
-def _exit_keys(part: _Part, shared: Shared | None) -> Ints:
+def _exit_keys(part: _Part) -> Ints:
     """Return the keys of the entries that classes have of their own."""
+    shared, runs = part.table.shared, part.table.runs
     if shared is None:
         return np.zeros(0, np.int64)
     used = shared.exit != NONE
     group = (shared.exit[used] >> 1).astype(np.int64)
-    kind = part.kinds[part.table.group_switch[group], shared.column[used]]
+    switch, column = part.table.group_switch[group], shared.column[used]
+    kind = part.kinds[(switch, column) if runs is None else runs.of(switch, column)]
     return group * len(part.sets) + kind
 
 
@@ -208,7 +210,7 @@ def _goals(graph: Graph, table: RouteTable) -> Ints:
     by_class = _ends(graph, table)[0]
     if table.shared is None:
         return by_class
-    found = np.zeros(table.rows.shape[1], np.int64)
+    found = np.zeros(int(table.shared.column.max()) + 1, np.int64)
     found[table.shared.column] = by_class
     return found
 
@@ -269,11 +271,16 @@ def _ordered(
         return _Part(table, [np.arange(lanes)], np.broadcast_to(0, table.rows.shape))
     lower = lanes // 2
     sets = [np.arange(lower), np.arange(lower, lanes), np.arange(lanes)]
+    if table.runs is not None:
+        divided, kinds = _sides_of_runs(graph, table, table.runs)
+        return _Part(divided, sets, kinds)
     return _Part(table, sets, _sides(graph, table, choice, half))
 
 
-def _sides(graph: Graph, table: RouteTable, choice: str, half: int | None) -> NDArray[np.int8]:
-    """Return, per switch and class, the set of lanes; dimension order follows one dimension at a time."""
+def _directions(graph: Graph, table: RouteTable) -> tuple[Ints, Ints, Ints]:
+    """Return, per group, its switch, the next one, and twice the dimension of its ring, plus one if
+    coordinates ascend; twice the number of dimensions outside rings.
+    """
     shape = np.asarray(graph.layout["shape"], np.int64)
     places = np.asarray(graph.layout["coordinates"], np.int64)
     first = table.group_links[table.group_start[:-1]]
@@ -281,16 +288,70 @@ def _sides(graph: Graph, table: RouteTable, choice: str, half: int | None) -> ND
     inside = target < graph.switches
     step = places[np.where(inside, target, source)] - places[source]
     dimension = np.argmax(step != 0, axis=1)
-    rows = np.arange(len(first))
     side = shape[dimension]
+    upward = step[np.arange(len(first)), dimension] % side == 1
     # A dimension of two switches is no ring: there is only one edge between them.
-    ringed = inside & (side > 2)
-    upward = step[rows, dimension] % side == 1
+    return source, target, np.where(inside & (side > 2), dimension * 2 + upward, 2 * len(shape))
+
+
+def _sides_of_runs(graph: Graph, table: RouteTable, runs: Runs) -> tuple[RouteTable, NDArray[np.int8]]:
+    """Return a table whose runs end where the set of lanes changes, and that set per run, as ``_sides``."""
+    places = np.asarray(graph.layout["coordinates"], np.int64)
+    goals, direction = places[_goals(graph, table)], _directions(graph, table)[2]
+    outside, most = 2 * places.shape[1], int(places.max()) + 1
+    way = np.append(direction, outside)[np.minimum(table.rows >> 1, len(direction))]
+    # Runs of one direction, from switches of one coordinate, change at the same columns.
+    alike = np.where(way < outside, way * most + places[runs.switch, np.minimum(way, outside - 1) // 2], -1)
+    order = np.argsort(alike, kind="stable")
+    kinds = np.full(len(order), _ALL, np.int8)
+    cuts = [np.zeros((2, 0), np.int64)]
+    for rows in np.split(order, np.flatnonzero(np.diff(alike[order])) + 1):
+        if alike[rows[0]] < 0:
+            continue
+        at, here = divmod(int(alike[rows[0]]), most)
+        goal = goals[:, at // 2]
+        before = here > goal if at % 2 else here < goal
+        changes = np.flatnonzero(np.diff(before)) + 1
+        begin, end = runs.begin[rows], runs.end[rows]
+        first = np.searchsorted(changes, begin, side="right")
+        count = np.searchsorted(changes, end) - first
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - first, count)
+        kinds[rows] = np.where(before[begin], _BEFORE, _BEHIND)
+        cuts.append(np.stack([np.repeat(rows, count), changes[place]]))
+    return _cut(table, runs, kinds, np.concatenate(cuts, axis=1))
+
+
+def _cut(
+    table: RouteTable, runs: Runs, kinds: NDArray[np.int8], cuts: Ints
+) -> tuple[RouteTable, NDArray[np.int8]]:
+    """Return a table whose runs also end before some columns, ``cuts`` with run and column, where one of two
+    sets of lanes changes to the other; and the set of each of its runs.
+    """
+    row, column = cuts[:, np.lexsort(cuts[::-1])]
+    parts = np.bincount(row, minlength=len(kinds)) + 1
+    last = np.cumsum(parts) - 1
+    end = np.empty(int(parts.sum()), np.uint32)
+    inner = np.ones(len(end), bool)
+    inner[last] = False
+    end[last], end[inner] = runs.end, column
+    turn = np.arange(len(end)) - np.repeat(last + 1 - parts, parts)
+    kind = np.repeat(kinds, parts)
+    other = np.where(kind == _BEFORE, _BEHIND, _BEFORE).astype(np.int8)
+    start = np.concatenate([[0], last + 1])[runs.start.astype(np.int64)]
+    divided = replace(table, rows=np.repeat(table.rows, parts), runs=Runs(start.astype(np.uint32), end))
+    return divided, np.where(turn % 2, other, kind)
+
+
+def _sides(graph: Graph, table: RouteTable, choice: str, half: int | None) -> NDArray[np.int8]:
+    """Return, per switch and class, the set of lanes; dimension order follows one dimension at a time."""
+    shape = np.asarray(graph.layout["shape"], np.int64)
+    places = np.asarray(graph.layout["coordinates"], np.int64)
+    source, target, direction = _directions(graph, table)
+    outside = 2 * len(shape)
     goals = np.ascontiguousarray(places[_goals(graph, table)].T)
     columns = np.arange(table.rows.shape[1])
     # Where the sets of lanes of a group begin, among those of all directions; the last: outside rings.
-    outside = 2 * len(shape)
-    way = np.append(np.where(ringed, dimension * 2 + upward, outside), outside) * len(columns)
+    way = np.append(direction, outside) * len(columns)
     behind = [_behind(goals[at // 2], at, shape, choice, half) for at in range(outside)]
     sets = np.full((outside + 1, len(columns)), _ALL, np.int8)
     found = np.empty(table.rows.shape, np.int8)
@@ -298,9 +359,9 @@ def _sides(graph: Graph, table: RouteTable, choice: str, half: int | None) -> ND
         for at in range(outside):
             here, goal = places[switch, at // 2], goals[at // 2]
             sets[at] = np.where(here > goal if at % 2 else here < goal, _BEFORE, behind[at])
-        sets.take(way[np.minimum(row >> 1, len(first))] + columns, out=found[switch])
+        sets.take(way[np.minimum(row >> 1, len(source))] + columns, out=found[switch])
     if choice == "wide-dateline":
-        opened = _opened(table, found == _BEFORE, np.stack([source, target, dimension * 2 + upward]))
+        opened = _opened(table, found == _BEFORE, np.stack([source, target, direction]))
         found[(found == _BEHIND) & opened] = _ALL
     return found
 

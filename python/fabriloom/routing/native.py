@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..topology.graph import Graph
-from .table import RouteTable, RoutingError, Shared, check_size
+from .table import MOST_ENTRIES, RouteTable, RoutingError, Runs, Shared, check_size
 
 SHARED_ABOVE = 1 << 22
 """Adaptive tables with more entries than this have a column per switch, which its terminals share."""
+RUNS_ABOVE = MOST_ENTRIES
+"""Tables of such columns with more entries than this are kept as runs."""
 
 
 def numbers(values: ArrayLike) -> NDArray[np.uint32]:
@@ -30,7 +32,8 @@ class Core:
         self.graph = graph
         self.parameter = parameter
         ends = numbers(graph.link_source), numbers(graph.link_target)
-        self._network: Any = self.named(RouteNetwork)(graph.switches, graph.terminals, *ends, SHARED_ABOVE)
+        limits = SHARED_ABOVE, RUNS_ABOVE
+        self._network: Any = self.named(RouteNetwork)(graph.switches, graph.terminals, *ends, *limits)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return self.named(getattr(self._network, name))
@@ -63,7 +66,7 @@ class Core:
     ) -> RouteTable:
         """Build a table by a rule of the core; classes are those of the terminals, then of ``via``."""
         via_switch = numbers(via)
-        self.check_size(spread, via_switch)
+        self.check_size(spread, via_switch, runs=True)
         made = getattr(self, rule)(*arguments, spread, via_switch)
         return table_of(self.graph, made, via_switch, kind)
 
@@ -73,28 +76,34 @@ class Core:
 
         return self.named(RouteWays)(self._network, table, sends)
 
-    def check_size(self, spread: str, via: NDArray[np.uint32]) -> None:
-        """Raise ``RoutingError`` if the table of a rule would be too large."""
+    def check_size(self, spread: str, via: NDArray[np.uint32], runs: bool = False) -> None:
+        """Raise ``RoutingError`` if the table of a rule would be too large; ``runs``: the core looks at those
+        that may have them.
+        """
         switches, columns = self.graph.switches, self.graph.terminals + len(via)
         shared = spread == "adaptive" and switches * columns > SHARED_ABOVE
         if shared:
             columns = len(np.unique(self.graph.terminal_exit_switches)) + len(via)
-        check_size(switches, columns, self.parameter, shared)
+        if not (shared and runs) or len(via):
+            check_size(switches, columns, self.parameter, shared)
 
 
 def table_of(graph: Graph, made: tuple[Any, ...], via: NDArray[np.uint32], kind: str) -> RouteTable:
     """Return the table of the columns that the core made: classes of the terminals, then of ``via``."""
-    group_switch, group_start, group_links, rows, column, exit_ = made
+    (group_switch, group_start, group_links), (rows, start, end), (column, exit_) = made
     terminals = graph.terminals
+    if not len(start):
+        rows = rows.reshape(graph.switches, -1 if graph.switches else terminals + len(via))
     return RouteTable(
         group_switch=group_switch,
         group_start=group_start,
         group_links=group_links,
-        rows=rows.reshape(graph.switches, -1 if graph.switches else terminals + len(via)),
+        rows=rows,
         terminal_class=np.arange(terminals, dtype=np.uint32),
         via_switch=via,
         via_class=np.arange(terminals, terminals + len(via), dtype=np.uint32),
         shared=Shared(column, exit_) if len(column) else None,
+        runs=Runs(start, end) if len(start) else None,
         kind=kind,
     )
 
@@ -118,6 +127,7 @@ class RingCore(Core):
 def columns(table: RouteTable) -> tuple[NDArray[np.uint32], ...]:
     """Return the columns of a table in the order in which the core takes them."""
     shared = [()] * 2 if table.shared is None else [table.shared.column, table.shared.exit]
+    runs = [()] * 2 if table.runs is None else [table.runs.start, table.runs.end]
     return (
         numbers(table.group_start),
         numbers(table.group_links),
@@ -126,4 +136,5 @@ def columns(table: RouteTable) -> tuple[NDArray[np.uint32], ...]:
         numbers(table.via_switch),
         numbers(table.via_class),
         *map(numbers, shared),
+        *map(numbers, runs),
     )

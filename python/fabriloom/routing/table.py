@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,37 @@ class Shared:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """Rows of a large table: neighbouring columns with the same entry are a run."""
+
+    start: NDArray[np.uint32]
+    """Start of the runs of each switch, and the end of the last; shape (switches + 1,)."""
+    end: NDArray[np.uint32]
+    """Per run: the column after its last one."""
+
+    @cached_property
+    def switch(self) -> NDArray[np.int64]:
+        """Per run: its switch."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start.astype(np.int64)))
+
+    @cached_property
+    def begin(self) -> NDArray[np.int64]:
+        """Per run: its first column."""
+        found = np.concatenate([[0], self.end[:-1].astype(np.int64)])
+        found[self.start[:-1].astype(np.int64)] = 0
+        return found
+
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        return self.switch * int(self.end[-1]) + self.end
+
+    def of(self, switch: NDArray[Any], column: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the runs of switches with these columns."""
+        place = switch.astype(np.int64) * int(self.end[-1]) + column
+        return np.searchsorted(self._place, place, side="right")
+
+
+@dataclass(frozen=True)
 class RouteTable:
     """Groups of links, and the group for every switch and class."""
 
@@ -66,7 +98,7 @@ class RouteTable:
     """Links of all groups, in order of preference."""
     rows: NDArray[np.uint32]
     """Group * 2 + (1 if the front header is deleted on output), or ``NONE``; shape (switches, classes), or
-    (switches, columns) where classes share columns."""
+    (switches, columns) where classes share columns, or (runs,)."""
     terminal_class: NDArray[np.uint32]
     """Per terminal: class of the header that leads to it."""
     via_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -77,6 +109,8 @@ class RouteTable:
     """Per entry of ``group_links``: the only allowed lane, or -1 for any; None: any lane everywhere."""
     shared: Shared | None = None
     """Columns that classes share; None: each class has one."""
+    runs: Runs | None = None
+    """The runs of ``rows``, if these have an entry for each run of shared columns."""
     layer: NDArray[np.uint8] | None = None
     """Layer of lanes of a packet, of the shape of ``rows``; None: no layers."""
     threshold: int | None = None
@@ -102,8 +136,12 @@ class RouteTable:
         """The entries by switch and class. Raises ``RoutingError`` if these are too many."""
         if self.shared is None:
             return self.rows
-        check_size(len(self.rows), self.classes, None)
-        wide = self.rows[:, self.shared.column]
+        switches = len(self.rows) if self.runs is None else len(self.runs.start) - 1
+        check_size(switches, self.classes, None)
+        rows = self.rows
+        if self.runs is not None:
+            rows = np.repeat(rows, self.runs.end - self.runs.begin).reshape(switches, -1)
+        wide = rows[:, self.shared.column]
         return np.where(wide == OWN, self.shared.exit, wide)
 
     def full(self) -> RouteTable:
@@ -111,13 +149,14 @@ class RouteTable:
         if self.shared is None:
             return self
         layer = None if self.layer is None else np.ascontiguousarray(self.layer[:, self.shared.column])
-        return replace(self, rows=self.route, layer=layer, shared=None)
+        return replace(self, rows=self.route, layer=layer, shared=None, runs=None)
 
     def entries(self, switch: NDArray[np.int64], classes: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return the entries of switches for classes."""
         if self.shared is None:
             return self.rows[switch, classes]
-        found = self.rows[switch, self.shared.column[classes]]
+        column = self.shared.column[classes]
+        found = self.rows[(switch, column) if self.runs is None else self.runs.of(switch, column)]
         return np.where(found == OWN, self.shared.exit[classes], found)
 
     def group(self, group: int) -> NDArray[np.uint32]:

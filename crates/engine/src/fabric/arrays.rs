@@ -253,8 +253,12 @@ columns! {
         distribution_start: u32,
         /// Ports of all distributions.
         distribution_port: u32,
-        /// Switch by column: group number * 2 + (1 if the front header is deleted on output), [`NONE`] or [`OWN`].
+        /// Switch by column or run: group number * 2 + (1 if the front header is deleted on output), [`NONE`] or [`OWN`].
         route: u32,
+        /// Per switch and one more: start of its runs of columns (or empty: an entry for each column). Only with `class_column`.
+        route_start: u32,
+        /// Per run: the column after its last one.
+        route_end: u32,
         /// Per class (or empty: each has one): its column of `route`. Not with `table_ticks`.
         class_column: u32,
         /// Per class, if there is `class_column`: its entry where that of its column is [`OWN`].

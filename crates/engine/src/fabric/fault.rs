@@ -25,8 +25,8 @@ impl Fabric {
     /// Returns the entry of a class at a switch in a table: 0 is `route`, the others replace it.
     pub fn entry(&self, table: u32, switch: u32, class: u32) -> u32 {
         if let Some(&column) = self.class_column.get(class as usize) {
-            let row = switch as usize * self.columns() + column as usize;
-            return if self.route[row] == OWN { self.class_exit[class as usize] } else { self.route[row] };
+            let entry = self.cell(switch as usize, column);
+            return if entry == OWN { self.class_exit[class as usize] } else { entry };
         }
         let row = switch as usize * self.classes as usize + class as usize;
         match table {
@@ -35,12 +35,27 @@ impl Fabric {
         }
     }
 
+    /// Returns the entry of a column at a switch.
+    fn cell(&self, switch: usize, column: u32) -> u32 {
+        match self.runs_of(switch) {
+            Some((ends, entries)) => entries[ends.partition_point(|&end| end <= column)],
+            None => self.route[switch * self.columns() + column as usize],
+        }
+    }
+
+    /// Returns the runs of a switch, the column after each and the entry, if the routing table has runs.
+    pub fn runs_of(&self, switch: usize) -> Option<(&[u32], &[u32])> {
+        let ends = self.route_start.get(switch..switch + 2)?;
+        let own = ends[0] as usize..ends[1] as usize;
+        Some((&self.route_end[own.clone()], &self.route[own]))
+    }
+
     /// Returns the number of columns of the routing table.
     pub fn columns(&self) -> usize {
-        if self.class_column.is_empty() {
-            self.classes as usize
-        } else {
-            self.route.len() / self.switches.max(1) as usize
+        match self.route_end.last() {
+            Some(&end) => end as usize,
+            None if self.class_column.is_empty() => self.classes as usize,
+            None => self.route.len() / self.switches.max(1) as usize,
         }
     }
 

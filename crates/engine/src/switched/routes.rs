@@ -68,11 +68,15 @@ impl Routes {
     /// Regions are the columns of the table already.
     fn of_columns(fabric: &Fabric) -> Self {
         let regions = fabric.columns();
-        let row = |row: &[u32]| {
-            let cells: Vec<u32> = row.iter().map(|&cell| if cell == OWN { MIXED } else { cell }).collect();
-            Row::new(&cells)
+        let seen = |&cell: &u32| if cell == OWN { MIXED } else { cell };
+        let row = |switch: usize| match fabric.runs_of(switch) {
+            Some((ends, entries)) => Row::of_runs(ends, &entries.iter().map(seen).collect::<Vec<_>>()),
+            None => {
+                let row = &fabric.route[switch * regions..(switch + 1) * regions];
+                Row::new(&row.iter().map(seen).collect::<Vec<_>>())
+            }
         };
-        let rows = fabric.route.chunks_exact(regions.max(1)).map(row).collect::<Option<Vec<_>>>();
+        let rows = (0..fabric.switches as usize).map(row).collect::<Option<Vec<_>>>();
         let rows = rows.unwrap_or_default();
         Self { region: fabric.class_column.clone(), rows, regions, table: Vec::new() }
     }
@@ -109,6 +113,16 @@ impl Row {
                 new.starts[last] = region;
                 last += 1;
             }
+        }
+        Some(new)
+    }
+
+    /// Returns the same of the column after each interval, and its entry.
+    fn of_runs(ends: &[u32], entries: &[u32]) -> Option<Self> {
+        let mut new = Self { starts: [FAR; INTERVALS], entries: [NONE; INTERVALS] };
+        new.entries.get_mut(..entries.len())?.copy_from_slice(entries);
+        for (start, &end) in new.starts.iter_mut().zip(&ends[..ends.len() - 1]) {
+            *start = end as i32;
         }
         Some(new)
     }
@@ -191,6 +205,34 @@ mod tests {
         assert_eq!(routes.rows[0].starts[..2], [1, FAR]);
         assert_eq!(routes.rows[0].entries[..2], [MIXED, 4]);
         assert_eq!(routes.rows[1].entries[..2], [8, MIXED]);
+    }
+
+    #[test]
+    fn runs_have_the_entries_of_columns() {
+        // Columns lead to switches 0, 1 and 1; the runs of switch 1 are two columns and one.
+        let columns = Fabric {
+            switches: 2,
+            classes: 4,
+            class_column: vec![0, 0, 1, 2],
+            class_exit: vec![4, 6, NONE, NONE],
+            route: vec![OWN, 2, 2, 8, 8, 10],
+            ..Fabric::default()
+        };
+        let runs = Fabric {
+            route: vec![OWN, 2, 8, 10],
+            route_start: vec![0, 2, 4],
+            route_end: vec![1, 3, 2, 3],
+            ..columns.clone()
+        };
+        assert_eq!(columns.columns(), runs.columns());
+        let [own, other] = [&columns, &runs].map(Routes::new);
+        for (switch, class) in (0..2).flat_map(|switch| (0..4).map(move |class| (switch, class))) {
+            let entry = columns.entry(0, switch, class);
+            assert_eq!(runs.entry(0, switch, class), entry);
+            assert_eq!(own.entry(&columns, switch, class), entry);
+            assert_eq!(other.entry(&runs, switch, class), entry);
+        }
+        assert_eq!((own.rows[1].starts, own.rows[1].entries), (other.rows[1].starts, other.rows[1].entries));
     }
 
     #[test]

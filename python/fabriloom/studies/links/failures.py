@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...compile import Compiled, LinkRoutes
 from ...compile.several import port_pairs
 from ...routing import ways_of
+from ...routing.table import MOST_ENTRIES
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from .loads import channel_load
 
@@ -34,6 +35,9 @@ class LinkWays:
             raise compiled.scenario.error(
                 message, ("routing", "universal"), "leave out --fault, or universal"
             )
+        if any(table.runs is not None for _, table in routes.planes):
+            message = f"failures are looked at with at most {MOST_ENTRIES:,} pairs of switches"
+            raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
         self.demand = compiled.demand()

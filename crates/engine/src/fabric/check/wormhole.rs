@@ -62,7 +62,13 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("group_links", f.group_links.len(), f.group_links.len()),
         ("via_switch", f.via_switch.len(), f.via_switch.len()),
         ("group_start", f.group_start.len(), groups + 1),
-        ("route", f.route.len(), switches * f.columns()),
+        (
+            "route",
+            f.route.len(),
+            if f.route_start.is_empty() { switches * f.columns() } else { f.route_end.len() },
+        ),
+        ("route_start", f.route_start.len(), any(&f.route_start, switches + 1)),
+        ("route_end", f.route_end.len(), any(&f.route_start, f.route.len())),
         (
             "class_column",
             f.class_column.len(),
@@ -232,6 +238,9 @@ fn routes(f: &Fabric) -> Checked {
     )?;
     let columns = f.columns().max(1);
     below("class_column", &f.class_column, columns, "a column")?;
+    if !f.route_start.is_empty() {
+        return runs(f);
+    }
     let fits =
         |entry: u32, switch: usize| f.group_switch.get((entry >> 1) as usize) == Some(&(switch as u32));
     // Per column: the switch where each class has its own entry.
@@ -246,13 +255,55 @@ fn routes(f: &Fabric) -> Checked {
             }
         }
     }
+    exits(f, &last)
+}
+
+/// Refuses exits of classes from another switch than their column leads to; `last`: that of each column.
+fn exits(f: &Fabric, last: &[u32]) -> Checked {
     for (class, (&column, &exit)) in f.class_column.iter().zip(&f.class_exit).enumerate() {
         let switch = last[column as usize];
-        if switch != NONE && !fits(exit, switch as usize) {
+        if switch != NONE && f.group_switch.get(exit as usize >> 1) != Some(&switch) {
             return fail("class_exit", class, exit, "a group of the switch that its column leads to");
         }
     }
     Ok(())
+}
+
+/// Refuses rows of runs that are not all columns, one after the other, or have entries of other switches.
+fn runs(f: &Fabric) -> Checked {
+    ascending("route_start", &f.route_start, f.route.len())?;
+    if f.class_column.is_empty() {
+        return fail("route_start", 0, f.route_start[0], "nothing without class_column");
+    }
+    let columns = f.columns() as u32;
+    let fits = |entry: u32, switch: usize| f.group_switch.get(entry as usize >> 1) == Some(&(switch as u32));
+    // Per column: the switch where each class has its own entry.
+    let mut last = vec![NONE; columns as usize];
+    for switch in 0..f.switches as usize {
+        let first = f.route_start[switch] as usize;
+        let (ends, entries) = f.runs_of(switch).expect("there are runs");
+        let mut begin = 0;
+        for (place, (&end, &entry)) in ends.iter().zip(entries).enumerate() {
+            if end <= begin || end > columns || (place + 1 == ends.len()) != (end == columns) {
+                return fail(
+                    "route_end",
+                    first + place,
+                    end,
+                    "ascending, the last one of a switch all columns",
+                );
+            }
+            let own = &mut last[std::mem::replace(&mut begin, end) as usize..end as usize];
+            if entry == OWN && own.iter().all(|&other| other == NONE) {
+                own.fill(switch as u32);
+            } else if entry != NONE && !fits(entry, switch) {
+                return fail("route", first + place, entry, "a group of its own switch");
+            }
+        }
+        if ends.is_empty() {
+            return fail("route_start", switch, first, "less than the next");
+        }
+    }
+    exits(f, &last)
 }
 
 /// Refuses input buffers that cannot hold a whole packet and a started quantum, if packets wait for credit for all of
@@ -287,4 +338,39 @@ fn longest_payload(f: &Fabric) -> u32 {
     let listed = f.list_length.iter().chain(&f.flow_length).chain(table).copied();
     let packet = if f.has_programs() { f.message_packet_bytes.max(f.message_small_packet_bytes) } else { 0 };
     own.chain(listed).chain([packet]).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_all_columns_of_each_switch_once() {
+        // Column 0 leads to switch 0, column 1 to switch 1.
+        let right = Fabric {
+            switches: 2,
+            classes: 2,
+            group_switch: vec![0, 0, 1, 1],
+            class_column: vec![0, 1],
+            class_exit: vec![0, 4],
+            route: vec![OWN, 2, 6, OWN],
+            route_start: vec![0, 2, 4],
+            route_end: vec![1, 2, 1, 2],
+            ..Fabric::default()
+        };
+        let refused = |change: &dyn Fn(&mut Fabric)| {
+            let mut wrong = right.clone();
+            change(&mut wrong);
+            routes(&wrong).unwrap_err().to_string()
+        };
+        assert!(routes(&right).is_ok());
+        assert!(refused(&|f| f.route_end[0] = 2).contains("ascending, the last one of a switch all columns"));
+        assert!(refused(&|f| f.route_end[2] = 3).contains("ascending, the last one of a switch all columns"));
+        assert!(refused(&|f| f.route_start[1] = 0).contains("less than the next"));
+        assert!(refused(&|f| f.route[1] = 6).contains("a group of its own switch"));
+        assert!(refused(&|f| f.route[3] = 2).contains("a group of its own switch"));
+        assert!(refused(&|f| f.class_exit[1] = 2).contains("a group of the switch that its column leads to"));
+        let none = |f: &mut Fabric| (f.class_column, f.class_exit) = (vec![], vec![]);
+        assert!(refused(&none).contains("nothing without class_column"));
+    }
 }
