@@ -99,6 +99,26 @@ def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
     assert found.flows[0].bytes == 2_000_000_000
 
 
+def test_a_topology_of_simai(tmp_path: Path) -> None:
+    plain, simai = (
+        read(tmp_path, "hpcc", HPCC.replace("5 2 4", head)) for head in ("5 2 4", "5 3 1 1 4 A100")
+    )
+    assert simai.files("net") == plain.files("net")
+
+
+def test_hosts_on_several_switches(tmp_path: Path) -> None:
+    """Two servers of two GPUs: each on the switch of its server and on one of two others."""
+    links = "0 4 2400Gbps 25ns 0\n1 4 2400Gbps 25ns 0\n2 5 2400Gbps 25ns 0\n3 5 2400Gbps 25ns 0\n"
+    links += "".join(f"{one} 100Gbps 500ns 0\n" for one in ("0 6", "1 7", "2 6", "3 7", "6 7"))
+    found = read(tmp_path, "hpcc", f"8 2 2 2 9 A100\n4 5 6 7\n{links}")
+    assert found.summary()[:3] == [("switches", "4"), ("terminals", "4"), ("cables", "9")]
+    results = ran(found, tmp_path)
+    assert results.summary["packets"]["delivered"] > 0
+    used = dict(zip(results.links["link"], results.links["utilisation"], strict=True))
+    assert used["h0>s4"] > 0
+    assert used["h0>s6"] > 0
+
+
 def test_lines_beyond_a_count_are_left_out(tmp_path: Path) -> None:
     found = read(tmp_path, "hpcc", FLOWS.replace("3", "1", 1), HPCC + "0 4 1Gbps 0.001ms 0\n")
     assert [flow.name for flow in found.flows] == ["1"]
@@ -193,6 +213,7 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("hpcc", (HPCC, FLOWS.replace("65536", "0")), "at least a byte", 2),
         ("htsim", (TREE, MATRIX.replace("0 size 10 ", "5e3 size 10 ")), '"5e3" is no whole number', 6),
         ("hpcc", (HPCC, FLOWS.replace("1.5", "1s")), '"1s" is no start', 5),
+        ("hpcc", (HPCC.replace("25Gbps", "7200Gbps"),), "at most 3200 Gbit/s, not 7200 Gbit/s", 6),
         ("hpcc", (HPCC.replace("500ns", "6ms"),), "from 0 ps to 5 ms, not 6 ms", 5),
         ("htsim", (MATRIX,), "0 topologies and 1 files of connections", None),
         ("htsim", (TREE.replace("Radix_Up 4", "Radix_Up 3"),), "3 is no multiple of 2", 8),

@@ -16,7 +16,8 @@ import numpy as np
 from .. import reading, units
 from ..reading import ReadError, toml_value
 from ..topology import Graph, GraphError, edge_list, measure
-from ..topology.raw import LONGEST_DELAY_PS, RawGraph, RawLink, RawVertex, components
+from ..topology.file import writable
+from ..topology.raw import LARGEST_RATE_BITS_PER_S, LONGEST_DELAY_PS, RawGraph, RawLink, RawVertex, components
 
 _MOST_BYTES = 1 << 30
 SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -27,6 +28,8 @@ _ETHERNET = {
     "ethernet-10g": 1e10,
     "ethernet-100g": 1e11,
     "ethernet-400g": 4e11,
+    "ethernet-800g": 8e11,
+    "ethernet-1600g": 1.6e12,
 }
 Route = tuple[str, str, Sequence[str]]
 """Switch, terminal or switch, and the names of the links, in order of preference."""
@@ -129,7 +132,7 @@ class Imported:
 
     def files(self, name: str) -> dict[str, str]:
         """Return the texts of the files of a scenario with this name, by file name."""
-        found = {"network.csv": edge_list.write(self.graph)}
+        found = {"network.csv": edge_list.write(writable(self.graph))}
         text = f"name = {toml_value(name)}\n\n"
         text += '[topology]\nkind = "file"\npath = "network.csv"\n'
         if self.routes:
@@ -211,12 +214,21 @@ class Fabric:
             self.lines.fail(
                 line, f"{name}: the delay of a cable is from 0 ps to {most}, not {found}", "shorten it"
             )
+        if link.numbers.get("rate_bits_per_s", 0.0) > LARGEST_RATE_BITS_PER_S:
+            found, most = (
+                units.format_rate_bits_per_s(round(rate))
+                for rate in (link.numbers["rate_bits_per_s"], LARGEST_RATE_BITS_PER_S)
+            )
+            message = f"{link.source}>{link.target}: the rate of a link is at most {most}, not {found}"
+            self.lines.fail(line, message, "several parallel cables carry more")
         self.raw.links.append(link)
 
     def switches(self) -> str:
         """Return the technology of a simulator whose switches store packets and take no other time."""
         fastest = max((link.numbers.get("rate_bits_per_s", 0.0) for link in self.raw.links), default=0.0)
         preset = min(_ETHERNET, key=lambda name: abs(math.log(_ETHERNET[name] / max(1.0, fastest))))
+        if fastest > _ETHERNET["ethernet-800g"]:
+            preset = "ethernet-1600g"  # bytes of the others would be too short
         return (
             f'[technology]\npreset = "{preset}"\nswitching = "store-and-forward"\n'
             "router_cycles = 1\nforward_cycles = 0              # as in that simulator\n"

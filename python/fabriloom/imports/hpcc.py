@@ -2,7 +2,8 @@
 
 A topology: counts, the numbers of the switches, and lines ``src dst rate delay error``: a rate such as
 100Gbps, a delay such as 0.001ms, and the share of packets that the link loses. All nodes that are no switches
-are terminals. Flows: their count, and lines ``src dst class port bytes start``, in seconds. Lines beyond a
+are terminals. SimAI's has six counts: nodes, GPUs of a server, switches within servers and others, links, and
+the type of GPU. Flows: their count, and lines ``src dst class port bytes start``, in seconds. Lines beyond a
 count are not read by that simulator, and not here.
 """
 
@@ -32,13 +33,14 @@ def hpcc(files: Sequence[Path]) -> Imported:
     texts.sort(key=lambda text: len(text[1][0][1]), reverse=True)  # a topology begins with three counts
     (lines, rows), *others = texts
     number, head = rows[0]
-    nodes, switches, links = (
-        lines.whole(number, word, _HINT, 1 << 20) for word in _of(lines, number, head, 3)
-    )
+    of_simai = len(head) == 6
+    counts = head[:1] + head[2:5] if of_simai else _of(lines, number, head, 3)
+    nodes, *kinds, links = (lines.whole(number, word, _HINT, 1 << 20) for word in counts)
+    switches = sum(kinds)
     number, words = rows[1] if switches and len(rows) > 1 else (number, [])
     body = rows[2:] if switches else rows[1:]
     ids = {lines.whole(number, word, _HINT, nodes - 1) for word in _of(lines, number, words, switches)}
-    body, remarks = _announced(lines, rows[0], links, body, "links", 2)
+    body, remarks = _announced(lines, rows[0], links, body, "links", 4 if of_simai else 2)
     fabric = Fabric(lines)
     for node in range(nodes):
         fabric.add(f"s{node}" if node in ids else f"h{node}", node not in ids, number)

@@ -24,7 +24,7 @@ CYCLE = "cycle_ps"
 """A number that a file gives per switch or terminal; links have that of the vertex that they leave."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
-LARGEST_RATE_BITS_PER_S = 10**12
+LARGEST_RATE_BITS_PER_S = 32 * 10**11
 """Range of link rates; beyond it, character times cannot be represented."""
 LONGEST_DELAY_PS = 5 * 10**9
 """The longest delay of a cable: 1000 km at 5 ns/m."""

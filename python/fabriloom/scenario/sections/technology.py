@@ -207,6 +207,8 @@ class Generic(SwitchedLinks):
         "ethernet-10g",
         "ethernet-100g",
         "ethernet-400g",
+        "ethernet-800g",
+        "ethernet-1600g",
         "spacefibre-2g5",
         "spacefibre-6g25",
     ]
