@@ -63,12 +63,26 @@ class LinkWays:
     @cached_property
     def _ways(self) -> list[Any]:
         """Per plane, the paths and what takes them without failures."""
-        none = np.zeros(self.graph.ports, bool)
-        sends = [self.entering[0]] if self.graph.several is None else self._by_planes(self._by_ports(none)[4])
         return [
             ways_of(*plane, np.ascontiguousarray(own.T))
-            for plane, own in zip(self.routes.planes, sends, strict=True)
+            for plane, own in zip(self.routes.planes, self._enters, strict=True)
         ]
+
+    @cached_property
+    def _enters(self) -> list[Reals]:
+        """Per plane, what enters for each terminal at each switch without failures."""
+        return [self.entering[0]] if self.graph.several is None else self._by_planes(self._usual[4])
+
+    @cached_property
+    def _usual(self) -> tuple[Ints, Ints, Ints, Reals, Reals]:
+        """What terminals with several ports send if all of their links run."""
+        return self._by_ports(np.zeros(self.graph.ports, bool))
+
+    @cached_property
+    def _all_ports(self) -> tuple[Ints, Ints, Ints]:
+        """All pairs of terminals with several ports, with each pair of ports that may join them."""
+        ends = np.divmod(np.arange(self.graph.terminals**2), self.graph.terminals)
+        return port_pairs(self.routes, "round-robin", *ends)
 
     def after(self, kind: str, name: str, dead: Ints, whole: bool = False) -> Left:
         """Return the network without these links.
@@ -165,12 +179,15 @@ class LinkWays:
     def _of_several(self, kind: str, name: str, dead: Ints, out: Bools, runs: Bools, whole: bool) -> Left:
         """Return what is left where terminals have several ports."""
         graph, demand = self.graph, self.demand.matrix()
-        pair, port, to, part, sent = self._by_ports(out)
+        pair, port, to, part, sent = self._by_ports(out) if out.any() else self._usual
+        enters = self._by_planes(sent) if out.any() else self._enters
         arrives, load = np.ones((graph.switches, graph.ports)), np.zeros(graph.links)
-        for plane, ways, sends in zip(graph.planes, self._ways, self._by_planes(sent), strict=True):
+        sides = zip(graph.planes, self._ways, enters, self._enters, strict=True)
+        for plane, ways, sends, before in sides:
             own = dead[(dead >= plane.links.start) & (dead < plane.links.stop)] - plane.first_link
-            every = _changed(np.arange(plane.graph.switches), list(sends))
-            kinds, switch, lost, load[plane.links] = ways.after(own.astype(np.uint32), *every, whole)
+            changed = np.flatnonzero((sends != before).any(axis=1))
+            others = _changed(changed, list(sends[changed]))
+            kinds, switch, lost, load[plane.links] = ways.after(own.astype(np.uint32), *others, whole)
             arrives[plane.first_switch + switch, plane.port[kinds]] = 1 - lost
         load[graph.terminal_out_links] = sent.sum(axis=1)
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
@@ -187,9 +204,7 @@ class LinkWays:
     def _joined(self, out: Bools, arrives: Reals) -> Bools:
         """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
         terminals = self.graph.terminals
-        pair, port, to = port_pairs(
-            self.routes, "round-robin", *np.divmod(np.arange(terminals**2), terminals)
-        )
+        pair, port, to = self._all_ports
         there = ~out[port] & (arrives[self.entry[port], to] > 0)
         return (np.bincount(pair, weights=there, minlength=terminals**2) > 0).reshape(terminals, terminals)
 
