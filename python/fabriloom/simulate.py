@@ -103,6 +103,7 @@ def run(
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
     results.warnings += [*compiled.warnings, *compiled.routes.doubts(compiled.arrays, native)]
     _with_bounds(results, described)
+    results.required = compiled.required_messages
     return results
 
 
@@ -250,7 +251,7 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
         "drain": run.drain,
         "flows": _flows(compiled, output.flows),
         "trace": _TRACE_AT_MOST if output.trace else 0,
-        "keep_messages": _MESSAGES_AT_MOST if output.messages else 0,
+        "keep_messages": _MESSAGES_AT_MOST if output.messages or compiled.required_messages else 0,
         "watched": compiled.required_rows(),
     }
 

@@ -96,7 +96,7 @@ def run(results: Results) -> None:
         )
     if results.transfers is not None:
         promised.of_completions(results.transfers)
-    if len(results.promises):
+    if results.has_requirements:
         promised.of_run(results.requirements)
     _codes(results)
 

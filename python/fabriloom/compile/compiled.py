@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ from .times import Times, times_of
 if TYPE_CHECKING:
     from ..programs import Programs
     from .programs import Messages
+    from .required import Required
 
 FEW_FLOWS = 512
 """Most flows whose bounds are computed with every run: this takes no noticeable time."""
@@ -86,6 +87,11 @@ class Compiled:
     def required_rows(self) -> list[int]:
         """Return the rows of the flows that have a requirement."""
         return np.flatnonzero(self.sources.given.get("flow_requirement_ps", np.zeros(0)) > 0).tolist()
+
+    @property
+    def required_messages(self) -> Sequence[Required]:
+        """Return the requirements on messages of programs."""
+        return self.sources.required
 
     @property
     def grain_ps(self) -> Ps:

@@ -25,6 +25,7 @@ from ..units import format_bytes
 from . import costs
 from .columns import Arrays
 from .networks import Routes
+from .required import required
 from .several import no_way
 from .sources import Packets
 from .times import MOST_WAIT_TICKS, Durations
@@ -60,6 +61,8 @@ class Messages:
         except TrafficError as error:
             raise scenario.located(error, "program") from error
         self._check_matching()
+        self.required = list(required(scenario, routes.graph, self.programs))
+        """The requirements on messages."""
         routes.check_programs(scenario, self.programs)
 
     @cached_property

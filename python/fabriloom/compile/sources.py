@@ -27,6 +27,7 @@ class Packets:
     """Terminals that are sources of packets."""
 
     programs: None = None
+    required: tuple[()] = ()
 
     def __init__(self, scenario: Scenario, routes: Routes) -> None:
         self.scenario, self.routes = scenario, routes

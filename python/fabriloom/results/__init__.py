@@ -15,12 +15,13 @@ import numpy as np
 from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
-from . import columns, confidence, faults, files, shown, tables
+from . import columns, confidence, faults, files, message_requirements, shown, tables
 from .completions import CompletionRows
 from .ends import standstill
 from .figures import figures
 from .files import Tabled
 from .kinds import KINDS
+from .message_requirements import Required
 from .provenance import Provenance
 from .requirements import Blocking, Promise, broken, counted, seen
 from .rows import BatchRows, BusRows, FlowRows, LaneRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
@@ -71,6 +72,8 @@ class Results(Tabled):
         """Bound on the delay in ns by pair of terminals; empty if it was not computed."""
         self.promises: Sequence[Promise] = ()
         """The flows with a requirement, with their bounds."""
+        self.required: Sequence[Required] = ()
+        """The requirements on messages of programs."""
         self.blocking: Blocking | None = None
         """The parts of the bound of the flow with the least guaranteed margin."""
         self.warnings: list[str] = []
@@ -84,7 +87,7 @@ class Results(Tabled):
             add_program(summary, self.program, self.provenance.resolved, self.measured is not None)
         if self.measured is not None:
             summary["measured"] = dict(self.measured)
-        if self.promises:
+        if self.has_requirements:
             summary["requirements"] = counted(self.requirements)
         if self.has_codes:
             from . import signals
@@ -201,8 +204,16 @@ class Results(Tabled):
 
     @cached_property
     def requirements(self) -> pl.DataFrame:
-        """One row per flow with a requirement: its bound, its longest delay in the run, and the verdict."""
-        return columns.studies.REQUIREMENTS.frame_of(seen(self.native, self.promises, self.tick_ps / 1000))
+        """One row per requirement, of flows, then of messages: its bound, the longest delay, the verdict."""
+        tick_ns = self.tick_ps / 1000
+        of_messages = message_requirements.seen(self.native, self.required, tick_ns)
+        found = [*seen(self.native, self.promises, tick_ns), *of_messages]
+        return columns.studies.REQUIREMENTS.frame_of(found)
+
+    @property
+    def has_requirements(self) -> bool:
+        """Whether flows or messages have requirements."""
+        return len(self.promises) + len(self.required) > 0
 
     @property
     def has_codes(self) -> bool:

@@ -77,7 +77,7 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
         tables["over_time"] = results.over_time
     if len(results.completions):
         tables["completions"] = results.completions
-    if len(results.promises):
+    if results.has_requirements:
         tables["requirements"] = results.requirements
     if results.has_codes:
         tables["codes"] = results.codes

@@ -128,9 +128,9 @@ SEEDS = table(
 REQUIREMENT_SUMMARY = table(
     "requirement_summary",
     "Summary of requirements",
-    "Further keys of the summary where flows have requirements: how many of them there are, and by their verdict.",
+    "Further keys of the summary where flows or messages have requirements: how many of them there are, and by their verdict.",
     {
-        "requirements.count": ("count | Flows that have a requirement.", len),
+        "requirements.count": ("count | Flows that have a requirement, and requirements on messages.", len),
         "requirements.guaranteed": ("count | No packet can be late, in any run.", verdicts("guaranteed")),
         "requirements.met": (
             "count | No packet of this run was late, but that is not guaranteed.",
@@ -159,7 +159,7 @@ REQUIREMENT_SUMMARY = table(
 REQUIREMENT_POINTS = table(
     "requirement_points",
     "Points with requirements",
-    "Columns of the table of points that only runs of flows with requirements have.",
+    "Columns of the table of points that only runs with requirements have.",
     {
         f"requirements_{name}": (
             f"{unit} | See the summary, `requirements.{name}`.",
@@ -177,9 +177,12 @@ REQUIREMENT_POINTS = table(
 REQUIREMENTS = table(
     "requirements",
     "Requirements",
-    "One row per flow that has a requirement, in the order of their sources (`results.requirements`, `requirements.parquet`; without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
+    "One row per flow that has a requirement, in the order of their sources, and per requirement on messages of programs, whose packets here are messages (`results.requirements`, `requirements.parquet`; without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
     {
-        "flow": ("text | Its name, or its two ends.", lambda seen: seen.of.flow),
+        "flow": (
+            "text | Its name, or its two ends; of messages with their tag, and `any` for no end.",
+            lambda seen: seen.of.flow,
+        ),
         "source": ("text | Terminal that sends.", lambda seen: seen.of.source),
         "target": ("text | Terminal that receives.", lambda seen: seen.of.target),
         "packet_bytes": ("B | Payload of a packet.", lambda seen: seen.of.packet_bytes),

@@ -12,7 +12,9 @@ from fabriloom.scenario.fields import (
     FileName,
     MessageBytes,
     PositiveBytes,
+    PositiveTimePs,
     Section,
+    Terminal,
     TimePs,
     setting,
 )
@@ -30,6 +32,16 @@ class BySize(Section):
     send_gap_time_ps: TimePs = setting(
         "Least time from the start of one of its packets to the start of the next packet"
     )
+
+
+class MessageRequirement(Section):
+    """The longest time that messages of programs may take from their creation to their last packet."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = setting("Its name in tables", None)
+    source: Terminal | None = setting("Only messages of this terminal", None)
+    target: Terminal | None = setting("Only messages to this terminal", None)
+    tag: Annotated[int, Field(ge=0, lt=2**31)] | None = setting("Only messages with this tag", None)
+    within_ps: PositiveTimePs = setting("The longest time")
 
 
 class Protocol(Section):
@@ -185,6 +197,9 @@ class Protocol(Section):
         "last, the line through the last two is extended",
         None,
     )
+    requirements: Annotated[list[MessageRequirement], Field(min_length=1, max_length=2**10)] | None = setting(
+        "Requirements on messages, each a table [[protocol.requirements]]", None
+    )
     preset_file: FileName | None = setting(
         "Preset file, as fabriloom fit writes it. Its table [protocol] gives the settings that "
         "are not written here",
@@ -197,6 +212,7 @@ class Protocol(Section):
             "preset",
             "transaction",
             "by_size",
+            "requirements",
             "preset_file",
             "shaper_rate_bits_per_s",
             "shaper_burst_bytes",
