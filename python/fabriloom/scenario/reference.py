@@ -406,7 +406,7 @@ def _derived_links() -> list[str]:
         times = (link.character_ps(), link.end_ps(), link.packet_ps(64))
         rates = (link.payload_bytes_per_s(64), link.data_bytes_per_s())
         cells = [f"{float(time) / 1000:g} ns" for time in times]
-        cells += [f"{rate / 1e6:.5g} MB/s" for rate in rates]
+        cells += [f"{rate / 1e6:.{5 if rate < 1e11 else 7}g} MB/s" for rate in rates]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return lines
 
