@@ -263,3 +263,21 @@ def test_what_cannot_be_looked_at() -> None:
         failures.look(compile(Scenario.from_dict({"topology": {"kind": "sci-ring", "terminals": 600}})))
     with pytest.raises(ScenarioError, match="universal"):
         ways(CLOS, routing={"universal": True})
+
+
+@pytest.mark.parametrize("choice", ["round-robin", "destination", "nominal"])
+def test_several_ports_are_followed_as_if_everything_were_again(choice: str) -> None:
+    """After many failures as after one, and as all ways followed again."""
+    topology = {"kind": "clos", "terminals": 16, "switch_ports": 8, "replicate": 2}
+    many = ways(topology, ports={"choice": choice})
+    for kind, name, dead in failures.failures(many.graph, "all"):
+        found = many.after(kind, name, dead)
+        assert found == many.after(kind, name, dead, whole=True)
+        assert found == ways(topology, ports={"choice": choice}).after(kind, name, dead)
+
+
+def test_failures_of_a_table_of_runs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "SHARED_ABOVE", 0)
+    monkeypatch.setattr(native, "RUNS_ABOVE", 0)
+    with pytest.raises(ScenarioError, match="failures are looked at with at most 134,217,728 pairs"):
+        ways({"kind": "grid", "shape": [5, 2]})
