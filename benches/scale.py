@@ -190,7 +190,8 @@ refused, with the reason in place of its numbers."""
         fails = f"""## After single failures
 
 Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES} spread over all, beside
-that of the first look at all ways. The aim: a thousand failures of a network of 1,000 switches in a minute."""
+that of the first look at all ways. The aim: a thousand failures of a network of 1,000 switches in a
+minute."""
         write("SCALE.md", "Large networks", [note, "\n".join(lines), fails, "\n".join(after)])
 
 
