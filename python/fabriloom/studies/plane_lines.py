@@ -20,11 +20,15 @@ def plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     network = found["network"]
     if "planes" not in found:
         return []
-    bounds = [
-        f"{plane['plane']} at most {figures(plane['accepted_mbytes_per_s_bound'])} MB/s"
-        for plane in found["planes"]
-        if plane["busiest_link"] is not None
-    ]
+    by_bound: dict[str, list[str]] = {}
+    for plane in found["planes"]:
+        if plane["busiest_link"] is not None:
+            by_bound.setdefault(figures(plane["accepted_mbytes_per_s_bound"]), []).append(plane["plane"])
+    bounds = []
+    for bound, names in by_bound.items():
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        each = " each" if len(names) > 1 else ""
+        bounds.append(f"{', '.join(names[:3])}{more} at most {bound} MB/s{each}")
     return [
         (
             "terminals",
