@@ -173,7 +173,8 @@ def _program(dice: Random) -> Table:
         ]
     )
     preset = dice.choice(["raw", "virtual-link", "t9000", "dma"])
-    return {"program": program, "protocol": {"preset": preset}}
+    announced = _some(dice, 0.4, {"eager_limit": dice.choice(["8 B", "100 B"])})
+    return {"program": program, "protocol": {"preset": preset, **announced}}
 
 
 def _interfaces(dice: Random) -> list[Table]:
