@@ -4,6 +4,7 @@ use super::event::Event;
 use super::link::Link;
 use super::parts::{Lane, Queue};
 use super::state::UNKNOWN;
+use super::times::Run;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
@@ -192,6 +193,38 @@ impl Agenda {
                 link.rests_at = usable;
                 self.rest_until(usable);
             }
+        }
+    }
+
+    /// The same for characters that leave one after the other, of a lane whose credit returns in order.
+    #[inline(always)]
+    pub fn give_back_run(&mut self, at: &mut Lane, link: &mut Link, run: Run) {
+        // The number of the character that completes a quantum.
+        let first = at.owed + link.quantum - link.input_buffer;
+        if run.count() < first {
+            at.owed -= run.count();
+            return;
+        }
+        let more = (run.count() - first) / link.quantum;
+        at.owed = at.owed + (more + 1) * link.quantum - run.count();
+        let step = Time::from(run.step) * Time::from(link.quantum);
+        let complete = run.at(first - 1);
+        match u32::try_from(step) {
+            Ok(step) => at.credit.add_run(Run { first: complete, step, more }.after(link.credit)),
+            Err(_) => {
+                let times = (0..=more).map(|index| complete + step * Time::from(index));
+                times.for_each(|time| at.credit.add(time + link.credit));
+            }
+        }
+        let last = complete + step * Time::from(more);
+        let from = link.free_at.max(link.rests_at);
+        if last > from {
+            // The link is idle, and waits for the first of these, then for the first one after that has come.
+            let first = if complete > from { 0 } else { (from - complete) / step + 1 };
+            let later = if step > 0 { link.credit / step + 1 } else { 1 << 32 };
+            let index = first + (Time::from(more) - first) / later * later;
+            link.rests_at = complete + step * index + link.credit;
+            self.rest_until(link.rests_at);
         }
     }
 

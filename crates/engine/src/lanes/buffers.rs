@@ -1,132 +1,11 @@
 //! What a character needs before it moves on: a place in an output buffer, and credit for an input buffer, with the
-//! times at which they return. And rows of times and of packets, whose first one is at hand.
+//! times at which they return. And rows of packets, whose first one is at hand.
 
 use std::collections::VecDeque;
 
 use super::state::UNKNOWN;
+use super::times::{Run, Times};
 use crate::kernel::Time;
-
-/// Times in the order in which they are used. Where buffers are short there is mostly one, and nearly all questions are
-/// for the first.
-#[derive(Clone, Debug)]
-pub(super) struct Times {
-    /// [`UNKNOWN`] if there is none.
-    first: Time,
-    /// The others: those from `begin` to before `end`, each at the place of its number modulo the length, a power of two.
-    rest: Vec<Time>,
-    begin: u32,
-    end: u32,
-}
-
-impl Times {
-    pub fn new() -> Self {
-        Self { first: UNKNOWN, rest: Vec::new(), begin: 0, end: 0 }
-    }
-
-    /// Returns the first one, [`UNKNOWN`] if there is none.
-    #[inline(always)]
-    pub fn first(&self) -> Time {
-        self.first
-    }
-
-    #[inline(always)]
-    fn rest_at(&mut self, number: u32) -> &mut Time {
-        let place = number as usize & (self.rest.len() - 1);
-        &mut self.rest[place]
-    }
-
-    /// Returns the one at an index, [`UNKNOWN`] if there are not as many.
-    pub fn get(&self, index: u32) -> Time {
-        if index == 0 || index >= self.len() {
-            return if index == 0 { self.first } else { UNKNOWN };
-        }
-        self.rest[self.begin.wrapping_add(index - 1) as usize & (self.rest.len() - 1)]
-    }
-
-    pub fn last(&self) -> Option<Time> {
-        (!self.is_empty()).then(|| self.get(self.len() - 1))
-    }
-
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.first == UNKNOWN
-    }
-
-    /// Whether there is one.
-    #[inline(always)]
-    pub fn is_single(&self) -> bool {
-        self.begin == self.end && !self.is_empty()
-    }
-
-    #[inline(always)]
-    pub fn len(&self) -> u32 {
-        u32::from(!self.is_empty()) + self.end.wrapping_sub(self.begin)
-    }
-
-    #[inline(always)]
-    pub fn push(&mut self, time: Time) {
-        if self.first == UNKNOWN {
-            self.first = time;
-            return;
-        }
-        if self.end.wrapping_sub(self.begin) as usize == self.rest.len() {
-            self.grow();
-        }
-        *self.rest_at(self.end) = time;
-        self.end = self.end.wrapping_add(1);
-    }
-
-    /// Makes room for more.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let times: Vec<_> = (1..self.len()).map(|index| self.get(index)).collect();
-        (self.begin, self.end) = (0, times.len() as u32);
-        self.rest = times;
-        self.rest.resize((2 * self.rest.len()).max(4), UNKNOWN);
-    }
-
-    /// Adds a time before those that are later; returns whether there were any.
-    pub fn insert(&mut self, time: Time) -> bool {
-        let is_before = self.last().is_some_and(|last| time < last);
-        self.push(time);
-        if is_before {
-            let mut number = self.end.wrapping_sub(1);
-            while number != self.begin && *self.rest_at(number.wrapping_sub(1)) > time {
-                *self.rest_at(number) = *self.rest_at(number.wrapping_sub(1));
-                number = number.wrapping_sub(1);
-            }
-            *self.rest_at(number) = time;
-            if number == self.begin && self.first > time {
-                *self.rest_at(number) = std::mem::replace(&mut self.first, time);
-            }
-        }
-        is_before
-    }
-
-    /// Takes the first one.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Time {
-        let mut next = UNKNOWN;
-        if self.begin != self.end {
-            next = *self.rest_at(self.begin);
-            self.begin = self.begin.wrapping_add(1);
-        }
-        std::mem::replace(&mut self.first, next)
-    }
-
-    pub fn pop_last(&mut self) {
-        if self.begin == self.end {
-            self.first = UNKNOWN;
-        } else {
-            self.end = self.end.wrapping_sub(1);
-        }
-    }
-
-    pub fn clear(&mut self) {
-        *self = Self::new();
-    }
-}
 
 /// Packets in order. Nearly all questions are for the first.
 #[derive(Clone, Debug)]
@@ -217,6 +96,47 @@ impl Places {
         }
     }
 
+    /// Returns when the next places are free, at equal steps, if there are any.
+    #[inline(always)]
+    pub fn run(&self) -> Run {
+        if self.free > 0 { Run::new(0, 0, self.free) } else { self.returning.run() }
+    }
+
+    /// Takes the first ones of these.
+    #[inline(always)]
+    pub fn take_of_run(&mut self, count: u32) {
+        if self.free > 0 { self.free -= count } else { self.returning.pop_of_run(count) }
+    }
+
+    /// Whether all places are there or return no later than these characters enter.
+    pub fn are_in_time(&self, run: Run) -> bool {
+        let mut place = self.free;
+        self.beyond == 0
+            && self.returning.runs().all(|free| {
+                let first = place;
+                place += free.count();
+                free.first <= run.at(first) && free.last() <= run.at(place - 1)
+            })
+    }
+
+    /// Takes places for characters that all return, from a time on. `all`: the number of places.
+    #[inline(always)]
+    pub fn pass(&mut self, returning: Run, all: u32) {
+        let count = returning.count();
+        if count >= all {
+            self.returning.clear();
+            self.free = 0;
+            return self.returning.push_run(Run::new(returning.at(count - all), returning.step.into(), all));
+        }
+        let mut left = count;
+        while left > 0 {
+            let some = self.run().count().min(left);
+            self.take_of_run(some);
+            left -= some;
+        }
+        self.returning.push_run(returning);
+    }
+
     /// Returns the place of a character that has started on the wire; it is free from this time on.
     #[inline(always)]
     pub fn give_back(&mut self, time: Time) {
@@ -224,6 +144,16 @@ impl Places {
             self.beyond -= 1;
         } else {
             self.returning.push(time);
+        }
+    }
+
+    /// Returns the places of characters.
+    #[inline(always)]
+    pub fn give_back_run(&mut self, run: Run) {
+        if self.beyond > 0 {
+            (0..run.count()).for_each(|index| self.give_back(run.at(index)));
+        } else {
+            self.returning.push_run(run);
         }
     }
 }
@@ -266,6 +196,58 @@ impl Credit {
         self.count -= 1;
     }
 
+    /// The same for one character in the middle of a packet, for which there is some.
+    #[inline(always)]
+    pub fn spend_one(&mut self, quantum: u32) {
+        if self.count == 0 {
+            self.returning.pop();
+            self.count = quantum;
+        }
+        self.count -= 1;
+    }
+
+    /// Returns how many of these characters there is credit for when they start, if there is for the first one.
+    #[inline(always)]
+    pub fn in_time(&self, run: Run, quantum: u32) -> u32 {
+        if self.count >= run.count() { run.count() } else { self.later_in_time(run, quantum) }
+    }
+
+    fn later_in_time(&self, run: Run, quantum: u32) -> u32 {
+        let mut count = self.count;
+        for back in self.returning.runs() {
+            let slack = run.at(count) - back.first;
+            if slack < 0 || count >= run.count() {
+                break;
+            }
+            let wider = Time::from(back.step) - Time::from(run.step) * Time::from(quantum);
+            let all = wider <= 0 || slack >= wider * Time::from(back.more);
+            let quanta = if all { back.count() } else { (slack / wider) as u32 + 1 };
+            count = count.saturating_add(quanta.saturating_mul(quantum));
+            if !all {
+                break;
+            }
+        }
+        count.clamp(1, run.count())
+    }
+
+    /// Spends credit for characters for which there is some.
+    #[inline(always)]
+    pub fn spend_run(&mut self, count: u32, quantum: u32) {
+        while self.count < count {
+            let lacking = (count - self.count).div_ceil(quantum);
+            let some = self.returning.run().count().min(lacking);
+            self.returning.pop_of_run(some);
+            self.count += some * quantum;
+        }
+        self.count -= count;
+    }
+
+    /// Adds quanta that arrive at these times, not before the others that are known.
+    #[inline(always)]
+    pub fn add_run(&mut self, run: Run) {
+        self.returning.push_run(run);
+    }
+
     /// Adds a quantum that arrives at this time, not before the others that are known.
     #[inline(always)]
     pub fn add(&mut self, time: Time) {
@@ -305,17 +287,25 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_inserted_before_later_ones() {
-        let mut times = Times::new();
-        let given = [5, 9, 7, 3, 8, 4, 6, 3];
-        given.iter().for_each(|&time| {
-            times.insert(time);
-        });
-        let mut sorted = given;
-        sorted.sort_unstable();
-        assert_eq!(times.len(), 8);
-        assert_eq!(sorted.map(|_| times.pop()), sorted);
-        assert!(times.is_empty());
+    fn places_of_characters_that_pass_return_in_order() {
+        let mut places = Places::new(3);
+        places.pass(Run::new(10, 2, 2), 3);
+        assert_eq!((places.next(), places.run().count()), (0, 1));
+        assert!(places.are_in_time(Run::new(8, 2, 3)));
+        assert!(!places.are_in_time(Run::new(7, 2, 3)));
+        places.pass(Run::new(14, 2, 5), 3);
+        assert_eq!(places.run(), Run::new(18, 2, 3));
+    }
+
+    #[test]
+    fn credit_in_time_is_counted_by_quanta() {
+        let mut credit = Credit::new(2);
+        credit.add_run(Run::new(10, 4, 3));
+        assert_eq!(credit.in_time(Run::new(0, 5, 9), 2), 8);
+        assert_eq!(credit.in_time(Run::new(0, 4, 9), 2), 2);
+        assert_eq!(credit.in_time(Run::new(6, 2, 9), 2), 8);
+        credit.spend_run(7, 2);
+        assert_eq!((credit.at(1, 2), credit.at(2, 2)), (0, UNKNOWN));
     }
 
     #[test]

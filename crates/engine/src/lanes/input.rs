@@ -157,43 +157,91 @@ impl Network {
         to.nominee = queue;
     }
 
-    /// Returns when no other lane keeps a character from crossing to a lane any more.
+    /// Returns when no other lane keeps a character from crossing to a lane any more, or when it may be nominated beside one
+    /// that crosses ahead.
     fn enters_at(&self, output: u32, pace: Time) -> Time {
         let port = &self.links[self.lanes[output as usize].link as usize].port;
-        if port.entered == output || port.entered == NONE { 0 } else { port.entered_at + pace }
+        if port.entered == output || port.entered == NONE {
+            return 0;
+        }
+        let (now, last) = (self.agenda.now, port.entered_at);
+        if last < now { last + pace } else { now + (last - now) % pace }
     }
 
-    /// Moves one nominated character to each link.
+    /// Moves one nominated character to each link, or more of its packet.
     #[inline(always)]
     pub(super) fn take_nominated(&mut self) {
+        if self.by_packet {
+            return self.take_packets();
+        }
         while let Some(to) = self.contested.pop() {
-            let port = &mut self.links[to as usize].port;
-            let (rivals, nominee) = (std::mem::take(&mut port.nominated), port.nominee);
-            let queue = if rivals.is_power_of_two() { nominee } else { self.choose_nominated(to, rivals) };
-            let (output, now) = (self.queues[queue as usize].output, self.agenda.now);
-            let amid = self.cross_middle(queue) || self.cross_one(queue, now);
-            let port = &mut self.links[to as usize].port;
-            (port.entered, port.entered_at, port.enters_amid) = (output, now, amid);
+            self.take_one(to);
         }
     }
 
-    /// Returns the queue whose character may cross to a link of those nominated for some of its lanes, as bits; the others
-    /// try again a grain later: in the next tick, the tick would matter, which may be as short as any duration asks.
+    #[inline(always)]
+    fn take_one(&mut self, to: u32) {
+        let (queue, now) = (self.take_queue(to), self.agenda.now);
+        let output = self.queues[queue as usize].output;
+        let amid = self.cross_middle(queue) || self.cross_one(queue, now);
+        let port = &mut self.links[to as usize].port;
+        (port.entered, port.entered_at, port.enters_amid) = (output, now, amid);
+    }
+
+    #[inline(never)]
+    fn take_packets(&mut self) {
+        while let Some(to) = self.contested.pop() {
+            self.take_packet(to);
+        }
+    }
+
+    /// Moves characters of a packet that goes first until its end.
+    fn take_packet(&mut self, to: u32) {
+        let (now, port) = (self.agenda.now, &mut self.links[to as usize].port);
+        if port.entered_at >= now && port.entered != NONE {
+            // One that crosses ahead does now.
+            let rivals = std::mem::take(&mut port.nominated);
+            return self.refuse(to, rivals);
+        }
+        let queue = self.take_queue(to);
+        let at = &self.queues[queue as usize];
+        let (output, ahead) = (at.output, self.links[at.link as usize].port.ahead);
+        let amid = self.cross_ahead(queue, now, if ahead { self.horizon } else { now });
+        let amid = amid || self.cross_one(queue, now);
+        let last = self.queues[queue as usize].moved_at;
+        let port = &mut self.links[to as usize].port;
+        (port.entered, port.entered_at, port.enters_amid) = (output, last, amid);
+    }
+
+    /// Takes the queue whose nominated character may cross to a link.
+    #[inline(always)]
+    fn take_queue(&mut self, to: u32) -> u32 {
+        let port = &mut self.links[to as usize].port;
+        let (rivals, nominee) = (std::mem::take(&mut port.nominated), port.nominee);
+        if rivals.is_power_of_two() { nominee } else { self.choose_nominated(to, rivals) }
+    }
+
+    /// Returns the queue whose character may cross to a link of those nominated for some of its lanes, as bits.
     fn choose_nominated(&mut self, to: u32, rivals: u32) -> u32 {
         let (first, port) = (to * self.fabric.lanes, &self.links[to as usize].port);
         let entered = port.entered.wrapping_sub(first);
         let keeps = self.by_packet && port.enters_amid && rivals >> entered & 1 == 1;
         let chosen = if keeps { entered } else { in_turn(rivals, entered, self.fixed) };
+        self.refuse(to, rivals & !(1 << chosen));
+        self.lanes[(first + chosen) as usize].holder
+    }
+
+    /// Lets characters nominated for some lanes of a link, as bits, try again a grain later: in the next tick, the tick
+    /// would matter, which may be as short as any duration asks.
+    fn refuse(&mut self, to: u32, mut lanes: u32) {
         let again = self.agenda.now + self.fabric.grain_ticks as Time;
-        let mut others = rivals & !(1 << chosen);
-        while others != 0 {
-            let other = self.lanes[(first + others.trailing_zeros()) as usize].holder;
-            let link = &mut self.links[self.queues[other as usize].link as usize];
+        while lanes != 0 {
+            let lane = self.lanes[(to * self.fabric.lanes + lanes.trailing_zeros()) as usize].holder;
+            let link = &mut self.links[self.queues[lane as usize].link as usize];
             link.port.free_at = again;
             self.agenda.wake_port(link, again);
-            others &= others - 1;
+            lanes &= lanes - 1;
         }
-        self.lanes[(first + chosen) as usize].holder
     }
 
     /// Schedules the crossing of a queue, if it has a lane and its next character can cross now or at a known time.

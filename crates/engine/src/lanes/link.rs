@@ -1,7 +1,7 @@
 //! What the lanes of a link share: its wire, its counts, and the input and output of the crossbars at its ends.
 
 use super::state::UNKNOWN;
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::{Fabric, NONE, sharing};
 use crate::kernel::Time;
 use crate::measure::LinkCounts;
 
@@ -146,8 +146,8 @@ pub(super) struct Port {
     pub competes: bool,
     /// Whether characters of one lane may cross from several queues.
     pub sorts: bool,
-    /// Whether characters cross as far ahead as they are known: nothing competes with them, and their credit does not
-    /// depend on others that cross meanwhile.
+    /// Whether characters cross as far ahead as they are known: nothing competes with them, or they follow each other and
+    /// go first until their packet ends; and their credit does not depend on others that cross meanwhile.
     pub ahead: bool,
     /// After how many ticks without a crossing a packet is ended there.
     pub timeout: Time,
@@ -159,7 +159,7 @@ pub(super) struct Port {
     pub last: u32,
     /// The lane of the last character that crossed to this link, or [`NONE`].
     pub entered: u32,
-    /// When that character crossed.
+    /// When that character crosses: of those that cross ahead the last.
     pub entered_at: Time,
     /// Its lanes to which characters are nominated, as bits.
     pub nominated: u32,
@@ -203,7 +203,7 @@ impl Port {
             forward: ticks(&fabric.switch_forward_ticks),
             competes,
             sorts,
-            ahead: !competes && in_order,
+            ahead: (!competes || fabric.lane_sharing == sharing::PACKET) && in_order,
             timeout: timeout_of(fabric, fabric.link_target[link]),
             others: UNKNOWN,
             crossing: Vec::new(),

@@ -1,11 +1,13 @@
 //! Characters in the middle of packets: they need no more than the equations of the page, and are nearly all there are.
 //!
-//! One at a time where others compete in every tick, otherwise as many as are known before a given tick.
+//! One at a time where others compete in every tick, otherwise as many as are known before a given tick, a run at equal
+//! steps at a time: it ends where the next cause binds.
 
 use super::agenda::Agenda;
 use super::link::Link;
 use super::parts::{Lane, Outgoing, Queue};
 use super::state::Network;
+use super::times::Run;
 use crate::kernel::Time;
 
 /// Starts a character in the middle of the packet of a lane; returns when the next one can.
@@ -18,7 +20,7 @@ fn start(at: &mut Lane, link: &mut Link, time: Time) -> Time {
         at.places.give_back(link.free_at);
     }
     if !link.to_terminal {
-        at.credit.spend(1, link.quantum);
+        at.credit.spend_one(link.quantum);
     }
     at.start_of(link)
 }
@@ -32,6 +34,73 @@ fn cross(at: &mut Queue, link: &mut Link, to: &mut Lane, time: Time) -> Time {
     to.places.take();
     to.ready.push(time + link.port.forward);
     at.arrivals.first().max(to.places.next())
+}
+
+/// Starts characters in the middle of the packet of a lane at equal steps, no more than `most`: the first at a given time,
+/// the others before the horizon, and one after the other unless they may be `apart`.
+#[inline(always)]
+fn start_run(at: &mut Lane, link: &mut Link, time: Time, most: u32, horizon: Time, apart: bool) -> Run {
+    let mut run = Run::new(time, link.character, most);
+    if !link.from_terminal {
+        let ready = at.ready.run();
+        if apart {
+            run.widen(ready);
+        }
+        run.keep(run.not_before(ready));
+    }
+    run.keep_before(horizon);
+    if !link.to_terminal {
+        run.keep(at.credit.in_time(run, link.quantum));
+        at.credit.spend_run(run.count(), link.quantum);
+    }
+    link.counts.characters += u64::from(run.count());
+    link.free_at = run.last() + link.character;
+    if !link.from_terminal {
+        at.ready.pop_of_run(run.count());
+        at.places.give_back_run(run.after(link.character));
+    }
+    run
+}
+
+/// Returns when the rest of the packet of a queue but its end crosses at the earliest, if nothing keeps it but arrivals.
+#[inline(always)]
+fn crosses_from(at: &Queue, link: &Link, time: Time) -> Run {
+    let port = &link.port;
+    let mut run = Run::new(time, port.pace, at.front().left - 1);
+    if !port.competes {
+        run.widen(at.arrivals.run());
+    }
+    if port.sorts && !port.competes {
+        run.keep(1);
+    }
+    run
+}
+
+/// Stops a run at the time-out of its packet.
+#[inline(always)]
+fn keep_in_time(run: &mut Run, link: &Link) {
+    if link.port.timeout <= Time::from(run.step) {
+        run.keep(1);
+    }
+}
+
+/// Notes that characters of a queue have crossed.
+#[inline(always)]
+fn crossed(at: &mut Queue, link: &mut Link, run: Run) {
+    at.front_mut().left -= run.count();
+    at.arrivals.pop_of_run(run.count());
+    at.moved_at = run.last();
+    link.port.passes(run.last());
+}
+
+/// Returns credit for characters that leave the input buffer of a lane.
+#[inline(always)]
+fn leave(agenda: &mut Agenda, at: &mut Lane, link: &mut Link, run: Run) {
+    if link.port.sorts {
+        (0..run.count()).for_each(|index| agenda.give_back(at, link, run.at(index)));
+    } else {
+        agenda.give_back_run(at, link, run);
+    }
 }
 
 /// Starts a character in the middle of the packet of a lane now, and schedules the wire for its next one, or for that of
@@ -59,8 +128,9 @@ pub(super) fn start_middle(
     let (holder, receiving) = (at.holder, at.receiving);
     if !link.to_terminal {
         let queue = &mut queues[receiving as usize];
+        let is_next = queue.arrivals.is_empty();
         queue.arrivals.push(agenda.now + link.arrival);
-        if queue.arrivals.is_single() {
+        if is_next {
             agenda.may_move(queue, link, lanes);
         }
     }
@@ -80,15 +150,17 @@ impl Network {
         let (link, mut time, begin) = (&mut links[link as usize], time, sent);
         let mut queue = if link.to_terminal { None } else { queues.get_mut(at.receiving as usize) };
         let is_next = queue.as_ref().is_some_and(|queue| queue.arrivals.is_empty());
+        let most_sent = most.map_or(length - 1, |most| begin.saturating_add(most).min(length - 1));
         let next = loop {
-            let next = start(at, link, time);
+            let run = start_run(at, link, time, most_sent - sent, self.horizon, most.is_none());
             if let Some(queue) = &mut queue {
-                queue.arrivals.push(time + link.arrival);
+                queue.arrivals.push_run(run.after(link.arrival));
             }
-            sent += 1;
+            sent += run.count();
+            let next = at.start_of(link);
             time = next.max(link.free_at);
-            let has_wire = most.is_none_or(|most| sent - begin < most && next <= link.free_at);
-            if time >= self.horizon || sent + 1 == length || !has_wire {
+            let has_wire = most.is_none() || next <= link.free_at;
+            if time >= self.horizon || sent == most_sent || !has_wire {
                 break next;
             }
         };
@@ -129,33 +201,133 @@ impl Network {
     }
 
     /// Moves characters in the middle of the packet of a queue, the first of them at a given time and further ones before
-    /// `until`, if their times are known; returns whether there were any. Then it looks when the next one can cross.
+    /// `until`, if their times are known; returns whether there were any. Then it looks when the next one can cross. Where
+    /// others compete for the crossbar, they follow each other.
     pub(super) fn cross_ahead(&mut self, queue: u32, time: Time, until: Time) -> bool {
-        let Self { agenda, lanes, links, queues, .. } = self;
-        let at = &mut queues[queue as usize];
-        let (link, mut left, mut time) = (&mut links[at.link as usize], at.front().left, time);
-        if left == 1 || !at.is_plain() || link.down {
+        let at = &self.queues[queue as usize];
+        let link = &self.links[at.link as usize];
+        if at.front().left == 1 || !at.is_plain() || link.down {
             return false;
         }
-        let Ok([from, to]) = lanes.get_disjoint_mut([at.lane as usize, at.output as usize]) else {
-            return false;
-        };
-        let next = loop {
-            agenda.give_back(from, link, time);
-            let next = cross(at, link, to, time);
-            left -= 1;
-            let crosses = next.max(link.port.free_at).max(time);
-            if crosses >= until || left == 1 || crosses >= at.ends_at(&link.port) {
-                break next;
+        let (output, mut time) = (at.output, time);
+        let passes = until > self.agenda.now && self.has_wire(output);
+        loop {
+            if !(passes && self.pass(queue, time)) {
+                self.cross_run(queue, time, until);
+            }
+            let Self { lanes, links, queues, .. } = self;
+            let at = &mut queues[queue as usize];
+            let port = &links[at.link as usize].port;
+            let next = at.arrivals.first().max(lanes[output as usize].places.next());
+            let crosses = next.max(port.free_at).max(at.moved_at);
+            let follows = !port.competes || next <= port.free_at;
+            if !follows || crosses >= until || at.front().left == 1 || crosses >= at.ends_at(port) {
+                at.crosses_at = next;
+                break;
             }
             time = crosses;
+        }
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let at = &queues[queue as usize];
+        let link = &mut links[at.link as usize];
+        (link.port.last, link.port.amid) = (queue, true);
+        agenda.may_start(&mut lanes[at.lane as usize], link);
+        agenda.wake_port(link, link.port.next_after(at.crosses_at));
+        self.may_start(output);
+        true
+    }
+
+    /// Moves characters at equal steps.
+    #[inline(always)]
+    fn cross_run(&mut self, queue: u32, time: Time, until: Time) {
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let at = &mut queues[queue as usize];
+        let link = &mut links[at.link as usize];
+        let mut run = crosses_from(at, link, time);
+        let to = &mut lanes[at.output as usize];
+        let places = to.places.run();
+        if !link.port.competes {
+            run.widen(places);
+        }
+        keep_in_time(&mut run, link);
+        run.keep(run.not_before(at.arrivals.run()).min(run.not_before(places)));
+        run.keep_before(until);
+        crossed(at, link, run);
+        to.places.take_of_run(run.count());
+        to.ready.push_run(run.after(link.port.forward));
+        leave(agenda, &mut lanes[at.lane as usize], link, run);
+    }
+
+    /// Whether the wire of a lane sends the packet that crosses to it, and nothing else until its end.
+    fn has_wire(&self, lane: u32) -> bool {
+        let at = &self.lanes[lane as usize];
+        let link = &self.links[at.link as usize];
+        let is_alone =
+            (self.by_packet || self.fabric.lanes == 1) && self.rules.is_none() && self.codes.is_none();
+        is_alone
+            && link.last == lane
+            && at.ready.is_empty()
+            && !(link.down || link.stuck)
+            && at.outgoing.first().is_some_and(|packet| packet.is_read)
+    }
+
+    /// Moves characters that start on the wire as soon as they have crossed; returns whether there are any.
+    #[inline(always)]
+    fn pass(&mut self, queue: u32, time: Time) -> bool {
+        let Self { agenda, lanes, links, queues, .. } = self;
+        let at = &mut queues[queue as usize];
+        let to = &mut lanes[at.output as usize];
+        let Ok([link, out]) = links.get_disjoint_mut([at.link as usize, to.link as usize]) else {
+            return false;
         };
-        at.front_mut().left = left;
-        at.crosses_at = next;
-        agenda.may_start(from, link);
-        agenda.wake_port(link, link.port.next_after(next));
-        let link = &mut links[to.link as usize];
-        agenda.may_start(to, link);
+        let buffer = self.fabric.link_output_buffer[to.link as usize];
+        let starts = time + link.port.forward;
+        let free_at = out.free_at.max(out.wrong_until).max(out.repeats_until);
+        if !to.ready.is_empty()
+            || starts < free_at.max(to.credit.at(1, out.quantum))
+            || starts >= self.horizon
+        {
+            return false;
+        }
+        let mut run = crosses_from(at, link, time);
+        if Time::from(run.step) < out.character {
+            // They wait for places; with more than one, the first ones do not.
+            run.step = out.character as u32;
+            if link.port.competes || buffer > 1 {
+                run.keep(1);
+            }
+        }
+        if link.port.forward + out.character > Time::from(run.step) * Time::from(buffer) {
+            return false;
+        }
+        keep_in_time(&mut run, link);
+        run.keep(run.not_before(at.arrivals.run()));
+        run.keep_before(self.horizon - link.port.forward);
+        if !to.places.are_in_time(run) {
+            return false;
+        }
+        if !out.to_terminal {
+            run.keep(to.credit.in_time(run.after(link.port.forward), out.quantum));
+            to.credit.spend_run(run.count(), out.quantum);
+        }
+        crossed(at, link, run);
+        let starts = run.after(link.port.forward);
+        to.places.pass(starts.after(out.character), buffer);
+        to.outgoing.first_mut().into_iter().for_each(|packet| packet.sent += run.count());
+        out.counts.characters += u64::from(run.count());
+        out.free_at = starts.last() + out.character;
+        agenda.rest_until(out.free_at);
+        self.characters += u64::from(run.count());
+        let (receiving, lane) = (to.receiving, at.lane);
+        leave(agenda, &mut lanes[lane as usize], link, run);
+        if !out.to_terminal {
+            let next = &mut queues[receiving as usize];
+            let is_next = next.arrivals.is_empty();
+            next.arrivals.push_run(starts.after(out.arrival));
+            if is_next {
+                agenda.may_move(next, out, lanes);
+            }
+        }
         true
     }
 }

@@ -10,17 +10,18 @@
 //! with the cause, so for each lane it is known when its next character could start, and for each queue when its next one
 //! could cross, as soon as both causes are. When a lane may use a wire or a crossbar that it shares depends, character by
 //! character, on the other lanes: a start or a crossing is then decided in its tick. What nothing competes with is
-//! computed as far ahead as the causes are known: wires of one lane, a packet or frame that has the wire until its end,
-//! and crossbars that take no time.
+//! computed as far ahead as the causes are known, many characters at equal steps at once: wires of one lane, a packet or
+//! frame that has the wire until its end, crossbars that take no time, and those that a packet has until its end as long
+//! as its characters follow each other.
 //!
 //! # Map
 //!
 //! | equation or rule of the page | here | in the twin |
 //! |---|---|---|
-//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
+//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`, `pass`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)` | [`input`]: `receive` | `wire.rs`: `arrive` |
-//! | `F(m)`, credit in quanta | [`agenda`]: `give_back`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
-//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
+//! | `F(m)`, credit in quanta | [`agenda`]: `give_back`, `give_back_run`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
+//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`, `pass`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
 //! | frames, priorities, reservations, tables | [`arbiter`]: `start_by_rules`, `next_by_rules`, `choose_by_rules`; `links::arbiter`: `choose`, `charge` | `arbiter.rs`: `start_by_rules`, `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
@@ -47,7 +48,8 @@
 //! | [`agenda`] | the tick; when links are looked at again, and when the next characters of lanes and queues are known; credit that returns | `Agenda`; `due` of links and ports when they are woken; `starts_at` and `crosses_at` when they become known; `Lane`: `owed`; `Link`: `rests_at` |
 //! | [`parts`] | lanes, queues of input buffers, groups | |
 //! | [`link`] | what the lanes of a link share: wire, counts, ports of crossbars | `Link`: `within_from`, `busy_before`, `amid`, `counts` |
-//! | [`buffers`] | rows of times and of packets; free places and credit, and when they return | `Times`, `Row`, `Places`, `Credit` |
+//! | [`times`] | rows of times, as runs at equal steps | `Run`, `Times` |
+//! | [`buffers`] | rows of packets; free places and credit, and when they return | `Row`, `Places`, `Credit` |
 //! | [`packet`], [`event`] | a packet and its headers; the events and their numbers | |
 //! | [`wire`] | a link sends a character; dispatch and delivery | `Lane`: `outgoing`, `ready`, `places`, `credit`, `heads`, `ends`; `Link`: `free_at`, `last`, `known`, `dispatched`, `needed`, `counts`; `starts_at`; `Network::packets`, also with [`distribute`] |
 //! | [`arbiter`] | frames, and which lane sends by priorities, reservations and tables | `Network::wires`; `Link`: `free_at`, `counts` |
@@ -78,6 +80,8 @@
 //!   sorted in, and `starts_at` corrected. This is done only where a packet that has begun has all its credit.
 //! * What is computed in advance is before the `horizon`, and so before the next fault, the next move of a code and the
 //!   next tick at which the run looks at the state or the counts; nothing is where packets choose their way by queues. A crossing is, besides, before the time-out of its packet.
+//! * A packet that crosses ahead has its input and output of the crossbar until `free_at` and `entered_at`: at every tick
+//!   at which it crosses it would be chosen, so what is nominated beside it is refused.
 //! * `due` of a link or port is the earliest tick for which it is scheduled. An event of a later tick finds another
 //!   `due` and does nothing, so events need not be removed. The same holds for `asks_at` and `watched_at` of a queue.
 //! * A lost packet is counted once, when its first piece is lost, and forgotten with its last piece.
@@ -99,6 +103,7 @@ mod packet;
 mod parts;
 mod state;
 mod timeout;
+mod times;
 mod wire;
 
 pub use deadlock::deadlock;

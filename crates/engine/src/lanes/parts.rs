@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::buffers::{Credit, Places, Row, Times};
+use super::buffers::{Credit, Places, Row};
 use super::link::{Link, Port};
 use super::state::UNKNOWN;
+use super::times::Times;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 

@@ -144,23 +144,17 @@ impl Network {
     }
 
     /// Starts the next characters on a free wire that is sent packets as a whole. Within a packet nothing competes for it.
-    #[inline(always)]
+    #[inline(never)]
     fn start_packet(&mut self, link: u32) {
-        let Self { agenda, lanes, links, queues, .. } = self;
-        let (now, first, shared) = (agenda.now, self.fabric.lanes * link, &mut links[link as usize]);
+        let (now, first, shared) =
+            (self.agenda.now, self.fabric.lanes * link, &mut self.links[link as usize]);
         let last = shared.last;
-        if last != NONE && lanes[last as usize].is_amid() {
-            let at = &lanes[last as usize];
-            let is_alone = at.ready.is_single() && at.starts_at <= now && !shared.from_terminal;
-            let started = is_alone.then(|| start_middle(agenda, shared, lanes, queues, last, UNKNOWN));
-            return match started.flatten() {
-                Some(holder) => self.started_one(holder),
-                None => self.start_alone(link, last),
-            };
+        if last != NONE && self.lanes[last as usize].is_amid() {
+            return self.start_alone(link, last);
         }
-        let (ready, next) = ready(lanes, first, shared.known, now);
+        let (ready, next) = ready(&self.lanes, first, shared.known, now);
         if ready == 0 {
-            return agenda.wake_wire(shared, next);
+            return self.agenda.wake_wire(shared, next);
         }
         let lane = first + in_turn(ready, last.wrapping_sub(first), self.fixed);
         self.send(link, lane, now);
