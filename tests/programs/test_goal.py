@@ -257,7 +257,9 @@ def test_two_receives_at_a_time(tmp_path: Path) -> None:
     sender: Rank = ([(SEND, 8, 0, 1), (SEND, 8, 0, 0)], {}, {})
     found = programs(tmp_path, binary([graph, sender]))
     assert found.needs is not None
-    assert [one.tolist() for one in found.needs[:3]] == [[], [], [0, 2]]
+    needs, start = found.needs
+    assert start[:4].tolist() == [0, 0, 0, 2]
+    assert needs[:2].tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(

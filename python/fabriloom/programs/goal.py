@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -67,10 +65,8 @@ class _Rank:
     known: dict[str, _Operation] = field(default_factory=dict)
     """What texts without their label mean."""
 
-    def needs(self) -> tuple[op.Ints, op.Ints]:
-        """Return what operations wait for, in order, and where that of each begins; the end of an operation
-        includes its beginning.
-        """
+    def needs(self) -> op.Needs:
+        """Return what operations wait for; the end of an operation includes its beginning."""
         pairs = np.unique(np.array(self.pairs, np.int64))
         twice = (pairs[1:] % 2 == 1) & (pairs[1:] - 1 == pairs[:-1])
         pairs = pairs[np.concatenate([[True], ~twice])] if len(pairs) else pairs
@@ -78,10 +74,23 @@ class _Rank:
         return pairs & (2**32 - 1), start
 
 
+@dataclass(frozen=True)
+class _Done:
+    """A rank that is read whole, without its labels and lines."""
+
+    values: op.Ints
+    """Per operation the numbers of ``_Operation``."""
+    needs: op.Needs
+    order: op.Ints | None
+    """An order in which one operation after another does the same; None if there is none."""
+
+
 class _Reader:
     """Reads a trace line by line; every error points at its line."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lists: bool) -> None:
+        self.lists = lists
+        """Whether an order of the operations of a rank is looked for."""
         self.path, self.binary, self.text = path, _begins_binary(Path(path)), ""
         try:
             if not self.binary:
@@ -89,7 +98,8 @@ class _Reader:
                 self.text = reading.text_of(content, path)
         except ReadError as error:
             raise TrafficError(error.message, "path", error.hint, error.place) from error
-        self.ranks: dict[int, _Rank] = defaultdict(_Rank)
+        self.done: dict[int, _Done] = {}
+        self.open = _Rank()
         self.count, self._rank, self._operations = 0, -1, 0
 
     def fail(self, line: int, message: str, hint: str) -> NoReturn:
@@ -118,6 +128,7 @@ class _Reader:
             self.fail(1, _NO_GOAL, "name a trace in GOAL, as text or binary")
         if self._rank >= 0:
             self.fail(self.text.count("\n") + 1, "the last rank has no end", "is the file cut short?")
+        self.text = ""
 
     def _line(self, number: int, line: str) -> None:
         if self._rank >= 0 and self._is_read_at_once(number, line):
@@ -130,8 +141,14 @@ class _Reader:
             self._rank = int(match[1])
             if self._rank >= self.count:
                 self.fail(number, f"there is no rank {self._rank} of {self.count}", "ranks count from 0")
-        elif line in ("{", "}"):
-            self._rank = self._rank if line == "{" else -1
+            if self._rank in self.done:
+                self.fail(
+                    number, f"rank {self._rank} is there already", "write all its operations in one block"
+                )
+        elif line == "}":
+            self._close()
+        elif line == "{":
+            pass
         elif self._rank < 0:
             self.fail(number, f'"{line[:40]}" is in no rank', "write rank 0 { before its operations")
         elif match := _NEEDS.fullmatch(line):
@@ -139,9 +156,20 @@ class _Reader:
         else:
             self._operation(number, line)
 
+    def _close(self) -> None:
+        """Keep of a rank what a program needs: labels and lines take most of its memory."""
+        if self._rank < 0:
+            return
+        rank, needs = self.open, self.open.needs()
+        order = self.ordered(rank, *needs)
+        values = np.array(rank.operations, np.int64).reshape(-1, 6)
+        listed = self.lists and _is_list(rank, order, *(one.tolist() for one in needs))
+        self.done[self._rank] = _Done(values, needs, np.array(order, np.int64) if listed else None)
+        self._rank, self.open = -1, _Rank()
+
     def _is_read_at_once(self, number: int, line: str) -> bool:
         """Read a line whose meaning needs no search; returns whether it is one."""
-        rank = self.ranks[self._rank]
+        rank = self.open
         if "requires" in line:
             words = line.split()
             known = len(words) == 3 and words[0] in rank.labels and words[2] in rank.labels
@@ -156,7 +184,7 @@ class _Reader:
         return True
 
     def _operation(self, number: int, line: str) -> None:
-        rank = self.ranks[self._rank]
+        rank = self.open
         labelled = _LABELLED.fullmatch(line)
         label, text = (labelled[1], labelled[2]) if labelled else (None, line)
         found = self._parsed(number, text, rank)
@@ -207,7 +235,7 @@ class _Reader:
         return op.SEND if send else op.RECEIVE, peer, size, tag, 0, stream
 
     def _needs(self, number: int, match: re.Match[str]) -> None:
-        rank = self.ranks[self._rank]
+        rank = self.open
         for label in (match[1], match[3]):
             if label not in rank.labels:
                 self.fail(
@@ -279,27 +307,24 @@ def _is_list(rank: _Rank, order: list[int], needs: list[int], start: list[int]) 
 
 def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     """Return the programs of a trace; rank 0 is the first terminal."""
-    reader = _Reader(settings["path"])
+    reader = _Reader(settings["path"], lists=not settings.get("ends_count"))
     reader.read()
     if reader.count > roles.count:
         message = f"the trace is of {reader.count} ranks, the network has {roles.count} terminals"
         raise TrafficError(message, "path", "add terminals")
-    ranks = [(number, reader.ranks[number]) for number in sorted(reader.ranks)]
-    graphs = [rank.needs() for _, rank in ranks]
-    orders = [reader.ordered(rank, *graph) for (_, rank), graph in zip(ranks, graphs, strict=True)]
-    listed = not settings.get("ends_count") and all(
-        _is_list(rank, order, needs.tolist(), start.tolist())
-        for (_, rank), order, (needs, start) in zip(ranks, orders, graphs, strict=True)
-    )
-    rows, streams = Rows(), list[op.Ints]()
-    for (number, rank), order in zip(ranks, orders, strict=True):
-        values = np.array(rank.operations, np.int64).reshape(-1, 6)
-        kind, peer, size, tag, amount, stream = (values[order] if listed else values).T
+    listed = reader.lists and all(rank.order is not None for rank in reader.done.values())
+    rows, needs, starts, streams = Rows(), list[op.Ints](), [np.zeros(1, np.int64)], list[op.Ints]()
+    for number in sorted(reader.done):
+        rank = reader.done.pop(number)  # a long trace is held once
+        values = rank.values[rank.order] if listed else rank.values
+        kind, peer, size, tag, amount, stream = values.T
         rows.add(number, np.arange(len(values)), kind, peer=peer, size_bytes=size, tag=tag, amount=amount)
-        streams.append(stream)
+        needs.append(rank.needs[0])
+        starts.append(rank.needs[1][1:] + starts[-1][-1])
+        streams.append(stream.astype(np.uint8))
     found = rows.programs(roles.terminals.names)
     if listed:
         return found
     stream = np.concatenate(streams)
-    needs = tuple(whole[one:end] for whole, start in graphs for one, end in pairwise(start.tolist()))
-    return replace(found, needs=needs, stream=stream if stream.any() else None)
+    graph = np.concatenate(needs), np.concatenate(starts)
+    return replace(found, needs=graph, stream=stream if stream.any() else None)

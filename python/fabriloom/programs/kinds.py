@@ -65,3 +65,7 @@ MOST_OPERATIONS: Final = 2**25
 Ints = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
 Settings = Mapping[str, Any]
+Needs = tuple[Ints, Ints]
+"""What operations wait for, one after another, and where that of each begins, and last the end of all.
+
+Each is an operation, counted from the first of its program, times 2; plus 1 if only for its beginning."""

@@ -64,9 +64,8 @@ class Programs:
     events: Events = NO_EVENTS
     places: Sequence[str] = field(default=())
     """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
-    needs: Sequence[op.Ints] | None = None
-    """Per row what it waits for: operations, counted from the first of the program, times 2; plus 1 if only
-    for the beginning. None: each operation waits for the one before of its stream."""
+    needs: op.Needs | None = None
+    """What the rows wait for. None: each operation waits for the one before of its stream."""
     stream: op.Ints | None = None
     """Per row the stream of its terminal that does it; in lists they ascend. None: all are 0."""
 
@@ -114,11 +113,8 @@ class Programs:
         dummies = np.zeros(self.events.first, np.int64)
         graph = {} if self.stream is None else {"op_stream": self.stream.astype(np.uint8)}
         if self.needs is not None:
-            counts = np.array([0, *(len(one) for one in self.needs)])
-            graph |= {
-                "op_needs_start": np.cumsum(counts).astype(np.uint32),
-                "op_needs": np.concatenate([np.zeros(0, np.int64), *self.needs]).astype(np.uint32),
-            }
+            needs, start = self.needs
+            graph |= {"op_needs_start": start.astype(np.uint32), "op_needs": needs.astype(np.uint32)}
         return {
             **graph,
             "program_start": self.start.astype(np.uint32),
@@ -248,7 +244,7 @@ class Rows:
     def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
         """Return the table of all programs."""
         parts = self._parts or [[np.zeros(0, np.int64)] * 7]
-        terminal, order, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
+        terminal, order = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
         place = np.lexsort((order, terminal))
-        kind, peer, size_bytes, tag, amount = (column[place] for column in rest)
-        return Programs(terminal_names, terminal[place], kind, peer, size_bytes, tag, amount, events)
+        rest = (np.concatenate([part[at] for part in parts])[place] for at in range(2, 7))
+        return Programs(terminal_names, terminal[place], *rest, events)
