@@ -246,5 +246,7 @@ class Rows:
         parts = self._parts or [[np.zeros(0, np.int64)] * 7]
         terminal, order = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
         place = np.lexsort((order, terminal))
-        rest = (np.concatenate([part[at] for part in parts])[place] for at in range(2, 7))
-        return Programs(terminal_names, terminal[place], *rest, events)
+        kind, peer, size_bytes, tag, amount = (
+            np.concatenate([part[at] for part in parts])[place] for at in range(2, 7)
+        )
+        return Programs(terminal_names, terminal[place], kind, peer, size_bytes, tag, amount, events)
