@@ -146,7 +146,14 @@ def test_the_schema_knows_every_preset() -> None:
 def test_every_setting_has_a_source(name: str) -> None:
     found = protocols()[name]
     shaper = ("shaper_rate_bits_per_s", "shaper_burst_bytes")
-    beside = ("preset", "transaction", "by_size", "preset_file", *shaper)  # that no preset has
+    beside = (
+        "preset",
+        "transaction",
+        "by_size",
+        "preset_file",
+        "requirements",
+        *shaper,
+    )  # that no preset has
     settings = {n for n in Section.model_fields if n not in beside}
     assert set(asdict(protocol(name))) == {*settings, "preset"}
     for entry in found.entries.values():

@@ -313,18 +313,18 @@ def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
         message = f"the trace is of {reader.count} ranks, the network has {roles.count} terminals"
         raise TrafficError(message, "path", "add terminals")
     listed = reader.lists and all(rank.order is not None for rank in reader.done.values())
-    rows, needs, starts, streams = Rows(), list[op.Ints](), [np.zeros(1, np.int64)], list[op.Ints]()
+    rows, needs, counts, streams = Rows(), list[op.Ints](), [np.zeros(1, np.int64)], list[op.Ints]()
     for number in sorted(reader.done):
         rank = reader.done.pop(number)  # a long trace is held once
         values = rank.values[rank.order] if listed else rank.values
         kind, peer, size, tag, amount, stream = values.T
         rows.add(number, np.arange(len(values)), kind, peer=peer, size_bytes=size, tag=tag, amount=amount)
         needs.append(rank.needs[0])
-        starts.append(rank.needs[1][1:] + starts[-1][-1])
+        counts.append(np.diff(rank.needs[1]))
         streams.append(stream.astype(np.uint8))
     found = rows.programs(roles.terminals.names)
     if listed:
         return found
     stream = np.concatenate(streams)
-    graph = np.concatenate(needs), np.concatenate(starts)
+    graph = np.concatenate(needs), np.cumsum(np.concatenate(counts))
     return replace(found, needs=graph, stream=stream if stream.any() else None)
