@@ -15,9 +15,12 @@ TYPES = ("INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "C
 """Types of nodes, without ``_NODE``."""
 _LONGEST = 1 << 22
 _HINT = "is the file cut short, or no execution trace of Chakra?"
+# Names, as in JSON, of the fields of a node, and of the whole numbers of an attribute.
 _NODE = {1: "id", 4: "ctrlDeps", 5: "dataDeps", 7: "durationMicros"}
 _WHOLE = {7: "int32Val", 9: "int64Val", 11: "uint32Val", 13: "uint64Val", 27: "boolVal"}
 _TEXT = 29
+_FIXED = {1: 8, 5: 4}
+"""Bytes of a field of a kind that has no length; floating numbers, which nothing here needs."""
 Field = tuple[int, int | bytes]
 """Number and value of a field."""
 
@@ -98,7 +101,9 @@ def _fields(content: bytes) -> Iterator[Field]:
             value, at = _varint(content, at)
             yield key >> 3, value
             continue
-        length, at = _varint(content, at) if kind == 2 else ({1: 8, 5: 4}[kind] if kind in (1, 5) else -1, at)
+        length = _FIXED.get(kind, -1)
+        if kind == 2:
+            length, at = _varint(content, at)
         if not 0 <= length <= len(content) - at:
             raise ValueError
         if kind == 2:
