@@ -176,22 +176,19 @@ def _scan(rank: Rank, of: Collective, after: Sequence[int]) -> list[int]:
     return last
 
 
-def _gather(rank: Rank, of: Collective, after: Sequence[int]) -> list[int]:
-    if not of.sent and not of.got:
-        return _up(rank, of, after, lambda blocks: blocks * of.bytes)
-    if of.me != of.root:
-        return [of.send(rank, of.root, of.sent[0], after)]
-    others = (place for place in range(of.count) if place != of.me)
-    return [of.receive(rank, place, of.got[place], after) for place in others]
+def _rooted(up: bool) -> Steps:
+    """Gather blocks at the root, or scatter them from there."""
 
+    def steps(rank: Rank, of: Collective, after: Sequence[int]) -> list[int]:
+        if not of.sent and not of.got:
+            return (_up if up else _down)(rank, of, after, lambda blocks: blocks * of.bytes)
+        if of.me != of.root:
+            act, own = (of.send, of.sent) if up else (of.receive, of.got)
+            return [act(rank, of.root, own[0], after)]
+        act, blocks = (of.receive, of.got) if up else (of.send, of.sent)
+        return [act(rank, place, blocks[place], after) for place in range(of.count) if place != of.me]
 
-def _scatter(rank: Rank, of: Collective, after: Sequence[int]) -> list[int]:
-    if not of.sent and not of.got:
-        return _down(rank, of, after, lambda blocks: blocks * of.bytes)
-    if of.me != of.root:
-        return [of.receive(rank, of.root, of.got[0], after)]
-    others = (place for place in range(of.count) if place != of.me)
-    return [of.send(rank, place, of.sent[place], after) for place in others]
+    return steps
 
 
 def _all_gather(rank: Rank, of: Collective, after: Sequence[int]) -> list[int]:
@@ -224,8 +221,8 @@ KINDS: dict[str, Steps] = {
     "reduce": _reduce,
     "all_reduce": _all_reduce,
     "scan": _scan,
-    "gather": _gather,
-    "scatter": _scatter,
+    "gather": _rooted(up=True),
+    "scatter": _rooted(up=False),
     "all_gather": _all_gather,
     "reduce_scatter": _reduce_scatter,
     "all_to_all": _all_to_all,
