@@ -157,6 +157,18 @@ def test_a_tree_of_htsim(tmp_path: Path) -> None:
     assert first["completion_ns"] == pytest.approx(expected, abs=5)
 
 
+def test_a_link_of_several_pairs(tmp_path: Path) -> None:
+    shared = PLATFORM.replace('"lb"/></', '"la"/></', 1)
+    found = read(tmp_path, "simgrid", shared)
+    links = {"a>la#in", "la#out>a", "r>la#in", "la#out>r", "b>la#in", "la#out>b", "la#in>la#out"}
+    assert set(found.graph.link_names) == links
+    delay = dict(zip(found.graph.link_names, found.graph.attributes["delay_ps"].tolist(), strict=True))
+    assert (delay["la#in>la#out"], delay["a>la#in"]) == (5e7, 0)
+    assert ran(found, tmp_path).summary["packets"]["delivered"] > 0
+    wide = read(tmp_path, "simgrid", shared.replace('id="la"', 'id="la" sharing_policy="FATPIPE"', 1))
+    assert set(wide.graph.link_names) == {"a>r:la", "r>a:la", "r>b:la", "b>r:la"}
+
+
 def test_a_dragonfly_of_simgrid(tmp_path: Path) -> None:
     found = read(tmp_path, "simgrid", CLUSTER.format(FLY))
     names = found.graph.link_names
@@ -224,7 +236,6 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("htsim", (TREE, MATRIX.replace("Connections 3", "Connections 4")), "4 connections are announced", 2),
         ("simgrid", (PLATFORM.replace("1.25E8Bps", "125MB"),), '"125MB" is no rate', 6),
         ("simgrid", (PLATFORM.replace('dst="r"', 'dst="q"'),), 'there is no host or router "q"', 7),
-        ("simgrid", (PLATFORM.replace('"lb"/></', '"la"/></', 1),), "joins a and r", 8),
         ("simgrid", (PLATFORM[:200],), "not XML, or cut short", 4),
         ("simgrid", (CLUSTER.format(TORUS.replace("3,2", "4,2")),), "a torus of 12 hosts", 1),
         ("simgrid", (CLUSTER.format(' topology="TREE"'),), "topology TREE are not read", 1),

@@ -1,7 +1,8 @@
 """Platforms of SimGrid: hosts, routers, the links between two of them, and clusters.
 
 A platform names the links of a route, not their ends. A route of one link therefore is a cable; a longer
-one is left out, since its links have ends only if shorter routes name them. Clusters are a switch, a
+one is left out, since its links have ends only if shorter routes name them. A link that is the route of
+several pairs is a medium that they share, unless it is a FATPIPE. Clusters are a switch, a
 backbone, a torus, a fat tree or a dragonfly. Zones inside each other are one network; ``#`` joins the parts
 of names that clusters make.
 """
@@ -56,6 +57,10 @@ class _Platform:
     hosts: dict[str, tuple[bool, int]] = field(default_factory=dict)
     """Whether it is a host, or a router; and its line."""
     links: dict[str, tuple[dict[str, float], int]] = field(default_factory=dict)
+    fat_pipes: set[str] = field(default_factory=set)
+    """Links whose routes do not share them."""
+    media: int = 0
+    """Links that several pairs share."""
     routes: list[_Route] = field(default_factory=list)
     clusters: list[tuple[dict[str, str], int]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter[str])
@@ -74,6 +79,10 @@ def simgrid(files: Sequence[Path]) -> Imported:
     if not fabric.line_of:
         raise ReadError(f"{lines.path}: no hosts", "name a platform with hosts and routes, or with a cluster")
     remarks = [f"{lines.path}: left out: {what} ({count})" for what, count in platform.left_out.items()]
+    if platform.media:
+        remarks.append(
+            f"{lines.path}: links that several pairs share, each between two switches: {platform.media}"
+        )
     remarks.append(f"{lines.path}: links are shared by packets here, and not as a flow that has no packets")
     sections = fabric.switches() + '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
     return Imported("simgrid", fabric.graph(), [], sections, tuple(remarks))
@@ -111,6 +120,8 @@ def _element(platform: _Platform, tag: str, given: dict[str, str], line: int) ->
     elif tag == "link":
         name = _given(lines, line, tag, given, "id")
         platform.links[name] = (_numbers(lines, line, tag, given, "bandwidth", "latency"), line)
+        if given.get("sharing_policy") == "FATPIPE":
+            platform.fat_pipes.add(name)
     elif tag in _ROUTES:
         ends = ("src", "dst") if tag == "route" else ("gw_src", "gw_dst")
         one, other = (_given(lines, line, tag, given, end) for end in ends)
@@ -151,8 +162,8 @@ def _numbers(
 
 
 def _cables(platform: _Platform, fabric: Fabric) -> None:
-    """Add a cable for each route of a single link."""
-    taken: dict[str, _Route] = {}
+    """Add a cable for each route of a single link, or a medium where a link is in several such routes."""
+    pairs: dict[str, dict[frozenset[str], _Route]] = {}
     for route in platform.routes:
         one, other = route.ends
         if one == other:
@@ -167,16 +178,39 @@ def _cables(platform: _Platform, fabric: Fabric) -> None:
             if end not in fabric.line_of:
                 platform.lines.fail(route.line, f'there is no host or router "{end[:40]}"', "add it", end)
         name = route.links[0].removesuffix("_UP").removesuffix("_DOWN")
-        if name in taken:
-            if {*taken[name].ends} == {one, other}:
-                continue
-            message = (
-                f'link "{name[:40]}" joins {" and ".join(taken[name].ends)} already (line {taken[name].line})'
-            )
-            platform.lines.fail(route.line, message, "a medium that several share is no cable", name)
-        taken[name] = route
-        own, _ = platform.links[name]
-        fabric.cable(one, other, route.line, (f"{one}>{other}:{name}", f"{other}>{one}:{name}"), (own, own))
+        pairs.setdefault(name, {}).setdefault(frozenset(route.ends), route)
+    for name, routes in pairs.items():
+        own, line = platform.links[name]
+        if len(routes) > 1 and name not in platform.fat_pipes:
+            ends = dict.fromkeys(end for route in routes.values() for end in route.ends)
+            at_end = {**own, "delay_ps": 0.0}
+            _medium(fabric, (f"{name}#in", f"{name}#out"), list(ends), line, (at_end, own))
+            platform.media += 1
+            continue
+        for route in routes.values():
+            one, other = route.ends
+            names = (f"{one}>{other}:{name}", f"{other}>{one}:{name}")
+            fabric.cable(one, other, route.line, names, (own, own))
+
+
+def _medium(
+    fabric: Fabric,
+    switches: tuple[str, str],
+    ends: Sequence[str],
+    line: int,
+    numbers: tuple[dict[str, float], dict[str, float]],
+) -> None:
+    """Join vertices by a link that all share, from a switch that takes in to one that gives out.
+
+    ``numbers``: those of the links of the vertices, and of the one that all share.
+    """
+    into, out = switches
+    for switch in switches:
+        fabric.add(switch, False, line)
+    for end in ends:
+        fabric.link(end, into, line, numbers[0])
+        fabric.link(out, end, line, numbers[0])
+    fabric.link(into, out, line, numbers[1])
 
 
 @dataclass(frozen=True)
@@ -249,18 +283,13 @@ def _flat(cluster: _Cluster) -> None:
     """Join the hosts to a switch; a backbone is a link from one that takes in to one that gives out."""
     name, own, given, line, fabric = cluster.name, cluster.own, cluster.given, cluster.line, cluster.fabric
     router = given.get("router_id") or f"{given.get('prefix', '')}{name}_router{given.get('suffix', '')}"
-    cluster.switches([router])
-    if "bb_bw" not in given:
-        for host in cluster.hosts:
-            cluster.cable(host, router, own)
+    if "bb_bw" in given:
+        backbone = _numbers(cluster.lines, line, "cluster", given, "bb_bw", "bb_lat")
+        _medium(fabric, (router, f"{name}#out"), cluster.hosts, line, (own, backbone))
         return
-    backbone = _numbers(cluster.lines, line, "cluster", given, "bb_bw", "bb_lat")
-    out = f"{name}#out"
-    cluster.switches([out])
+    cluster.switches([router])
     for host in cluster.hosts:
-        fabric.link(host, router, line, own)
-        fabric.link(out, host, line, own)
-    fabric.link(router, out, line, backbone)
+        cluster.cable(host, router, own)
 
 
 def _torus(cluster: _Cluster) -> None:
