@@ -28,7 +28,8 @@ def file() -> Path:
 
 def _sysroots() -> Iterator[tuple[str, Path]]:
     """The compilers of this machine with the folders in which they have their libraries."""
-    for compiler in dict.fromkeys(found for found in (shutil.which("rustc"), "/usr/bin/rustc") if found):
+    found = (shutil.which(name) for name in ("rustc", "/usr/bin/rustc"))
+    for compiler in dict.fromkeys(one for one in found if one):
         asked = subprocess.run([compiler, "--print", "sysroot"], capture_output=True, text=True)
         if asked.returncode == 0:
             yield compiler, Path(asked.stdout.strip()) / "lib/rustlib"
