@@ -118,8 +118,10 @@ def test_no_packet_takes_longer_than_is_guaranteed(seeds: Callable[[int], Iterat
                 continue
             compared += 1
             assert row["total_latency_ns_max"] <= row["bound_ns"], f"seed {seed}: {row['flow']}"
-            late = row["total_latency_ns_max"] > row["requirement_ns"]
-            assert (row["verdict"] == "missed") == late
+            # One that waits at the end may be late, too; none is where the bound is short enough.
+            late, missed = row["total_latency_ns_max"] > row["requirement_ns"], row["verdict"] == "missed"
+            assert missed or not late
+            assert not missed or row["bound_ns"] > row["requirement_ns"]
             assert (row["verdict"] == "guaranteed") == (row["bound_ns"] <= row["requirement_ns"])
     print(f"{compared} flows")
     assert compared > 40

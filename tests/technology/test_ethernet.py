@@ -156,8 +156,8 @@ def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> N
             {
                 "terminal": 0,
                 "stuck": True,
-                "at": f"{at * duration_ns:g} ns",
-                "repaired": f"{end * duration_ns:g} ns",
+                "at": f"{at * duration_ns:.3f} ns",
+                "repaired": f"{end * duration_ns:.3f} ns",
             }
             for at, end in [sorted((dice.random(), dice.random()))] * dice.choice([0, 1])
         ]
