@@ -226,6 +226,8 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("htsim", (TREE, MATRIX.replace("0 size 10 ", "5e3 size 10 ")), '"5e3" is no whole number', 6),
         ("hpcc", (HPCC, FLOWS.replace("1.5", "1s")), '"1s" is no start', 5),
         ("hpcc", (HPCC.replace("25Gbps", "7200Gbps"),), "at most 3200 Gbit/s, not 7200 Gbit/s", 6),
+        ("hpcc", (HPCC.replace("25Gbps", "9" * 400 + "Gbps"),), "the rate of a link is at most", 6),
+        ("simgrid", (PLATFORM.replace("1.25E8", "1E999"),), "the rate of a link is at most", 7),
         ("hpcc", (HPCC.replace("500ns", "6ms"),), "from 0 ps to 5 ms, not 6 ms", 5),
         ("htsim", (MATRIX,), "0 topologies and 1 files of connections", None),
         ("htsim", (TREE.replace("Radix_Up 4", "Radix_Up 3"),), "3 is no multiple of 2", 8),

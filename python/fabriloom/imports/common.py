@@ -74,7 +74,8 @@ class Lines:
             delay_ps = units.parse_time_ps(time)
         except units.UnitError as error:
             raise self.error(line, error.message, error.hint, part) from None
-        return {"rate_bits_per_s": float(round(bits_per_s)), "delay_ps": float(delay_ps)}
+        rate = min(bits_per_s, 1e18)  # hundreds of digits make it infinite; either is refused as too large
+        return {"rate_bits_per_s": float(round(rate)), "delay_ps": float(delay_ps)}
 
 
 def only(files: Sequence[Path], what: str) -> Lines:
