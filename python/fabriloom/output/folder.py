@@ -59,10 +59,16 @@ class Output(Working):
         self.release()
 
     def release(self) -> None:
-        """Release the folder; of unfinished results only the finished pieces remain."""
+        """Release the folder; of unfinished results only the finished pieces remain.
+
+        Where the list says that they are finished, as after a disk that was full when it had been written,
+        they stay: the next command gives them their name.
+        """
         if self._locked is not None:
             with contextlib.suppress(OSError):
-                self._drop_all_but(self._kept_name)
+                left = manifest.read(self.path)
+                if not (left and left.finished):
+                    self._drop_all_but(self._kept_name)
         super().release()
 
     def _beside(self, word: str) -> Path:
