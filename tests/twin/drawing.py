@@ -174,6 +174,8 @@ def _program(dice: Random) -> Table:
     )
     preset = dice.choice(["raw", "virtual-link", "t9000", "dma"])
     announced = _some(dice, 0.4, {"eager_limit": dice.choice(["8 B", "100 B"])})
+    if program["kind"] == "all-to-all":
+        announced = {}  # all send before they receive: such programs can wait for each other for ever
     return {"program": program, "protocol": {"preset": preset, **announced}}
 
 
