@@ -164,6 +164,20 @@ def test_escape_lanes_keep_to_dimension_order() -> None:
     assert routing.dependency_cycle(torus, divide(torus, shorter, 3, "escape"), 3) is not None
 
 
+@pytest.mark.parametrize(("choice", "free"), [("escape", False), ("destination", True)])
+def test_a_wire_that_is_held_keeps_the_escape_lane_from_moving(choice: str, free: bool) -> None:
+    """A run of this network with faults came to a deadlock that had been excluded."""
+    one = Scenario.from_dict(
+        {
+            "topology": {"kind": "grid", "shape": [4, 4]},
+            "technology": {"preset": "generic", "lanes": 3, "lane_sharing": "packet"},
+            "routing": {"kind": "dimension-order", "lane_choice": choice},
+            "traffic": {"length": "64 B", "load": 0.3},
+        }
+    )
+    assert compile(one).deadlock.free is free
+
+
 @pytest.mark.parametrize(
     ("family", "choice", "lanes", "words"),
     [

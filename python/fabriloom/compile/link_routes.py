@@ -14,6 +14,7 @@ from .. import _native, routing
 from ..codes import number
 from ..routing import RouteTable, RoutingError
 from ..routing.distribution import distribution_cycle, with_distributions
+from ..routing.shortest_path import shortest_path
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import TechnologyError
@@ -175,7 +176,10 @@ class LinkRoutes:
     def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> RouteTable:
         """Return a table by these lanes of each link, or by whole links where packets that wait hold them."""
         if self.technology.holds_wire:
-            return table
+            if self.lane_choice != "escape":
+                return table
+            # What waits on a free lane holds the wire of the escape lane, too.
+            return shortest_path(graph, "adaptive", [], next_hops="all")
         known = self._divided.get((id(table), len(own), None))
         return known or routing.divide(graph, table, len(own), self.lane_choice)
 
