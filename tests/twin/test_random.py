@@ -35,11 +35,18 @@ def test_engine_and_twin_deliver_the_same(draw: Callable[[int], drawing.Table], 
     assert packets > count
 
 
-def test_a_single_lane_is_closed_outside_its_time_slots() -> None:
-    """It was open: with one lane links were simulated packet by packet, which knows no slots."""
-    slots = {"preset": "generic", "lanes": 1, "lane_slots": ["0-31"], "lane_slot_cycles": 40}
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"lane_slot_cycles": 40},
+        {"lane_slot_cycles": 1, "switching": "store-and-forward", "input_buffer_flits": 20},
+    ],
+)
+def test_a_single_lane_is_closed_outside_its_time_slots(more: drawing.Table) -> None:
+    """It was open: with one lane packets were simulated whole, without slots, or without the end of one."""
+    slots = {"preset": "generic", "lanes": 1, "lane_slots": ["0-31"], **more}
     fabric = {"topology": {"kind": "grid", "shape": [3]}, "technology": slots}
-    compared = drawing.compare(fabric | {"traffic": {"load": 0.2, "length": "64 B"}})
+    compared = drawing.compare(fabric | {"traffic": {"load": 0.2, "length": "100 B"}})
     assert compared is not None
     assert compared.identical
     assert compared.packets > 0

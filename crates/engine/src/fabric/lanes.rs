@@ -36,7 +36,8 @@ impl Fabric {
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
         let by_packet = match self.lane_sharing {
             sharing::PACKET => true,
-            sharing::CHARACTER => self.lanes == 1,
+            // A slot that ends interrupts a packet of which characters are chosen one by one.
+            sharing::CHARACTER => self.lanes == 1 && self.lane_slots.is_empty(),
             _ => false,
         };
         self.whole_packet_credit == 1
