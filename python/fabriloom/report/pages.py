@@ -14,9 +14,7 @@ from .fabric import fabric
 from .page import Page, Text, number, plus_minus, render
 from .sections import codes as code_sections
 from .sections import flows as flow_sections
-from .sections import lanes as fault_sections
-from .sections import lanes as lane_sections
-from .sections import lanes as plane_sections
+from .sections import links as link_sections
 from .sections import programs as program_sections
 from .sections import requirements as requirement_sections
 from .sections import rings as ring_sections
@@ -141,12 +139,12 @@ def _network(results: Results) -> list[Any]:
             limit=results.summary.get("limit"),
             cycle=results.summary["end"]["cycle"],
         ),
-        *plane_sections.planes(results.planes),
-        *lane_sections.lanes(results.lanes),
+        *link_sections.planes(results.planes),
+        *link_sections.lanes(results.lanes),
         *sections.batches(results.batches, moments_ns),
         *flow_sections.over_time(results.over_time, moments_ns),
         *code_sections.codes(results),
-        *fault_sections.lost(results.links),
+        *link_sections.lost(results.links),
         *_links(results),
         *flow_sections.completions(results.transfers),
         *flow_sections.flows(results.flows),

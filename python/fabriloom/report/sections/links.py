@@ -1,4 +1,4 @@
-"""Parts of reports for lanes (virtual channels) that do more than take turns."""
+"""Parts of reports for links: their lanes, the planes that they form, and the packets lost on them."""
 
 from __future__ import annotations
 
