@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .ends import STUCK
 from .requirements import Promise, Seen
@@ -24,14 +25,15 @@ class Required(Promise, Protocol):
 
 def seen(native: Mapping[str, Any], asked: Sequence[Required], tick_ns: float) -> list[Seen]:
     """Return one per requirement on messages."""
-    return [_one(native, one, tick_ns) for one in asked]
+    names = ("source", "target", "tag", "made_ticks", "received_ticks") if asked else ()
+    columns = [column(native, f"message_{name}").astype(np.int64) for name in names]
+    return [_one(native, one, columns, tick_ns) for one in asked]
 
 
-def _one(native: Mapping[str, Any], one: Required, tick_ns: float) -> Seen:
-    names = ("source", "target", "tag", "made_ticks", "received_ticks")
-    source, target, tag, made, received = (
-        column(native, f"message_{name}").astype(np.int64) for name in names
-    )
+def _one(
+    native: Mapping[str, Any], one: Required, columns: Sequence[NDArray[np.int64]], tick_ns: float
+) -> Seen:
+    source, target, tag, made, received = columns
     mine = np.ones(len(made), np.bool_)
     for wanted, values in zip(one.chosen, (source, target, tag), strict=True):
         mine &= (values == wanted) | (wanted < 0)
