@@ -154,6 +154,31 @@ def scenario(topology: dict[str, Any], lanes: int, rule: dict[str, Any], **more:
     )
 
 
+def compiled_above(one: Scenario, monkeypatch: pytest.MonkeyPatch, **limits: int) -> tuple[Any, LinkRoutes]:
+    """The scenario and its routes, with other limits of the forms of tables."""
+    for name, value in limits.items():
+        monkeypatch.setattr(native, name, value)
+    monkeypatch.setattr(networks, "_known", Newest(1))
+    found = compiled(one)
+    assert isinstance(found.routes, LinkRoutes)
+    return found, found.routes
+
+
+def same_groups(own: RouteTable, other: RouteTable) -> None:
+    assert np.array_equal(own.route, other.route)
+    assert np.array_equal(own.group_links, other.group_links)
+    assert np.array_equal(own.group_start, other.group_start)
+
+
+def same_answers(own: Any, other: Any) -> None:
+    """The cycle, the loads and all that a run gives."""
+    assert own.cycle == other.cycle
+    loads = [routing.channel_loads(own.graph, case.routes.table) for case in (own, other)]
+    assert np.array_equal(loads[0], loads[1])
+    found = [run(case).native for case in (own, other)]
+    np.testing.assert_equal(found[0], found[1])
+
+
 @pytest.mark.parametrize("more", [{}, {"switching": "virtual-cut-through", "lane_sharing": "packet"}])
 @pytest.mark.parametrize(("topology", "lanes", "rule"), CASES)
 def test_shared_columns_change_nothing(
@@ -165,31 +190,16 @@ def test_shared_columns_change_nothing(
 ) -> None:
     """Tables by lanes, cycles, loads and all results are those of full tables."""
     one = scenario(topology, lanes, rule, **more)
-    full = compiled(one)
-    monkeypatch.setattr(native, "SHARED_ABOVE", 0)
-    monkeypatch.setattr(networks, "_known", Newest(1))
-    shared = compiled(one)
-    routes = full.routes, shared.routes
-    assert isinstance(routes[0], LinkRoutes)
-    assert isinstance(routes[1], LinkRoutes)
-    tables = routes[0].table, routes[1].table
-    assert tables[0].shared is None
-    assert tables[1].shared is not None
-    assert tables[1].rows.size < tables[0].rows.size
+    full, own = compiled_above(one, monkeypatch)
+    shared, other = compiled_above(one, monkeypatch, SHARED_ABOVE=0)
+    assert own.table.shared is None
+    assert other.table.shared is not None
+    assert other.table.rows.size < own.table.rows.size
     for name in ("group_switch", "group_start", "group_links", "terminal_class", "via_class", "layer"):
-        assert np.array_equal(getattr(tables[0], name), getattr(tables[1].full(), name)), name
-    for own, other in (
-        [table.full() for table in tables],
-        (routes[0].lane_table, routes[1].lane_table),
-    ):
-        assert np.array_equal(own.route, other.route)
-        assert np.array_equal(own.group_links, other.group_links)
-        assert np.array_equal(own.group_start, other.group_start)
-    assert full.cycle == shared.cycle
-    loads = [routing.channel_loads(full.graph, table) for table in tables]
-    assert np.array_equal(loads[0], loads[1])
-    found = [run(case).native for case in (full, shared)]
-    np.testing.assert_equal(found[0], found[1])
+        assert np.array_equal(getattr(own.table, name), getattr(other.table.full(), name)), name
+    same_groups(own.table.full(), other.table.full())
+    same_groups(own.lane_table, other.lane_table)
+    same_answers(full, shared)
 
 
 @pytest.mark.parametrize("more", [{}, {"switching": "virtual-cut-through", "lane_sharing": "packet"}])
@@ -203,32 +213,18 @@ def test_runs_of_columns_change_nothing(
 ) -> None:
     """Tables of runs have the entries, cycles, loads and results of those of columns."""
     one = scenario(topology, lanes, rule, **more)
-    monkeypatch.setattr(native, "SHARED_ABOVE", 0)
-    monkeypatch.setattr(networks, "_known", Newest(1))
-    columns = compiled(one)
-    monkeypatch.setattr(native, "RUNS_ABOVE", 0)
-    monkeypatch.setattr(networks, "_known", Newest(1))
-    runs = compiled(one)
-    routes = columns.routes, runs.routes
-    assert isinstance(routes[0], LinkRoutes)
-    assert isinstance(routes[1], LinkRoutes)
+    columns, own = compiled_above(one, monkeypatch, SHARED_ABOVE=0)
+    runs, other = compiled_above(one, monkeypatch, RUNS_ABOVE=0)
     layered = rule["kind"] in ("minimal-layers", "hops")
-    assert (routes[1].table.runs is None) == (layered or routes[1].via)
-    for name in ("table", "lane_table"):
-        own, other = getattr(routes[0], name), getattr(routes[1], name)
-        assert np.array_equal(own.route, other.route), name
-        assert np.array_equal(own.group_links, other.group_links), name
-        assert np.array_equal(own.group_start, other.group_start), name
-        switch, class_ = np.indices(own.route.shape)
-        assert np.array_equal(other.entries(switch.ravel(), class_.ravel()), own.route.ravel()), name
+    assert (other.table.runs is None) == (layered or other.via)
+    for table, as_runs in ((own.table, other.table), (own.lane_table, other.lane_table)):
+        same_groups(table, as_runs)
+        switch, class_ = np.indices(table.route.shape)
+        assert np.array_equal(as_runs.entries(switch.ravel(), class_.ravel()), table.route.ravel())
     bound = [flows.Network(case) for case in (columns, runs)]
-    ends = list(itertools.product(range(columns.graph.switches), range(routes[0].lane_table.classes)))
+    ends = list(itertools.product(range(columns.graph.switches), range(own.lane_table.classes)))
     assert [bound[0]._entry(*one) for one in ends] == [bound[1]._entry(*one) for one in ends]
-    assert columns.cycle == runs.cycle
-    loads = [routing.channel_loads(columns.graph, side.table) for side in routes]
-    assert np.array_equal(loads[0], loads[1])
-    found = [run(case).native for case in (columns, runs)]
-    np.testing.assert_equal(found[0], found[1])
+    same_answers(columns, runs)
 
 
 def test_many_keys_are_numbered_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
