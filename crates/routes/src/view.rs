@@ -159,15 +159,12 @@ impl<'a> View<'a> {
                 Some((ends, entries)) => (Some(ends), entries),
                 None => (None, &self.route[row..row + last.len()]),
             };
+            let mut begin = 0;
             for (place, &entry) in entries.iter().enumerate() {
                 let end = ends.map_or(place + 1, |ends| ends[place] as usize);
-                let begin = if ends.is_some() && place == 0 {
-                    0
-                } else {
-                    ends.map_or(place, |ends| ends[place - 1] as usize)
-                };
-                if entry == OWN && self.is_shared() && last[begin..end].iter().all(|&other| other == NONE) {
-                    last[begin..end].fill(switch);
+                let own = &mut last[std::mem::replace(&mut begin, end)..end];
+                if entry == OWN && self.is_shared() && own.iter().all(|&other| other == NONE) {
+                    own.fill(switch);
                 } else if entry != NONE && !fits(entry, switch) {
                     return alien(entry, switch);
                 }

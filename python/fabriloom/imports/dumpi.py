@@ -183,7 +183,7 @@ def _do(state: _State, call: _Call) -> None:
 
 def _message(state: _State, call: _Call) -> None:
     """Add a send or a receive, or keep it for when it is started."""
-    receives = "ecv" in call.name
+    receives = "recv" in call.name.lower()
     end = state.number(call, *(("source", "src") if receives else ("dest",)))
     group = state.group(call)
     if end < (_ANY if receives else 0) or group is None:

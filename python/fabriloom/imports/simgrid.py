@@ -59,8 +59,6 @@ class _Platform:
     links: dict[str, tuple[dict[str, float], int]] = field(default_factory=dict)
     fat_pipes: set[str] = field(default_factory=set)
     """Links whose routes do not share them."""
-    media: int = 0
-    """Links that several pairs share."""
     routes: list[_Route] = field(default_factory=list)
     clusters: list[tuple[dict[str, str], int]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter[str])
@@ -75,14 +73,12 @@ def simgrid(files: Sequence[Path]) -> Imported:
         fabric.add(name, host, line)
     for given, line in platform.clusters:
         _cluster(lines, fabric, given, line)
-    _cables(platform, fabric)
+    media = _cables(platform, fabric)
     if not fabric.line_of:
         raise ReadError(f"{lines.path}: no hosts", "name a platform with hosts and routes, or with a cluster")
     remarks = [f"{lines.path}: left out: {what} ({count})" for what, count in platform.left_out.items()]
-    if platform.media:
-        remarks.append(
-            f"{lines.path}: links that several pairs share, each between two switches: {platform.media}"
-        )
+    if media:
+        remarks.append(f"{lines.path}: links that several pairs share, each between two switches: {media}")
     remarks.append(f"{lines.path}: links are shared by packets here, and not as a flow that has no packets")
     sections = fabric.switches() + '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
     return Imported("simgrid", fabric.graph(), [], sections, tuple(remarks))
@@ -161,8 +157,11 @@ def _numbers(
     return lines.link_numbers(line, bits_per_s, f"{time[1]} {time[2] or 's'}", given[latency])
 
 
-def _cables(platform: _Platform, fabric: Fabric) -> None:
-    """Add a cable for each route of a single link, or a medium where a link is in several such routes."""
+def _cables(platform: _Platform, fabric: Fabric) -> int:
+    """Add a cable for each route of a single link, or a medium where a link is in several such routes.
+
+    Returns the number of media.
+    """
     pairs: dict[str, dict[frozenset[str], _Route]] = {}
     for route in platform.routes:
         one, other = route.ends
@@ -179,18 +178,20 @@ def _cables(platform: _Platform, fabric: Fabric) -> None:
                 platform.lines.fail(route.line, f'there is no host or router "{end[:40]}"', "add it", end)
         name = route.links[0].removesuffix("_UP").removesuffix("_DOWN")
         pairs.setdefault(name, {}).setdefault(frozenset(route.ends), route)
+    media = 0
     for name, routes in pairs.items():
         own, line = platform.links[name]
         if len(routes) > 1 and name not in platform.fat_pipes:
             ends = dict.fromkeys(end for route in routes.values() for end in route.ends)
             at_end = {**own, "delay_ps": 0.0}
             _medium(fabric, (f"{name}#in", f"{name}#out"), list(ends), line, (at_end, own))
-            platform.media += 1
+            media += 1
             continue
         for route in routes.values():
             one, other = route.ends
             names = (f"{one}>{other}:{name}", f"{other}>{one}:{name}")
             fabric.cable(one, other, route.line, names, (own, own))
+    return media
 
 
 def _medium(

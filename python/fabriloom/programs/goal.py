@@ -145,10 +145,9 @@ class _Reader:
                 self.fail(
                     number, f"rank {self._rank} is there already", "write all its operations in one block"
                 )
-        elif line == "}":
-            self._close()
-        elif line == "{":
-            pass
+        elif line in ("{", "}"):
+            if line == "}":
+                self._close()
         elif self._rank < 0:
             self.fail(number, f'"{line[:40]}" is in no rank', "write rank 0 { before its operations")
         elif match := _NEEDS.fullmatch(line):
