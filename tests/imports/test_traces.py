@@ -323,6 +323,16 @@ def test_wrong_traces_are_pointed_at(
     assert line is None or error.value.place[1] == line
 
 
+def test_a_collective_of_more_ranks_than_there_are_files(tmp_path: Path) -> None:
+    for call in (
+        Calls().call("MPI_Bcast", *INTS, "int root=5", WORLD),
+        Calls().call("MPI_Reduce_scatter", "int recvcounts[3]=[1, 2, 3]", INTS[1], WORLD),
+    ):
+        with pytest.raises(ReadError, match="1 take part") as error:
+            imports.read("dumpi", *put(tmp_path, call.text))
+        assert error.value.hint == "name the files of all ranks"
+
+
 def test_every_rank_has_a_file(tmp_path: Path) -> None:
     first, second = put(tmp_path, DUMPI, exchange(0).text)
     with pytest.raises(ReadError, match="this is rank 1, and rank 0 is missing"):

@@ -16,7 +16,7 @@ from pathlib import Path
 from . import collectives, communicators
 from .collectives import Collective
 from .communicators import WORLD, Communicators, Made
-from .traces import Rank, Stream, Trace, by_rank, checked_peer, trace
+from .traces import ALL_RANKS, Rank, Stream, Trace, by_rank, checked_peer, trace
 
 _CALL = re.compile(
     r"(MPI_\w+) (entering|returning) at walltime (\d{1,12})\.(\d{9}), cputime .* in thread \d+\.?"
@@ -240,7 +240,7 @@ def _collective(state: _State, call: _Call) -> None:
     if "root" in call.fields:
         root = state.number(call, "root")
         if not 0 <= root < len(members):
-            state.stream.fail(f"{call.name} has the root {root}; {len(members)} take part", _HINT)
+            state.stream.fail(f"{call.name} has the root {root}; {len(members)} take part", ALL_RANKS)
     sent, got = (_sizes(state, call, name, len(members)) for name in ("send", "recv"))
     if call.name in ("MPI_Gatherv", "MPI_Scatterv") and me != root:  # a member knows its own block only
         sent, got = ([_size(state, call, name)] for name in ("send", "recv"))
@@ -279,7 +279,7 @@ def _sizes(state: _State, call: _Call, prefix: str, members: int) -> list[int]:
         return []
     width = _width(state, call, prefix)
     if len(found) != members or not all(0 <= one * width < _MOST for one in found):
-        state.stream.fail(f"{call.name} has {len(found)} {prefix}counts; {members} take part", _HINT)
+        state.stream.fail(f"{call.name} has {len(found)} {prefix}counts; {members} take part", ALL_RANKS)
     return [one * width for one in found]
 
 

@@ -160,6 +160,8 @@ def trace(files: Sequence[Path], read: Read, protocol: str = Trace.protocol) -> 
     return Trace(len(files), operations, "".join(parts), left_out, protocol)
 
 
+ALL_RANKS = "name the files of all ranks"
+"""The hint where a rank is named that has none."""
 _FILES = "name one file for each rank, with its number in the name, such as trace-0003.txt"
 
 
@@ -174,5 +176,5 @@ def checked_peer(stream: Stream, rank: Rank, peer: int) -> int:
     """Return the other end of a message. Raises an error if there is no such rank."""
     if not 0 <= peer < rank.ranks or peer == rank.number:
         message = f"rank {rank.number} exchanges a message with rank {peer}: no other one of {rank.ranks}"
-        stream.fail(message, "name the files of all ranks")
+        stream.fail(message, ALL_RANKS)
     return peer
