@@ -261,8 +261,8 @@ NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traf
 statistics on, otherwise the presets' defaults. Instructions are counted by valgrind over a stretch of a
 run: other work on the machine does not change them. *Factor*: against the same network without the
 feature; of `spacefibre-2g5` against one lane without frames. *At most*: what is aimed at, as such a factor
-or in instructions per packet-hop. Not counted are packet distribution, terminals of several ports, and
-programs."""
+or in instructions per packet-hop. Not counted are packet distribution and terminals of several ports;
+programs have [a page of their own](PROGRAMS.md)."""
 
 
 KEPT: list[Case] = [

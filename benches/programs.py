@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 import numpy as np
+import operations
 from common import AS_THERE, Bench, Row, asked, compiled_of, run, simulation, started, write
 
 TERMINALS = 2048
@@ -112,6 +113,7 @@ def cells(row: Row) -> tuple[str, ...]:
     )
 
 
+TITLE = "Speed and memory with programs"
 NOTES = f"""1024 sources send a fragment of 1 KB each to one of 1024 destinations per event, over a five-stage
 Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-hops/s with programs on.
 
@@ -121,6 +123,11 @@ Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-ho
 * Wall is on the clock, other work on the machine included; start is, on the clock, from the scenario to the
   first wake-up.
 * Memory is the peak of the whole process, interpreter included."""
+
+
+def counted(instructions: bool) -> list[str]:
+    """The part on single operations, if instructions are counted."""
+    return [operations.NOTES, operations.table()] if instructions else []
 
 
 def main() -> None:
@@ -139,7 +146,7 @@ def main() -> None:
     run(
         bench,
         arguments,
-        lambda _, table: write("PROGRAMS.md", "Speed and memory with programs", [NOTES, table]),
+        lambda _, table: write("PROGRAMS.md", TITLE, [NOTES, table, *counted(arguments.instructions)]),
     )
 
 

@@ -3,6 +3,7 @@
 mod beside;
 mod count;
 mod finish;
+mod programs;
 mod settle;
 mod several;
 mod watch;
@@ -11,11 +12,9 @@ use super::network::{Happened, Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::measure::{Backlog, Codes, Delivery, Flows, Measure, Order, Planes, Taken, Trace, Watched};
-use crate::ring::Asking;
+use crate::measure::{Backlog, Codes, Flows, Measure, Order, Planes, Taken, Trace, Watched};
 use crate::switched::Standstill;
-use crate::terminal::program::mark;
-use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
+use crate::terminal::{Packet, Ports, Programs, Sources, Totals, Ways};
 use beside::{Beside, of_flow};
 
 /// Maximum factor by which the search for deadlock becomes rarer if it takes long.
@@ -180,7 +179,9 @@ impl Run {
         let stop = (self.events + self.drawn).saturating_add(events);
         while self.end.is_none() && self.events + self.drawn < stop {
             let next = self.next(network);
-            let Some(next) = next.filter(|&next| next <= self.options.until || self.options.drain) else {
+            let Some((next, of_network)) =
+                next.filter(|&(time, _)| time <= self.options.until || self.options.drain)
+            else {
                 self.finish(network, next.is_none());
                 continue;
             };
@@ -195,7 +196,7 @@ impl Run {
                 }
             }
             if self.is_caught_up(network.fabric(), (next - 1).min(self.watch.next - 1)) {
-                self.tick(network, next, stop - self.events - self.drawn)?;
+                self.tick(network, next, of_network, stop - self.events - self.drawn)?;
             }
         }
         if self.end.is_some() {
@@ -223,16 +224,15 @@ impl Run {
         false
     }
 
-    /// Returns the next tick with an event.
+    /// Returns the next tick with an event, and whether the network has one then.
     #[inline]
-    fn next<N: Network>(&self, network: &mut N) -> Option<Time> {
-        let Some(programs) = &self.programs else { return network.next() };
-        let wake = self.beside.as_ref().and_then(|beside| beside.next());
-        match (network.next(), programs.next().into_iter().chain(wake).min()) {
-            (Some(one), Some(other)) => Some(one.min(other)),
+    fn next<N: Network>(&self, network: &mut N) -> Option<(Time, bool)> {
+        match (network.next(), self.next_of_programs()) {
+            (Some(one), Some(other)) => Some((one.min(other), one <= other)),
             // Codes and faults continue; programs end a run without them.
-            (Some(_), None) if network.is_idle() => None,
-            (one, other) => one.or(other),
+            (Some(_), None) if self.programs.is_some() && network.is_idle() => None,
+            (Some(one), None) => Some((one, true)),
+            (None, other) => other.map(|time| (time, false)),
         }
     }
 
@@ -241,18 +241,22 @@ impl Run {
     fn last_alone(&self) -> Time {
         let caught_up = self.caught_up.saturating_add(self.catch_up_ticks);
         let until = if self.options.drain { Time::MAX } else { self.options.until };
-        caught_up.min(until).min(self.watch.next - 1)
+        let programs = self.next_of_programs().map_or(Time::MAX, |time| time - 1);
+        caught_up.min(until).min(self.watch.next - 1).min(programs)
     }
 
     /// Handles all events of the next tick, then makes the network decide. Handles further ticks, about this many
     /// events, if they concern only the network.
-    fn tick<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
+    fn tick<N: Network>(
+        &mut self,
+        network: &mut N,
+        now: Time,
+        of_network: bool,
+        events: u64,
+    ) -> Result<(), RunError> {
         self.now = now;
-        // Without programs every tick has an event of the network.
-        if self.programs.is_none() {
+        if of_network {
             self.go_on(network, now, events)?;
-        } else if network.next() == Some(now) {
-            self.events += network.happen(now, &mut self.news).events;
         } else {
             network.go_to(now);
         }
@@ -265,7 +269,7 @@ impl Run {
             self.codes.record(code);
         }
         if let Some(programs) = &self.programs
-            && (self.news.is_for_programs() || programs.next() == Some(now) || self.has_wake())
+            && (self.news.is_for_programs() || programs.next() == Some(self.now) || self.has_wake())
         {
             self.let_programs_go_on(network)?;
         }
@@ -302,16 +306,19 @@ impl Run {
     }
 
     /// Runs the network for a tick and the following ones, up to about this many events, until one concerns others than
-    /// the sources and measurements of terminals with one port. The decisions of the last tick may still be open.
+    /// the sources and measurements of terminals with one port. The decisions of the last tick may still be open: those
+    /// of a tick in which programs have something to do follow it.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         let (last, mut now, mut count) = (self.last_alone(), now, 0);
-        let one_port = self.ports.is_none() && self.ways.is_none();
+        let has_programs = self.programs.is_some();
+        let is_plain = self.ports.is_none() && self.ways.is_none() && !has_programs;
+        let ends_idle = has_programs && self.next_of_programs().is_none();
         loop {
             let Happened { events: handled, is_quiet } = network.happen(now, &mut self.news);
             count += handled;
-            if !is_quiet {
-                if !one_port || !self.news.codes.is_empty() {
+            if !is_quiet || has_programs && self.news.is_for_programs() {
+                if !is_plain || !self.news.codes.is_empty() {
                     break;
                 }
                 self.now = now;
@@ -326,10 +333,13 @@ impl Run {
                     break;
                 }
             }
-            if count >= events {
+            if count >= events || now > last {
                 break;
             }
             network.decide(now)?;
+            if ends_idle && network.is_idle() {
+                break;
+            }
             match network.next() {
                 Some(next) if next <= last => now = next,
                 _ => break,
@@ -338,54 +348,6 @@ impl Run {
         self.events += count;
         self.now = now;
         Ok(())
-    }
-
-    /// Runs the programs of a tick instead of sources. A separate function, so that the loop stays small without them.
-    #[inline(never)]
-    fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
-        self.divide_requests(network);
-        self.tell_programs();
-        let Some(programs) = &mut self.programs else { return Ok(()) };
-        let beside = &mut self.beside;
-        self.events += programs.turn(self.now, &mut |terminal, packet| {
-            Self::yields(beside, terminal);
-            network.send(terminal, packet)
-        });
-        for (port, held) in programs.off_bus() {
-            network.off_bus(port, held);
-        }
-        match (programs.astray(), programs.no_plane()) {
-            (Some((terminal, operation)), _) => return Err(RunError::NoPeer { terminal, operation }),
-            (_, Some(NoPlane { from, to })) => return Err(RunError::NoPlane { from, to }),
-            _ => {}
-        }
-        self.send_beside(network);
-        Ok(())
-    }
-
-    /// Reports the network's results to the programs.
-    fn tell_programs(&mut self) {
-        let Some(programs) = &mut self.programs else { return };
-        for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
-            if mark::kind(mark) != mark::SOURCE {
-                programs.delivered(source, target, mark);
-            }
-        }
-        for (target, mark) in self.news.heads.drain(..) {
-            programs.head_came(target, mark);
-        }
-        for (source, mark, in_time) in self.news.over.drain(..) {
-            programs.completed(source, mark, in_time);
-        }
-        for mark in self.news.lost.drain(..) {
-            programs.lost(mark);
-        }
-        for Asking { port, held, bytes } in self.news.at_bus.drain(..) {
-            programs.ask_bus(port, held, bytes);
-        }
-        for terminal in self.news.asking.drain(..) {
-            programs.link_free(terminal);
-        }
     }
 
     /// Dispatches the packets of a source while there is room.

@@ -35,9 +35,9 @@
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel` |
+//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel`, `timer` |
 //! | [`process`] | the streams of a terminal, operation by operation | `Process`; `Host`: `unended`, `slots`; `barrier`; `Done::ended` |
-//! | [`order`] | operations that wait for others, not for the one before | `Process`: `at`, `doing`, `last`; `Host::order` |
+//! | [`order`] | operations that wait for others, not for the one before | `free`; `Process`: `at`, `doing`, `last`; `Host::order` |
 //! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
 //! | [`shape`] | token buckets of channels | `Tokens` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
@@ -82,7 +82,7 @@ mod shape;
 mod tests;
 mod unexpected;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 pub use account::{Account, Done, Event, Mark, NOT_YET, Row, Spent};
@@ -181,7 +181,11 @@ pub struct Programs {
     /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
     wheel: Wheel,
+    /// When its next timer ends; `Time::MAX`: there is none.
+    timer: Time,
     due: Vec<u32>,
+    /// Operations of the graph at work that wait for nothing more, counted from the first of their program.
+    free: VecDeque<u32>,
     now: Time,
     /// No operation begins after this tick.
     last: Time,
@@ -226,7 +230,9 @@ impl Programs {
             spare: Vec::new(),
             off_bus: Vec::new(),
             wheel: Wheel::default(),
+            timer: Time::MAX,
             due: Vec::new(),
+            free: VecDeque::new(),
             now: 0,
             last: Time::MAX,
             astray: None,
@@ -254,9 +260,17 @@ impl Programs {
     /// Returns the tick of the next timer, if any. Everything begins at tick 0 without a timer.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let clock = self.flights.as_ref().and_then(|flights| flights.next());
-        let deadline = self.deadlines.first().map(|&(time, _)| time);
-        [self.wheel.peek(), clock, deadline, self.tokens.next()].into_iter().flatten().min()
+        let mut next = self.timer;
+        if let Some(clock) = self.flights.as_ref().and_then(|flights| flights.next()) {
+            next = next.min(clock);
+        }
+        if let Some(&(deadline, _)) = self.deadlines.first() {
+            next = next.min(deadline);
+        }
+        if let Some(opening) = self.tokens.next() {
+            next = next.min(opening);
+        }
+        (next < Time::MAX).then_some(next)
     }
 
     /// Reports that the link of a port takes a packet; it does so until `send` says otherwise.
@@ -353,7 +367,8 @@ impl Programs {
         }
         news.clear();
         self.news = news;
-        let timers = self.timers() + self.clocks() + self.tokens_came() + self.without_answer();
+        let is_due = self.next().is_some_and(|next| next <= now);
+        let timers = if is_due { self.end_waits() } else { 0 };
         while !self.touched.is_empty() {
             self.go_on(send);
         }
@@ -377,9 +392,14 @@ impl Programs {
         self.spare = touched;
     }
 
+    /// Handles whatever ends in this tick; returns the number of events.
+    fn end_waits(&mut self) -> u64 {
+        self.timers() + self.clocks() + self.tokens_came() + self.without_answer()
+    }
+
     /// Handles the timers of this tick.
     fn timers(&mut self) -> u64 {
-        if self.wheel.peek() != Some(self.now) {
+        if self.timer != self.now {
             return 0;
         }
         self.wheel.go_to(self.now);
@@ -403,6 +423,7 @@ impl Programs {
         let count = due.len() as u64;
         due.clear();
         self.due = due;
+        self.timer = self.wheel.peek().unwrap_or(Time::MAX);
         count
     }
 
@@ -410,6 +431,7 @@ impl Programs {
     #[inline]
     fn schedule_port(&mut self, port: u32, kind: u32, ticks: Time) {
         self.wheel.schedule(port << 3 | kind, self.now + ticks);
+        self.timer = self.timer.min(self.now + ticks);
     }
 
     /// Sets a timer of a terminal.

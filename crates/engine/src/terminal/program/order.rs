@@ -33,18 +33,24 @@ impl Order {
             let (from, to) = (fabric.op_needs_start[at] as usize, fabric.op_needs_start[at + 1] as usize);
             &fabric.op_needs[from..to]
         };
-        let mut follower: Vec<(u32, u32)> = Vec::new();
-        for (place, at) in program.clone().enumerate() {
-            follower.extend(needs(at).iter().map(|&need| (need >> 1, (place as u32) << 1 | need & 1)));
+        // Where the followers of each end, counted before they are put there from the last one on.
+        let mut start = vec![0_u32; program.len() + 1];
+        program.clone().flat_map(needs).for_each(|&need| start[(need >> 1) as usize] += 1);
+        let mut end = 0;
+        for count in &mut start {
+            end += *count;
+            *count = end;
         }
-        follower.sort_unstable();
-        let count = |place: usize| follower.partition_point(|&(of, _)| (of as usize) < place) as u32;
-        Some(Box::new(Self {
-            left: program.clone().map(|at| needs(at).len() as u32).collect(),
-            start: (0..=program.len()).map(count).collect(),
-            follower: follower.iter().map(|&(_, one)| one).collect(),
-            unfinished: program.len(),
-        }))
+        let mut follower = vec![0; end as usize];
+        for (place, at) in program.clone().enumerate().rev() {
+            for &need in needs(at).iter().rev() {
+                let of = &mut start[(need >> 1) as usize];
+                *of -= 1;
+                follower[*of as usize] = (place as u32) << 1 | need & 1;
+            }
+        }
+        let left = program.clone().map(|at| needs(at).len() as u32).collect();
+        Some(Box::new(Self { left, start, follower, unfinished: program.len() }))
     }
 }
 
@@ -52,8 +58,9 @@ impl Programs {
     /// Makes the operations of a graph ready that wait for nothing.
     pub(super) fn begin_graph(&mut self, terminal: u32) {
         if let Some(order) = &self.hosts[terminal as usize].order {
-            let free = (0..order.left.len() as u32).filter(|&at| order.left[at as usize] == 0).collect();
-            self.make_ready(terminal, free);
+            let free = (0..order.left.len() as u32).filter(|&at| order.left[at as usize] == 0);
+            self.free.extend(free);
+            self.make_ready(terminal);
         }
     }
 
@@ -116,18 +123,20 @@ impl Programs {
     /// Makes the operations ready that wait for nothing more once one has begun (`part` 1) or ended (0).
     fn release(&mut self, terminal: u32, at: u32, part: u32) {
         let host = &mut self.hosts[terminal as usize];
-        let begin = host.begin;
-        let free = host.order.as_mut().map_or_else(Vec::new, |order| order.release(at - begin, part));
-        self.make_ready(terminal, free);
+        let Some(order) = &mut host.order else { return };
+        order.release(at - host.begin, part, &mut self.free);
+        if !self.free.is_empty() {
+            self.make_ready(terminal);
+        }
     }
 
-    /// Makes operations ready, or posts them, and those that wait for the posting.
-    fn make_ready(&mut self, terminal: u32, free: Vec<u32>) {
+    /// Makes the free operations ready, or posts them, and those that wait for the posting.
+    fn make_ready(&mut self, terminal: u32) {
         let (begin, first) = {
             let host = &self.hosts[terminal as usize];
             (host.begin, host.processes.start)
         };
-        let mut free = VecDeque::from(free);
+        let mut free = std::mem::take(&mut self.free);
         while let Some(place) = free.pop_front() {
             let at = begin + place;
             let row = self.operations[at as usize];
@@ -136,26 +145,30 @@ impl Programs {
                 self.give(process, at, None);
                 continue;
             }
-            let order = self.hosts[terminal as usize].order.as_mut();
-            free.extend(order.map_or_else(Vec::new, |order| order.release(place, 1)));
+            if let Some(order) = &mut self.hosts[terminal as usize].order {
+                order.release(place, 1, &mut free);
+            }
             if let Some(taken) = self.take_or_post(process, at, Wanted { source: row.peer, tag: row.tag }) {
                 self.give(process, at, Some(taken));
             }
         }
+        // Its memory is used again.
+        self.free = free;
     }
 }
 
 impl Order {
-    /// Returns the operations that wait for nothing more once one has begun (`part` 1) or ended (0).
-    fn release(&mut self, at: u32, part: u32) -> Vec<u32> {
+    /// Adds the operations that wait for nothing more once one has begun (`part` 1) or ended (0).
+    fn release(&mut self, at: u32, part: u32, free: &mut VecDeque<u32>) {
         let range = self.start[at as usize] as usize..self.start[at as usize + 1] as usize;
-        let mut free = Vec::new();
         for &one in &self.follower[range] {
             if one & 1 == part {
-                self.left[(one >> 1) as usize] -= 1;
-                free.extend((self.left[(one >> 1) as usize] == 0).then_some(one >> 1));
+                let left = &mut self.left[(one >> 1) as usize];
+                *left -= 1;
+                if *left == 0 {
+                    free.push_back(one >> 1);
+                }
             }
         }
-        free
     }
 }

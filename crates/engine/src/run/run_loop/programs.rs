@@ -1,0 +1,72 @@
+//! Programs instead of sources: when they continue, and what the network reports to them.
+
+use super::{Network, Run};
+use crate::kernel::Time;
+use crate::measure::Delivery;
+use crate::ring::Asking;
+use crate::run::RunError;
+use crate::terminal::NoPlane;
+use crate::terminal::program::mark;
+
+impl Run {
+    /// Returns the next tick with an event of programs, or of the sources beside them.
+    #[inline]
+    pub(super) fn next_of_programs(&self) -> Option<Time> {
+        let next = self.programs.as_ref()?.next();
+        match &self.beside {
+            Some(beside) => next.into_iter().chain(beside.next()).min(),
+            None => next,
+        }
+    }
+
+    /// Runs the programs of a tick instead of sources. A separate function, so that the loop stays small without them.
+    #[inline(never)]
+    pub(super) fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
+        self.divide_requests(network);
+        self.tell_programs();
+        let Some(programs) = &mut self.programs else { return Ok(()) };
+        let beside = &mut self.beside;
+        self.events += programs.turn(self.now, &mut |terminal, packet| {
+            Self::yields(beside, terminal);
+            network.send(terminal, packet)
+        });
+        for (port, held) in programs.off_bus() {
+            network.off_bus(port, held);
+        }
+        match (programs.astray(), programs.no_plane()) {
+            (Some((terminal, operation)), _) => return Err(RunError::NoPeer { terminal, operation }),
+            (_, Some(NoPlane { from, to })) => return Err(RunError::NoPlane { from, to }),
+            _ => {}
+        }
+        self.send_beside(network);
+        Ok(())
+    }
+
+    /// Reports the network's results to the programs.
+    fn tell_programs(&mut self) {
+        let Some(programs) = &mut self.programs else { return };
+        for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
+            if mark::kind(mark) != mark::SOURCE {
+                programs.delivered(source, target, mark);
+            }
+        }
+        for terminal in self.news.asking.drain(..) {
+            programs.link_free(terminal);
+        }
+        if !self.news.is_for_programs() {
+            return;
+        }
+        for (target, mark) in self.news.heads.drain(..) {
+            programs.head_came(target, mark);
+        }
+        for (source, mark, in_time) in self.news.over.drain(..) {
+            programs.completed(source, mark, in_time);
+        }
+        for mark in self.news.lost.drain(..) {
+            programs.lost(mark);
+        }
+        for Asking { port, held, bytes } in self.news.at_bus.drain(..) {
+            programs.ask_bus(port, held, bytes);
+        }
+    }
+}
