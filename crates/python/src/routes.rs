@@ -109,8 +109,10 @@ type Layered<'py> = (MadeTable<'py>, Bound<'py, PyArray1<u8>>, (u64, u64), (u64,
 #[pymethods]
 impl RouteNetwork {
     /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch; those without
-    /// layers, and with more entries than `runs_above`, have runs of such columns.
+    /// layers, and with more entries than `runs_above`, have runs of such columns. `anywhere`: packets may come to any
+    /// switch for any destination.
     #[new]
+    #[pyo3(signature = (switches, terminals, source, target, shared_above, runs_above, anywhere = false))]
     fn new(
         switches: usize,
         terminals: usize,
@@ -118,9 +120,13 @@ impl RouteNetwork {
         target: Numbers<'_>,
         shared_above: usize,
         runs_above: usize,
+        anywhere: bool,
     ) -> PyResult<Self> {
         let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
-        let network = Network::new(switches, terminals, source, target).map_err(words)?;
+        let mut network = Network::new(switches, terminals, source, target).map_err(words)?;
+        if anywhere {
+            network = network.entered_anywhere();
+        }
         Ok(Self(network, shared_above, runs_above))
     }
 

@@ -62,6 +62,13 @@ pub struct Network {
 }
 
 impl Network {
+    /// Takes packets to come to every switch, not only to those that terminals send to.
+    pub fn entered_anywhere(mut self) -> Self {
+        // More than one: none is a terminal's own switch that it never sends to.
+        self.senders.fill(2);
+        self
+    }
+
     /// Checks the links and combines them to edges.
     pub fn new(
         switches: usize,

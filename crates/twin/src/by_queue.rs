@@ -78,7 +78,7 @@ impl Twin<'_> {
 
     /// Characters that are to be sent on a lane: those that still cross and those in its output buffer; and the credit
     /// that was spent and has not come back.
-    fn occupied(&self, lane: u32) -> u64 {
+    pub(crate) fn occupied(&self, lane: u32) -> u64 {
         let link = self.fabric.link_of(lane);
         if self.enters_terminal(link) {
             return 0;
@@ -92,8 +92,12 @@ impl Twin<'_> {
             let queue = &self.lanes[place.lane as usize].queues[&place.queue];
             crossing = queue.granted - u64::from(queue.entered);
         }
+        (crossing + state.output.len() as u64 + self.first_credit(link)).saturating_sub(state.credit)
+    }
+
+    /// Credit of each lane of a link before the first packet.
+    pub(crate) fn first_credit(&self, link: u32) -> u64 {
         let quantum = self.fabric.link_quantum[link as usize];
-        let promised = u64::from(self.fabric.link_input_buffer[link as usize] / quantum * quantum);
-        (crossing + state.output.len() as u64 + promised).saturating_sub(state.credit)
+        u64::from(self.fabric.link_input_buffer[link as usize] / quantum * quantum)
     }
 }

@@ -138,7 +138,7 @@ impl Twin<'_> {
     fn free_for(&self, group: u32, head: Head) -> Vec<u32> {
         let lanes = self.fabric.group(group).iter().copied();
         let is_free = |&lane: &u32| self.lanes[lane as usize].holder.is_none() && !self.is_down(lane);
-        lanes.filter(|lane| is_free(lane) && !self.keeps(*lane, head)).collect()
+        lanes.filter(|lane| is_free(lane) && self.has_room(*lane) && !self.keeps(*lane, head)).collect()
     }
 
     /// Returns which of several heads is served next.

@@ -248,6 +248,18 @@ impl Twin<'_> {
         let link = self.fabric.link_of(lane);
         self.lanes[lane as usize].credit += u64::from(self.fabric.link_quantum[link as usize]);
         self.agenda.add(self.now, What::Wire { link });
+        if self.fabric.grant_with_room == 1 {
+            for &group in &self.groups_of_lane[lane as usize] {
+                self.agenda.add(self.now, What::Arbitrate { group });
+            }
+        }
+    }
+
+    /// Whether a lane has credit for the longest packet besides what it is to send, where that is needed for a grant.
+    pub(crate) fn has_room(&self, lane: u32) -> bool {
+        let link = self.fabric.link_of(lane);
+        let needed = self.occupied(lane) + self.fabric.longest_chars();
+        self.fabric.grant_with_room == 0 || self.enters_terminal(link) || needed <= self.first_credit(link)
     }
 
     /// Gives the credit that receivers give before the beginning.

@@ -41,6 +41,8 @@ class Deadlock:
     """Number of sets of routing tables that are in use one after the other."""
     waiting: list[str]
     """What programs wait for that never happens in any network."""
+    escapes: bool = False
+    """Whether these are cycles of escape lanes, any of which a packet can take as long as it waits."""
 
     @property
     def free(self) -> bool:
@@ -71,6 +73,8 @@ class Deadlock:
                 "cannot happen in this traffic, whose packets do not wait for each other in a cycle; "
                 f"in other traffic it can{when}: {_round(self.any_cycle)}"
             )
+        if self.escapes:
+            return "cannot happen: packets can always escape by lanes whose dependency graph has no cycle"
         which = f", of any of the {self.tables} sets of tables and between them," if self.tables > 1 else ""
         return f"cannot happen: the channel dependency graph{which} has no cycle"
 
@@ -93,7 +97,7 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
     if place:
         alone = routes.cycle_of(scenario, sent if cycle else None, [replaced[place - 1]], alone=True)[1]
         when = _moment(compiled.graph, replaced, place, bool(alone))
-    return Deadlock(cycle, any_cycle, when, 1 + len(set(replaced)), _waiting(compiled))
+    return Deadlock(cycle, any_cycle, when, 1 + len(set(replaced)), _waiting(compiled), routes.escapes)
 
 
 def _waiting(compiled: Compiled) -> list[str]:

@@ -59,6 +59,10 @@ class LinkRoutes:
             parameters["lanes"] = lanes if scenario.routing.kind == "table" else self.layers
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
+            self._escape: dict[int, RouteTable] = {}
+            """Tables of escape lanes, by the table of the other lanes."""
+            if self.escapes:
+                self.planes = self._with_escapes()
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
             self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
@@ -84,7 +88,8 @@ class LinkRoutes:
         """
         for graph, table in {id(table): (graph, table) for graph, table in self.planes}.values():
             ways = {len(own): self._as_waited_for(graph, table, own) for own in self._waiting_apart()}
-            free = {(id(table), lanes) for lanes, way in ways.items() if routing.proved(graph, way, lanes)}
+            proved = [own for own, (way, lanes) in ways.items() if routing.proved(graph, way, lanes)]
+            free = {(id(table), own) for own in proved}
             if not free:
                 routing.verify(graph, table)
             self._free |= free
@@ -110,8 +115,8 @@ class LinkRoutes:
         """Return the same cycle by lanes.
 
         A packet that keeps its wire while it waits blocks all lanes of that wire. Escape lanes free of cycles
-        are not enough here (J. Duato 1993): a packet is granted any free lane before there is credit for it,
-        and then waits for the credit of that lane alone.
+        are enough (J. Duato 1993) only where lanes are granted with room: otherwise a packet is granted any
+        free lane before there is credit for it, and then waits for the credit of that lane alone.
         """
         if self.distributions:
             return distribution_cycle(self.graph, self.table, self.distributions)
@@ -119,10 +124,10 @@ class LinkRoutes:
             for own in self._waiting_apart():
                 if (id(table), len(own)) in self._free:
                     continue
-                way = self._as_waited_for(graph, table, own)
-                found = routing.dependency_cycle(graph, way, len(own), tried=True)
+                way, lanes = self._as_waited_for(graph, table, own)
+                found = routing.dependency_cycle(graph, way, lanes, tried=True)
                 if found is not None:
-                    return self._lanes_of(found, own, plane.first_link)
+                    return self._lanes_of(found, own[:lanes], plane.first_link)
         return None
 
     def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
@@ -149,7 +154,7 @@ class LinkRoutes:
             replaced: the links that are dead when a table replaces the one before.
             alone: whether the first table is left out.
         """
-        if (pairs is None and not replaced) or self.distributions or self.via:
+        if (pairs is None and not replaced) or self.distributions or self.via or self.escapes:
             return 0, self._named(self.lane_cycle or [])
         from .tables import tables_after
 
@@ -160,7 +165,7 @@ class LinkRoutes:
             dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
             dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
             for own in self._waiting_apart():
-                phases = [self._as_waited_for(graph, table[at], own) for table in tables]
+                phases = [self._as_waited_for(graph, table[at], own)[0] for table in tables]
                 found = routing.phases_cycle(graph, phases, dead, len(own), here)
                 if found is not None:
                     place, cycle = found
@@ -173,15 +178,38 @@ class LinkRoutes:
         """
         return [[0]] if self.technology.holds_wire else self.classes.lanes
 
-    def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> RouteTable:
-        """Return a table by these lanes of each link, or by whole links where packets that wait hold them."""
+    def _with_escapes(self) -> list[tuple[Graph, RouteTable]]:
+        """Return each plane with the shortest paths of its packets, and keep the tables of their escapes."""
+        found: dict[int, RouteTable] = {}
+        for graph, escape in self.planes:
+            if id(graph) not in found:
+                ways = shortest_path(graph, "adaptive", [], next_hops="all")
+                note = f"any shortest path, with {escape.kind} as escape"
+                found[id(graph)] = replace(ways, kind=escape.kind, note=note)
+                self._escape[id(found[id(graph)])] = escape
+        return [(graph, found[id(graph)]) for graph, _ in self.planes]
+
+    def _divide(self, graph: Graph, table: RouteTable, lanes: int, half: int | None = None) -> RouteTable:
+        return routing.divide(graph, self._escape.get(id(table), table), lanes, self.lane_choice, half)
+
+    @property
+    def escapes(self) -> bool:
+        """Whether a packet can take an escape lane as long as it waits."""
+        return self.lane_choice == "escape-with-room"
+
+    def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> tuple[RouteTable, int]:
+        """Return a table by these lanes of each link, or by whole links where packets that wait hold them,
+        and for how many of the lanes it is: where packets can always escape, for the escape lanes.
+        """
         if self.technology.holds_wire:
-            if self.lane_choice != "escape":
-                return table
+            if self.lane_choice not in routing.ESCAPES:
+                return table, len(own)
             # What waits on a free lane holds the wire of the escape lane, too.
-            return shortest_path(graph, "adaptive", [], next_hops="all")
+            return shortest_path(graph, "adaptive", [], next_hops="all"), len(own)
+        if self.escapes:
+            return routing.escape_part(graph, self._escape[id(table)], len(own))
         known = self._divided.get((id(table), len(own), None))
-        return known or routing.divide(graph, table, len(own), self.lane_choice)
+        return known or self._divide(graph, table, len(own)), len(own)
 
     def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:
         """Return the lanes of the whole network of those of some lanes of a plane's links."""
@@ -202,7 +230,7 @@ class LinkRoutes:
     def waited_for(self) -> list[tuple[Graph, RouteTable, int]]:
         """Return, per plane and class, the table of lanes that packets wait for, and its number of lanes."""
         return [
-            (graph, self._as_waited_for(graph, table, own), len(own))
+            (graph, *self._as_waited_for(graph, table, own))
             for graph, table in self.planes
             for own in self._waiting_apart()
         ]
@@ -217,7 +245,7 @@ class LinkRoutes:
             for plane, table in self.planes:
                 key = (id(table), len(own), half)
                 if key not in self._divided:
-                    self._divided[key] = routing.divide(plane, table, len(own), self.lane_choice, half)
+                    self._divided[key] = self._divide(plane, table, len(own), half)
             divided = [self._divided[id(table), len(own), half] for _, table in self.planes]
         except RoutingError as error:
             if len(own) == lanes:
@@ -258,6 +286,7 @@ class LinkRoutes:
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
             "via_by_queue": 0 if table.threshold is None else table.threshold + 1,
+            "grant_with_room": int(self.escapes),
             **self._distributed(),
         }
 
@@ -281,10 +310,25 @@ class LinkRoutes:
             self.technology.check_watchdog(longest, self.via)
             if self.technology.pause_above_chars:
                 pauses.check_network(_native.is_by_packet(arrays))
+            if self.escapes:
+                self._check_room(scenario, arrays)
             if arrays["output_queues"]:
                 check_queues(_native.queues(arrays))
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
+
+    def _check_room(self, scenario: Scenario, arrays: Arrays) -> None:
+        """Raise ScenarioError if lanes cannot be granted with room, or links may fail."""
+        if scenario.fault or self.technology.pause_above_chars:
+            what = "faults" if scenario.fault else "switches that pause senders"
+            message, hint = f"escape-with-room is not simulated together with {what}", "leave one of them out"
+        elif not _native.is_by_packet(arrays):
+            message = "escape-with-room grants lanes to whole packets"
+            hint = 'write switching = "virtual-cut-through", lane_sharing = "packet" and crossbar = "fast", '
+            hint += "without a watchdog, or links into a switch that are slower than those out of it"
+        else:
+            return
+        raise scenario.error(message, ("routing", "lane_choice"), hint)
 
     def _longest_chars(self, arrays: Arrays) -> int:
         """Return the payload characters of the longest packet."""
@@ -319,6 +363,8 @@ class LinkRoutes:
         """Return, per switch, how a free lane is chosen; empty if no group has several lanes."""
         several = np.diff(table.group_start) > 1
         found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
+        if self.escapes:
+            return found
         found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
         return found
 

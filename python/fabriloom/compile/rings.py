@@ -194,6 +194,7 @@ class RingRoutes:
     """The routes of a network of rings, with the methods of LinkRoutes; errors point into the file."""
 
     via = False
+    escapes = False
     distributions: ClassVar[list[Distribution]] = []
     addresses = NO_ADDRESSES
 

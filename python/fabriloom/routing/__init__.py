@@ -24,7 +24,7 @@ from .check import (
     verify,
     ways_of,
 )
-from .lanes import divide, halves
+from .lanes import ESCAPES, divide, escape_part, halves
 from .layers import layers_needed
 from .planes import ports_together, together
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AROUND",
+    "ESCAPES",
     "KINDS",
     "NONE",
     "OWN",
@@ -51,6 +52,7 @@ __all__ = [
     "channel_order",
     "dependency_cycle",
     "divide",
+    "escape_part",
     "halves",
     "hops_needed",
     "intermediates",

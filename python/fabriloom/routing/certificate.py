@@ -43,6 +43,8 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
 def _taken(graph: Graph, table: RouteTable, lanes: int) -> NDArray[np.bool_]:
     """Return, per switch and class, whether packets of the class come to the switch."""
     taken = np.zeros(table.route.shape, bool)
+    if table.joined:
+        return ~taken
     starts = np.concatenate([graph.terminal_entry_switches, table.via_switch.astype(np.int64)])
     taken[starts[starts < graph.switches]] = True
     fresh, start = taken & (table.route != NONE), table.group_start.astype(np.int64)

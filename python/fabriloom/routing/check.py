@@ -33,7 +33,7 @@ def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
 
     If not, ``verify`` and ``dependency_cycle`` follow the packets class by class: much longer.
     """
-    return Core(graph).proved(columns(table), lanes)
+    return Core(graph, anywhere=table.joined).proved(columns(table), lanes)
 
 
 def dependency_cycle(
@@ -48,7 +48,7 @@ def dependency_cycle(
     a cycle the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random
     intermediate switches count.
     """
-    return Core(graph).dependency_cycle(columns(table), lanes, tried)
+    return Core(graph, anywhere=table.joined).dependency_cycle(columns(table), lanes, tried)
 
 
 def phases_cycle(
@@ -77,7 +77,7 @@ def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np
     later ones. With several ``lanes`` per link, it is of lanes. Links between switches that no packet waits
     on or for are left out; links to terminals come last.
     """
-    found = Core(graph).channel_order(columns(table), lanes)
+    found = Core(graph, anywhere=table.joined).channel_order(columns(table), lanes)
     return None if found is None else np.array(found, np.uint32)
 
 

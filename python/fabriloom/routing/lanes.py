@@ -13,7 +13,8 @@ from ..topology.graph import Graph
 from .shortest_path import shortest_path
 from .table import NONE, OWN, RouteTable, RoutingError, Runs, Shared
 
-LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape")
+ESCAPES = ("escape", "escape-with-room")
+LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", *ESCAPES)
 _DATELINES = ("dateline", "wide-dateline", "kept-dateline")
 
 Ints = NDArray[np.int64]
@@ -49,8 +50,10 @@ def divide(
       packets that have the dateline ahead enter again; no cycle can form there.
     * ``kept-dateline``: the half that ``dateline`` gives where a packet enters a ring, until it leaves it.
       ``half``: of the senders of the packets, one of :func:`halves`; None: the table has the lanes of all.
-    * ``escape``: the lowest lane, or the two lowest with a dateline, in dimension order; the other lanes on
-      every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4, 1993).
+    * ``escape``: the lowest lane, or the two lowest with a dateline, in dimension order or by up*/down*; the
+      other lanes on every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4,
+      1993). ``escape-with-room`` has the same groups; what is granted of them is up to the switches.
+      :func:`escape_part` is the table of the escape lanes alone.
 
     Lanes are listed before links, so that the first choice fills lane 0 of all parallel links first.
     """
@@ -78,8 +81,8 @@ def divide(
             message = "a lane that is kept does not go with universal routing"
             raise RoutingError(message, "lane_choice")
         return _regrouped([_ordered(graph, table, lanes, choice, half)], lanes)
-    if choice == "escape":
-        own, table = _escapes(graph, table, lanes), table.full()
+    if choice in ESCAPES:
+        own, table = escape_lanes(graph, table, lanes), table.full()
         ways = shortest_path(graph, "adaptive", [], next_hops="all").full()
         free = _Part(ways, [every[own:]], np.broadcast_to(0, table.rows.shape))
         return _regrouped([free, _ordered(graph, table, own)], lanes)
@@ -219,6 +222,10 @@ def _has_rings(graph: Graph) -> bool:
     return bool(graph.layout.get("wrap", False)) and max(graph.layout["shape"]) > 2
 
 
+def _follows_rings(graph: Graph, table: RouteTable) -> bool:
+    return table.kind == "dimension-order" and _has_rings(graph)
+
+
 def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
     if not _has_rings(graph):
         message = f"a dateline is for the rings of a torus; this {graph.family} has none"
@@ -228,18 +235,25 @@ def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
         raise RoutingError("a dateline needs two lanes, not one: set technology.lanes", "lane_choice")
 
 
-def _check_order(what: str, table: RouteTable) -> None:
-    if table.kind != "dimension-order":
-        message = f'{what} goes with dimension-order routing, not with "{table.kind}"'
+def _check_order(what: str, table: RouteTable, *others: str) -> None:
+    kinds = ("dimension-order", *others)
+    if table.kind not in kinds:
+        message = f'{what} goes with {" or ".join(kinds)} routing, not with "{table.kind}"'
         raise RoutingError(message, "lane_choice")
 
 
-def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
-    """Return the number of escape lanes: two if there are rings, otherwise one."""
-    _check_order("an escape lane", table)
+def escape_part(graph: Graph, table: RouteTable, lanes: int) -> tuple[RouteTable, int]:
+    """Return the table of the escape lanes alone, which packets may join at any switch, and their number."""
+    own = escape_lanes(graph, table, lanes)
+    return replace(_regrouped([_ordered(graph, table, own)], own), joined=True), own
+
+
+def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> int:
+    """Return the number of escape lanes: two for dimension order if there are rings, otherwise one."""
+    _check_order("an escape lane", table, "up-star-down-star")
     if len(table.via_switch):
         raise RoutingError("an escape lane does not go with universal routing", "lane_choice")
-    own = 2 if _has_rings(graph) else 1
+    own = 2 if _follows_rings(graph, table) else 1
     if lanes <= own:
         message = f"to escape by {own} and choose among the others takes at least {own + 1} lanes"
         raise RoutingError(f"{message}, not {lanes}: set technology.lanes", "lane_choice")
@@ -267,7 +281,7 @@ def _ordered(
     graph: Graph, table: RouteTable, lanes: int, choice: str = "dateline", half: int | None = None
 ) -> _Part:
     """Return the first ``lanes`` lanes in dimension order, divided by the dateline if there are rings."""
-    if not _has_rings(graph):
+    if not _follows_rings(graph, table):
         return _Part(table, [np.arange(lanes)], np.broadcast_to(0, table.rows.shape))
     lower = lanes // 2
     sets = [np.arange(lower), np.arange(lower, lanes), np.arange(lanes)]

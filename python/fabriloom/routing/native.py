@@ -26,14 +26,16 @@ def numbers(values: ArrayLike) -> NDArray[np.uint32]:
 class Core:
     """The compiled core with one graph; its errors name the graph's switches, terminals and links."""
 
-    def __init__(self, graph: Graph, parameter: str | None = "kind") -> None:
+    def __init__(self, graph: Graph, parameter: str | None = "kind", anywhere: bool = False) -> None:
         from .._native import RouteNetwork
 
         self.graph = graph
         self.parameter = parameter
         ends = numbers(graph.link_source), numbers(graph.link_target)
         limits = SHARED_ABOVE, RUNS_ABOVE
-        self._network: Any = self.named(RouteNetwork)(graph.switches, graph.terminals, *ends, *limits)
+        self._network: Any = self.named(RouteNetwork)(
+            graph.switches, graph.terminals, *ends, *limits, anywhere
+        )
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return self.named(getattr(self._network, name))

@@ -116,6 +116,8 @@ class RouteTable:
     threshold: int | None = None
     """By how much the queue to the destination, times its hops, may be longer than that to the random switch
     before a packet goes there; None: every packet goes."""
+    joined: bool = False
+    """Whether packets may come to it at any switch, not only where terminals send."""
     kind: str = ""
     """The rule of the table; "auto" is replaced by the chosen one."""
     note: str = ""

@@ -87,6 +87,9 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
     if "shape" in compiled.graph.planes[0].graph.layout:
         found += [{"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}]
     settings: list[dict[str, Any]] = [{"routing": one} for one in found]
+    if lanes > 1:
+        escape = {"kind": "up-star-down-star", "lane_choice": "escape-with-room"}
+        settings.append({"routing": escape})
     for count in sorted({lanes, *enough} - {1}):
         if count > MOST_LANES:
             continue

@@ -120,20 +120,22 @@ impl Network {
     /// Handles the release of a lane in this tick.
     #[inline(always)]
     pub fn release(&mut self, lane: u32) {
-        self.lanes[lane as usize].release_pending = false;
+        self.lanes[lane as usize].release_due = UNKNOWN;
         for place in 0..self.groups.of(lane).len() {
             self.groups.touch(self.groups.of(lane)[place]);
         }
     }
 
-    /// Schedules the release of a lane for which heads wait, if it is known and not free already.
+    /// Schedules when a lane for which heads wait can be granted, if that is known and it cannot already.
     #[inline(always)]
     pub(super) fn announce(&mut self, lane: u32) {
+        let free_at = self.lanes[lane as usize].free_at;
+        let time =
+            if self.room == 0 || free_at == UNKNOWN { free_at } else { free_at.max(self.room_at(lane)) };
         let at = &mut self.lanes[lane as usize];
-        if !at.release_pending && at.free_at > self.now && at.free_at < UNKNOWN {
-            at.release_pending = true;
-            let free_at = at.free_at;
-            self.schedule(Event::Release(lane), free_at);
+        if time > self.now && time < at.release_due {
+            at.release_due = time;
+            self.schedule(Event::Release(lane), time);
         }
     }
 
@@ -159,7 +161,7 @@ impl Network {
     #[inline(always)]
     fn free(&self, group: u32) -> impl Iterator<Item = u32> + Clone {
         let lanes = self.fabric.group(group).iter().copied();
-        lanes.filter(|&lane| self.lanes[lane as usize].free_at <= self.now)
+        lanes.filter(|&lane| self.lanes[lane as usize].free_at <= self.now && self.has_room(lane))
     }
 
     /// Grants lanes of a group until no head waits or none is free.

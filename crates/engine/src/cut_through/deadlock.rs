@@ -65,7 +65,19 @@ impl Network {
         }
         let group = self.fabric.group(at.entry >> 1).iter();
         let mut lanes = group.filter(|&&lane| !self.outages.is_down_for_good(self.fabric.link_of(lane)));
-        lanes.any(|&lane| self.holder(lane).is_none_or(|other| marks.fronts[other as usize]))
+        lanes.any(|&lane| {
+            self.holder(lane).is_none_or(|other| marks.fronts[other as usize]) && self.gets_room(lane, marks)
+        })
+    }
+
+    /// Whether a lane will have the credit with which it may be granted.
+    fn gets_room(&self, lane: u32, marks: &Marks) -> bool {
+        let at = &self.lanes[lane as usize];
+        let kind = self.kind(at.link);
+        self.room == 0
+            || kind.to_terminal
+            || self.fronts(lane).any(|stay| marks.fronts[stay as usize])
+            || at.departed + self.leaves(lane) >= at.needs_for_grant(kind, self.room)
     }
 
     /// Returns the packet that holds a lane, if it is not known when it leaves.
@@ -125,7 +137,10 @@ impl Network {
         if at.is_granted() {
             return Some(Waiting::Lane(at.out.lane));
         }
-        let holders = self.fabric.group(at.entry >> 1).iter().filter_map(|&lane| self.holder(lane));
-        holders.into_iter().find(|&other| !marks.fronts[other as usize]).map(Waiting::Front)
+        let lanes = self.fabric.group(at.entry >> 1);
+        let mut holders = lanes.iter().filter_map(|&lane| self.holder(lane));
+        let held = holders.find(|&other| !marks.fronts[other as usize]).map(Waiting::Front);
+        let full = || lanes.iter().copied().find(|&lane| !self.gets_room(lane, marks));
+        held.or_else(|| full().map(Waiting::Lane))
     }
 }

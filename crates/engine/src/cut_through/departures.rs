@@ -92,7 +92,29 @@ impl Network {
         if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
     }
 
-    /// The same if this many characters must have left the input buffer, and more than are counted.
+    /// Whether a lane has the credit with which it may be granted.
+    #[inline(always)]
+    pub(super) fn has_room(&self, lane: u32) -> bool {
+        if self.room == 0 {
+            return true;
+        }
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let promised = u64::from(kind.input_buffer / kind.quantum * kind.quantum);
+        kind.to_terminal || self.occupied(lane) + u64::from(self.room) <= promised
+    }
+
+    /// Returns when it has, as far as is known; 0 if it does.
+    pub(super) fn room_at(&mut self, lane: u32) -> Time {
+        let at = &self.lanes[lane as usize];
+        let kind = self.kind(at.link);
+        if kind.to_terminal {
+            return 0;
+        }
+        let needed = at.needs_for_grant(kind, self.room);
+        if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
+    }
+
+    /// The same as [`Self::credit_at`] if this many characters must have left the input buffer, and more than are counted.
     fn look_up_credit(&mut self, lane: u32, needed: i64) -> Time {
         let credit = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
         let by = self.now - credit;

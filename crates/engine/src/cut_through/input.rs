@@ -78,6 +78,9 @@ impl Network {
             self.leave(from, stay, left);
         }
         self.look_again(lane);
+        if self.room > 0 && self.groups.are_awaited(lane) {
+            self.announce(lane);
+        }
     }
 
     /// Records when the end of a packet leaves its buffer: then its lane is released, and the next packet is at the front.

@@ -16,6 +16,9 @@
 //! * the output buffer covers the way to the wire: it takes no longer than all places but one;
 //! * an end of packet takes as long as a character, and no header is deleted that has characters.
 //!
+//! With `grant_with_room` a lane is granted no earlier than its release and the credit for the longest packet: both are
+//! looked up in the same way, and one event looks at its groups again.
+//!
 //! Time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these conditions,
 //! the room `lanes` computes the network, character by character; and so it does from the first fault on that meets a packet.
 //!
@@ -33,6 +36,7 @@
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
+//! | room behind a lane that is granted | [`departures`]: `has_room`, `room_at`; [`allocate`]: `announce` | `wire.rs`: `has_room`, `credit` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | the queues that a packet chooses by | [`departures`]: `occupied`; [`allocate`]: `waiting` | `by_queue.rs`: `occupied`, `waiting` |
@@ -49,7 +53,7 @@
 //! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`; `packets`; `wires` |
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
-//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_pending`, `crossing` |
+//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
 //! | [`pause`] | switches that pause senders | `stores` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
 //! | [`deadlock`] | who waits for whom: reads only | |

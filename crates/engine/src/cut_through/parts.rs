@@ -115,7 +115,8 @@ pub(super) struct Lane {
     pub free_at: Time,
     /// Tick of its last grant, or -1.
     pub last_grant: Time,
-    pub release_pending: bool,
+    /// Tick at which the groups of the lane are looked at again; [`UNKNOWN`] if none is scheduled.
+    pub release_due: Time,
 
     /// The queues of the input buffer at its end that are in use.
     pub queues: Vec<Queue>,
@@ -139,7 +140,7 @@ impl Lane {
             sent: VecDeque::new(),
             free_at: 0,
             last_grant: -1,
-            release_pending: false,
+            release_due: UNKNOWN,
             queues: Vec::new(),
             crossing: Vec::new(),
             departed: 0,
@@ -151,6 +152,11 @@ impl Lane {
     #[inline(always)]
     pub fn needs(&self, kind: &Kind, length: u32) -> i64 {
         self.renewed + kind.must_have_left(self.started - self.renewed + i64::from(length) - 1)
+    }
+
+    /// Returns the same for a packet that is granted the lane next.
+    pub fn needs_for_grant(&self, kind: &Kind, length: u32) -> i64 {
+        kind.must_have_left(self.granted + i64::from(length) - 1)
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Network {
     pub(super) classed: bool,
     /// For how long departures are looked up: the longest time until a place that becomes free is credit.
     pub(super) keep: Time,
+    /// Characters for which there must be credit behind a lane that is granted; 0: it is granted without.
+    pub(super) room: u32,
     /// The next tick at which the counts are looked at.
     looked_at: Time,
     /// Whether the arrival of a packet's first character at its terminal is reported.
@@ -115,6 +117,7 @@ impl Network {
             packets: Slab::default(),
             stays: Slab::default(),
             links: links.collect(),
+            room: if fabric.grant_with_room == 1 { fabric.longest_chars() as u32 } else { 0 },
             lanes: (0..fabric.all_lanes() as u32).map(|lane| Lane::new(fabric.link_of(lane))).collect(),
             stores: stores(&fabric),
             groups: Groups::new(&fabric),

@@ -55,6 +55,9 @@ columns! {
         store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
+        /// 1: a lane is granted only with room for the longest packet behind it; only where [`Fabric::is_by_packet`], without
+        /// faults and pause.
+        grant_with_room: u8,
         /// 0, or packets go straight if queue x hops there are less than those over their random switch plus this.
         via_by_queue: u32,
         /// Ticks for which a switch or a port ignores an interrupt number that it has passed on.

@@ -89,14 +89,19 @@ class AnyRouting(Section):
     )
     universal: bool = setting("Whether every packet first goes to a random intermediate switch", False)
     lane_choice: (
-        Literal["any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape"] | None
+        Literal[
+            "any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape", "escape-with-room"
+        ]
+        | None
     ) = setting(
         "Which lanes of a link a packet may take. any (default): any free lane; destination: "
         "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
         "lanes before the link that closes the ring, the upper half after it; wide-dateline: the same, and "
         "all lanes where no packet comes that has that link ahead; kept-dateline: the half that dateline "
         "gives where a packet enters a ring, until it leaves it; escape: the lowest lane (two on a torus) "
-        "in dimension order, the others on any shortest path",
+        "in dimension order or by up*/down*, the others on any shortest path; escape-with-room: the same, "
+        "and a packet takes the first lane behind which there is room for the longest packet, an escape "
+        "lane last: then it cannot deadlock if the escape lanes cannot",
         None,
     )
     high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(

@@ -18,6 +18,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     }
     known("port_priority", &fabric.port_priority, 1)?;
     pause(fabric)?;
+    with_room(fabric)?;
     by_queue(fabric)
 }
 
@@ -150,6 +151,17 @@ fn pause(f: &Fabric) -> Checked {
         Some((link, (_, until))) => fail("link_pause_until", link, *until, "at most link_pause_above"),
         None => Ok(()),
     }
+}
+
+/// Refuses grants that wait for room where packets are not computed as one, and where room is not credit or is lost.
+fn with_room(f: &Fabric) -> Checked {
+    known("grant_with_room", &[f.grant_with_room], 1)?;
+    if f.grant_with_room == 1 && (!f.is_by_packet() || f.has_pause() || f.has_faults()) {
+        let expected =
+            "0, unless packets are computed as one, no link fails and no switch pauses its senders";
+        return fail("grant_with_room", 0, 1, expected);
+    }
+    Ok(())
 }
 
 /// Refuses a choice by queues where these are not counted.
@@ -312,9 +324,7 @@ pub fn whole_packets(f: &Fabric) -> Checked {
     if f.whole_packet_credit == 0 {
         return Ok(());
     }
-    let via = if f.via_switch.is_empty() { 0 } else { f.via_header_chars };
-    let longest =
-        u64::from(f.payload_chars(longest_payload(f))) + u64::from(f.header_chars) + u64::from(via) + 1;
+    let longest = f.longest_chars();
     let enters_switch = |link: &usize| !f.is_terminal(f.link_target[*link]);
     let holds = |link: usize| u64::from(f.link_input_buffer[link]) + 1 - u64::from(f.link_quantum[link]);
     match (0..f.links()).filter(enters_switch).find(|&link| holds(link) < longest) {
@@ -323,6 +333,15 @@ pub fn whole_packets(f: &Fabric) -> Checked {
             fail("link_input_buffer", link, f.link_input_buffer[link], expected)
         }
         None => Ok(()),
+    }
+}
+
+impl Fabric {
+    /// Returns the characters of the longest packet that any source or program may send, with headers and end.
+    pub fn longest_chars(&self) -> u64 {
+        let via = if self.via_switch.is_empty() { 0 } else { self.via_header_chars };
+        let payload = self.payload_chars(longest_payload(self));
+        u64::from(payload) + u64::from(self.header_chars) + u64::from(via) + 1
     }
 }
 

@@ -96,6 +96,8 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
         draw_rules(&mut f, rules);
     }
     pause(&mut f, seed);
+    let is_plain = !f.has_pause() && !f.has_faults() && f.is_by_packet();
+    f.grant_with_room = u8::from(is_plain && draw_for(seed ^ 0x600_3003).chance(40));
     check(&f).expect("the generator makes legal networks");
     assert!(f.is_by_packet(), "seed {seed}");
     f
@@ -104,7 +106,7 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
 /// The same with links that fail or stop without cutting many packets.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let f = with_whole_packets(fabric, seed);
-    let f = with_quiet_faults(&f, seed, until);
+    let f = with_quiet_faults(&Fabric { grant_with_room: 0, ..f }, seed, until);
     assert!(f.is_by_packet(), "seed {seed}");
     f
 }
