@@ -323,3 +323,28 @@ def test_too_many_processors_of_a_rank_are_refused(tmp_path: Path) -> None:
     lines = "\n".join(f"calc 1 cpu {cpu}" for cpu in range(300))
     with pytest.raises(ScenarioError, match="more than 256 processors"):
         compile(scenario(tmp_path, f"num_ranks 1\nrank 0 {{\n{lines}\n}}\n"))
+
+
+def test_labels_that_count_on_are_known_by_their_numbers(tmp_path: Path) -> None:
+    """A rank of many operations: all labels are found, held or not, and each is there once."""
+    count = (1 << 16) * 2 + 100
+
+    def text(label: str, *more: str) -> str:
+        body = "".join(f"{label}{n}: calc {n % 7}\n" for n in range(5, 5 + count))
+        return f"num_ranks 1\nrank 0 {{\n{body}" + "\n".join([*more, "}", ""])
+
+    first, later, last = 0, (1 << 16) + 3, count - 1
+    needs = [f"l{5 + last} requires l{5 + first}", f"l{5 + last} irequires l{5 + later}", "end: calc 1"]
+    found = compile(scenario(tmp_path, text("l", *needs, f"end requires l{5 + later}"))).programs
+    assert found is not None
+    assert found.needs is not None
+    whole, start = found.needs
+    assert whole[start[last] : start[last + 1]].tolist() == [2 * first, 2 * later + 1]
+    assert whole[start[count] : start[count + 1]].tolist() == [2 * later]
+    for wrong in ("l4", f"l{5 + count}", "l05", "l٧", "l", "x7"):
+        with pytest.raises(ScenarioError, match=r"there is no operation|is no operation of GOAL"):
+            compile(scenario(tmp_path, text("l", f"l{5 + last} requires {wrong}")))
+    for twice in ("l5", f"l{5 + later}", f"l{5 + last}"):
+        for what in ("calc 1", "calc 99"):
+            with pytest.raises(ScenarioError, match=f'"{twice}" is there already'):
+                compile(scenario(tmp_path, text("l", f"{twice}: {what}")))

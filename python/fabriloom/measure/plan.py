@@ -75,7 +75,7 @@ def plan(
     peer = np.where(special, 0, rank_of[np.where(special, 0, programs.peer)])
     for value, number in _PEERS.items():
         peer[programs.peer == value] = number
-    tag = programs.tag.copy()
+    tag = programs.tag.astype(np.int64)
     for value, number in _TAGS.items():
         tag[programs.tag == value] = number
     amount = np.where(programs.timed, programs.amount // 1000, programs.amount)

@@ -11,6 +11,8 @@ from fabriloom.programs.table import ProgramError, Programs
 
 _MOST_AT_ONCE = 2**24
 """A program cannot make more messages than this without waiting."""
+_AT_ONCE = 1 << 16
+"""Rows that are compared at a time."""
 _MOST_UNDER_WAY = 1 << 20
 """Most places for messages of a terminal with which a send counts as one that waits."""
 
@@ -143,21 +145,32 @@ def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> Non
     if not len(odd):
         return
     # A message without a tag matches a receive without one; a tag that is known later may match any receive.
-    free = np.isin(programs.tag[sends], (op.SAME, op.SENDER_NUMBER))
     everybody, anybody, anything = -1, -1, -1
     offered: set[tuple[int, int, int]] = set()
-    target = np.where(programs.peer[sends] < op.FIRST_SPECIAL, programs.peer[sends], anybody)
-    source, tag = programs.terminal[sends], programs.tag[sends]
-    for s, t, g, f in zip(source.tolist(), target.tolist(), tag.tolist(), free.tolist(), strict=True):
-        wild = anything if f else g
-        offered |= {(s, t, wild), (everybody, t, wild), (s, t, -2), (everybody, t, -2)}
-    for row in odd.tolist():
-        peer, wanted, here = (int(column[row]) for column in (programs.peer, programs.tag, programs.terminal))
+    for s, t, g in _unlike(programs, sends):
+        target = t if t < op.FIRST_SPECIAL else anybody
+        wild = anything if g in (op.SAME, op.SENDER_NUMBER) else g
+        offered |= {(s, target, wild), (everybody, target, wild), (s, target, -2), (everybody, target, -2)}
+    unmet = list[int]()
+    for (here, peer, wanted), row in _unlike(programs, odd).items():
         who = peer if peer < op.FIRST_SPECIAL else everybody
         fits = (-2,) if wanted >= op.FIRST_SPECIAL else (wanted, anything)
         if not any((who, to, one) in offered for to in (here, anybody) for one in fits):
-            message = f'"{programs.text(row)}", but nobody sends that to it'
-            fail(programs, row, message, "add a send that fits, or receive any")
+            unmet.append(row)
+    if unmet:
+        message = f'"{programs.text(min(unmet))}", but nobody sends that to it'
+        fail(programs, min(unmet), message, "add a send that fits, or receive any")
+
+
+def _unlike(programs: Programs, rows: np.ndarray) -> dict[tuple[int, int, int], int]:
+    """Return the terminals, peers and tags of rows, each once, with the first of its rows."""
+    found: dict[tuple[int, int, int], int] = {}
+    for at in range(0, len(rows), _AT_ONCE):
+        some = rows[at : at + _AT_ONCE][::-1]
+        columns = (column[some].tolist() for column in (programs.terminal, programs.peer, programs.tag))
+        new = dict(zip(zip(*columns, strict=True), some.tolist(), strict=True))
+        found.update((key, row) for key, row in new.items() if key not in found)
+    return found
 
 
 def _enough(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:

@@ -63,9 +63,11 @@ MOST_OPERATIONS: Final = 2**25
 """Limit of the table of operations, about one gigabyte."""
 
 Ints = NDArray[np.int64]
+Column = NDArray[Any]
+"""Whole numbers of a kind that holds them; sizes and times have a sign."""
 Columns = dict[str, NDArray[Any]]
 Settings = Mapping[str, Any]
-Needs = tuple[Ints, Ints]
+Needs = tuple[Column, Column]
 """What operations wait for, one after another, and where that of each begins, and last the end of all.
 
 Each is an operation, counted from the first of its program, times 2; plus 1 if only for its beginning."""

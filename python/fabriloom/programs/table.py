@@ -55,18 +55,18 @@ class Programs:
     """The programs of all terminals. ``amount`` is in ps, or the number of repeats."""
 
     terminal_names: Sequence[str]
-    terminal: op.Ints
-    kind: op.Ints
-    peer: op.Ints
-    size_bytes: op.Ints
-    tag: op.Ints
-    amount: op.Ints
+    terminal: op.Column
+    kind: op.Column
+    peer: op.Column
+    size_bytes: op.Column
+    tag: op.Column
+    amount: op.Column
     events: Events = NO_EVENTS
     places: Sequence[str] = field(default=())
     """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
     needs: op.Needs | None = None
     """What the rows wait for. None: each operation waits for the one before of its stream."""
-    stream: op.Ints | None = None
+    stream: op.Column | None = None
     """Per row the stream of its terminal that does it; in lists they ascend. None: all are 0."""
 
     @property
@@ -111,17 +111,17 @@ class Programs:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, in_units(self.amount, tick_ps), self.amount)
         dummies = np.zeros(self.events.first, np.int64)
-        graph = {} if self.stream is None else {"op_stream": self.stream.astype(np.uint8)}
+        graph = {} if self.stream is None else {"op_stream": _of(self.stream, np.uint8)}
         if self.needs is not None:
             needs, start = self.needs
-            graph |= {"op_needs_start": start.astype(np.uint32), "op_needs": needs.astype(np.uint32)}
+            graph |= {"op_needs_start": _of(start, np.uint32), "op_needs": _of(needs, np.uint32)}
         return {
             **graph,
             "program_start": self.start.astype(np.uint32),
-            "op_kind": self.kind.astype(np.uint8),
-            "op_peer": self.peer.astype(np.uint32),
-            "op_bytes": self.size_bytes.astype(np.uint32),
-            "op_tag": self.tag.astype(np.uint32),
+            "op_kind": _of(self.kind, np.uint8),
+            "op_peer": _of(self.peer, np.uint32),
+            "op_bytes": _of(self.size_bytes, np.uint32),
+            "op_tag": _of(self.tag, np.uint32),
             "op_ticks": ticks.astype(np.uint64),
             "event_due_ticks": np.concatenate([dummies, in_units(self.events.due_ps, tick_ps)]).astype(
                 np.uint64
@@ -175,6 +175,11 @@ class Programs:
     def _peer(self, peer: int) -> str:
         special = {op.ANY: "any", op.SENDER: "sender", op.TAGGED: "tagged"}
         return special[peer] if peer in special else self.terminal_names[peer]
+
+
+def _of(column: op.Column, kind: type[np.unsignedinteger[Any]]) -> op.Column:
+    """Return a column with numbers of a kind; without a copy if it has them."""
+    return column.astype(kind, copy=False)
 
 
 def _tag(tag: int) -> str:
@@ -242,11 +247,13 @@ class Rows:
             self.end(terminal, order + 2)
 
     def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
-        """Return the table of all programs."""
-        parts = self._parts or [[np.zeros(0, np.int64)] * 7]
-        terminal, order = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+        """Return the table of all programs, and give up the rows."""
+        terminal, order = self._taken(), self._taken()
         place = np.lexsort((order, terminal))
-        kind, peer, size_bytes, tag, amount = (
-            np.concatenate([part[at] for part in parts])[place] for at in range(2, 7)
-        )
+        del order
+        kind, peer, size_bytes, tag, amount = (self._taken()[place] for _ in range(5))
         return Programs(terminal_names, terminal[place], kind, peer, size_bytes, tag, amount, events)
+
+    def _taken(self) -> op.Ints:
+        """Return the next column; its parts are given up, so that long programs are held once."""
+        return np.concatenate([np.zeros(0, np.int64), *(part.pop(0) for part in self._parts)])

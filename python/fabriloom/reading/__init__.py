@@ -19,6 +19,7 @@ from fabriloom.reading.csvs import (
 from fabriloom.reading.errors import DescriptionError, Place, ReadError, UserError
 from fabriloom.reading.headings import Heading, headings
 from fabriloom.reading.jsons import json_data
+from fabriloom.reading.lines import lines, numbered_line
 from fabriloom.reading.texts import UTF_16, content, line_of, place_at, text_of
 from fabriloom.reading.tomls import toml_text, toml_value
 
@@ -37,8 +38,10 @@ __all__ = [
     "headings",
     "json_data",
     "line_of",
+    "lines",
     "named_place",
     "named_rows",
+    "numbered_line",
     "place_at",
     "records",
     "separator",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from fabriloom.reading.errors import Place, ReadError
 
@@ -22,6 +25,13 @@ def content(path: Path, most_bytes: int, most: str, instead: str) -> bytes:
         ReadError: the file is missing, unreadable or too large, or is a folder, a pipe or a device; ``cause``
             holds the OSError.
     """
+    with opened(path, most_bytes, most, instead) as file:
+        return file.read()
+
+
+@contextmanager
+def opened(path: Path, most_bytes: int, most: str, instead: str) -> Iterator[BinaryIO]:
+    """Open a regular file, to read its bytes in parts: see :func:`content`."""
     try:
         about = path.stat()
         if stat.S_ISDIR(about.st_mode):
@@ -31,18 +41,20 @@ def content(path: Path, most_bytes: int, most: str, instead: str) -> bytes:
             raise ReadError("this is a pipe or a device, not a file", "save what it holds as a file")
         if about.st_size > most_bytes:
             raise ReadError(f"the file is larger than {most}", instead)
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise ReadError(f"cannot be read: {reason}", "check the file and its permissions") from error
-    except ReadError:
-        raise
     except ValueError:
+        if "\0" not in str(path):
+            raise
         raise ReadError("the name of the file holds a NUL character", "name another file") from None
 
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte-order marks of UTF-16, which spreadsheet programs call Unicode text."""
+_HEAD_BYTES = 1024
 _NO_TEXT = {
     b"PK\x03\x04": ("a spreadsheet or another packed file", "save its sheet as CSV in UTF-8"),
     b"\xd0\xcf\x11\xe0": ("an old spreadsheet or document", "save its sheet as CSV in UTF-8"),
@@ -58,27 +70,36 @@ _NO_TEXT = {
 
 def text_of(content: bytes, file: str) -> str:
     """Decode text in UTF-8, or in UTF-16 with a byte-order mark. Raises :class:`ReadError`."""
-    for magic, (what, hint) in _NO_TEXT.items():
-        if content.startswith(magic):
-            raise ReadError(f"not text: the file is {what}", hint)
-    if content.startswith(UTF_16):
-        try:
-            return content.decode("utf-16")
-        except UnicodeDecodeError:
-            raise ReadError("not whole text in UTF-16", "save the file as UTF-8") from None
-    if b"\0" in content[:1024]:
-        raise ReadError("not text: it holds NUL bytes", "save the file as text in UTF-8")
+    code = code_of(content[:_HEAD_BYTES])
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(code)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        begin = content.rfind(b"\n", 0, error.start) + 1
-        end = content.find(b"\n", error.start)
-        shown = content[begin : end if end >= 0 else len(content)].rstrip(b"\r")
-        column = len(content[begin : error.start].decode("utf-8", "replace")) + 1
-        place = (file, line, column, 1, shown.decode("utf-8", "replace"))
-        message = f"not UTF-8 text (byte {content[error.start]:#04x})"
-        raise ReadError(message, "save the file as UTF-8", place) from None
+        raise no_text(code, content, error.start, 1, file) from None
+
+
+def code_of(head: bytes) -> str:
+    """Return the code of a text that begins so. Raises :class:`ReadError` for what is no text."""
+    for magic, (what, hint) in _NO_TEXT.items():
+        if head.startswith(magic):
+            raise ReadError(f"not text: the file is {what}", hint)
+    if head.startswith(UTF_16):
+        return "utf-16"
+    if b"\0" in head:
+        raise ReadError("not text: it holds NUL bytes", "save the file as text in UTF-8")
+    return "utf-8-sig"
+
+
+def no_text(code: str, content: bytes, at: int, first: int, file: str) -> ReadError:
+    """Return the error for a byte that is no text; ``first`` is the number of the content's first line."""
+    if code == "utf-16":
+        return ReadError("not whole text in UTF-16", "save the file as UTF-8")
+    line = content.count(b"\n", 0, at) + first
+    begin = content.rfind(b"\n", 0, at) + 1
+    end = content.find(b"\n", at)
+    shown = content[begin : end if end >= 0 else len(content)].rstrip(b"\r")
+    column = len(content[begin:at].decode("utf-8", "replace")) + 1
+    place = (file, line, column, 1, shown.decode("utf-8", "replace"))
+    return ReadError(f"not UTF-8 text (byte {content[at]:#04x})", "save the file as UTF-8", place)
 
 
 def place_at(text: str, offset: int, length: int, file: str) -> Place:
