@@ -39,12 +39,12 @@ def played(ranks: list[Rank]) -> tuple[list[set[int]], int]:
     """Do all operations; returns whose values each rank has at the end, and the messages."""
     todo, needs, done = {}, defaultdict(set), set()
     for rank in ranks:
-        for line in rank.lines:
+        for line in rank.lines.decode().splitlines(keepends=True):
             match = _LINE.fullmatch(line)
             assert match is not None
             number, word, size, peer, tag = match.groups()
             todo[rank.number, int(number)] = (word, int(size), int(peer), int(tag))
-        for line in rank.needs:
+        for line in rank.needs.decode().splitlines(keepends=True):
             after, before = re.findall(r"l(\d+)", line)
             needs[rank.number, int(after)].add((rank.number, int(before)))
     known = [{rank.number} for rank in ranks]
@@ -112,7 +112,7 @@ def test_who_knows_what(kind: str, count: int, data: st.DataObject, size: int, u
 )
 def test_messages_and_bytes(kind: str, count: int, size: int, messages: int, bytes_: int) -> None:
     ranks = ranks_of(kind, count, 0, size)
-    sent = [int(found[1]) for rank in ranks for found in re.finditer(r"send (\d+)b", "".join(rank.lines))]
+    sent = [int(found[1]) for rank in ranks for found in re.finditer(rb"send (\d+)b", rank.lines)]
     assert (len(sent), sum(sent)) == (messages, bytes_)
     assert played(ranks)[1] == messages
 

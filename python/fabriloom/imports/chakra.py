@@ -48,10 +48,17 @@ def chakra(files: Sequence[Path]) -> Trace:
     files = by_rank(files)
     groups = {"": _Group(0, list(range(len(files))))}
     for number, file in enumerate(files):
-        for name in sorted({_group(node) for node in _nodes(Stream(file)) if _kind(node) == "COMM_COLL"}):
-            if name:
-                groups.setdefault(name, _Group(len(groups))).members.append(number)
+        for name in _groups(file):
+            groups.setdefault(name, _Group(len(groups))).members.append(number)
     return trace(files, partial(_rank, groups))
+
+
+def _groups(file: Path) -> list[str]:
+    """Return the names of the groups in which a rank takes part; other nodes are not looked into."""
+    if not protobuf.is_binary(file) and not any("pg_name" in line for line in Stream(file)):
+        return []
+    nodes = _nodes(Stream(file), b"pg_name")
+    return sorted({_group(node) for node in nodes if _kind(node) == "COMM_COLL"} - {""})
 
 
 def _rank(groups: dict[str, _Group], stream: Stream, rank: Rank, left_out: Counter[str]) -> None:
@@ -74,11 +81,11 @@ def _rank(groups: dict[str, _Group], stream: Stream, rank: Rank, left_out: Count
         ]
         waits.append((number, needed, stream.number, stream.line))
     for number, needed, line, text in waits:
-        for one in dict.fromkeys(needed):
+        for one in needed:
             if one not in ends:
                 message = f"node {number} of rank {rank.number} waits for node {one}, which is never started"
                 stream.fail_at(line, text, message, "is the trace cut short?")
-            rank.needs.append(f"l{begins[number]} requires l{ends[one]}\n")
+        rank.wait(begins[number], [ends[one] for one in needed])
 
 
 def _kind(node: dict[str, Any]) -> str:
@@ -110,10 +117,10 @@ def _collective(stream: Stream, rank: Rank, node: dict[str, Any], group: _Group,
     return collectives.add(rank, of, [begin])
 
 
-def _nodes(stream: Stream) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file, soon after each is complete."""
+def _nodes(stream: Stream, having: bytes = b"") -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file, soon after each is complete; only messages that have these bytes."""
     if protobuf.is_binary(stream.path):
-        for at, node in protobuf.nodes(stream.path):
+        for at, node in protobuf.nodes(stream.path, having):
             stream.number, stream.line = at, str(node)[:80]
             yield node
         return

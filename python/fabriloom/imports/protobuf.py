@@ -34,17 +34,17 @@ def is_binary(path: Path) -> bool:
         return False  # reading it as text says why
 
 
-def nodes(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the nodes, each with its place in bytes. Raises ReadError."""
+def nodes(path: Path, having: bytes = b"") -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the nodes with these bytes, each with its place in bytes. Raises ReadError."""
     with path.open("rb") as file:
-        first = True
-        while (at := file.tell()) < path.stat().st_size:
+        first, size = True, path.stat().st_size
+        while (at := file.tell()) < size:
             length = _length(file, path)
             content = file.read(length)
             if len(content) < length:
                 raise ReadError(f"{path}: the file ends within the message at byte {at:,}", _HINT)
             try:
-                if not first:  # the first describes the whole
+                if not first and having in content:  # the first describes the whole
                     yield at, _node(content)
             except (IndexError, ValueError):
                 raise ReadError(f"{path}: the message at byte {at:,} cannot be read", _HINT) from None

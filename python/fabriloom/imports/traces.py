@@ -53,12 +53,12 @@ class Stream:
 
 @dataclass
 class Rank:
-    """The operations of a rank as lines of GOAL, with what each waits for."""
+    """The operations of a rank as lines of GOAL, and what each waits for: bytes, as there are many."""
 
     number: int
     ranks: int
-    lines: list[str] = field(default_factory=list)
-    needs: list[str] = field(default_factory=list)
+    lines: bytearray = field(default_factory=bytearray)
+    needs: bytearray = field(default_factory=bytearray)
     count: int = 0
 
     def add(self, operation: str, after: Sequence[int]) -> int:
@@ -67,13 +67,18 @@ class Rank:
         if self.count > MOST_OPERATIONS:
             message = f"rank {self.number} has more than {MOST_OPERATIONS:,} operations"
             raise ReadError(message, "take a part of the trace")
-        self.lines.append(f"l{self.count}: {operation}\n")
-        self.needs += [f"l{self.count} requires l{one}\n" for one in dict.fromkeys(after)]
+        self.lines += f"l{self.count}: {operation}\n".encode()
+        self.wait(self.count, after)
         return self.count
+
+    def wait(self, operation: int, after: Sequence[int]) -> None:
+        """Let an operation wait for the ends of others."""
+        for one in dict.fromkeys(after):
+            self.needs += f"l{operation} requires l{one}\n".encode()
 
     def text(self) -> str:
         """Return the rank in GOAL."""
-        return "".join([f"rank {self.number} {{\n", *self.lines, *self.needs, "}\n"])
+        return f"rank {self.number} {{\n{self.lines.decode()}{self.needs.decode()}}}\n"
 
 
 @dataclass
