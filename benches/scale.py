@@ -25,6 +25,7 @@ SMALL: dict[str, dict[str, Any]] = {
 FAILURES = 60
 """Failures that are timed."""
 FAILED = ("network", "terminals", "switches", "failures", "first look", "each", "memory")
+CHECKED = ("network", "terminals", "switches", "check", "memory")
 HEADER = ("network", "terminals", "switches", "load and check", "start", "memory", "per s")
 
 
@@ -52,6 +53,15 @@ def failing() -> Iterator[dict[str, Any]]:
         yield {"kind": "torus", "shape": [32, 32], "terminals_per_switch": each}
     yield {"kind": "fat_tree", "arity": 16, "levels": 3}
     yield {"kind": "fat_tree", "arity": 18, "levels": 3}
+
+
+def checked() -> Iterator[dict[str, Any]]:
+    """Networks of 65,536 terminals and more."""
+    for side, each in ((64, 16), (256, 1), (80, 16), (128, 64), (512, 4)):
+        yield {"kind": "torus", "shape": [side, side], "terminals_per_switch": each}
+    yield {"kind": "clos", "terminals": 102400, "switch_ports": 640}
+    yield {"kind": "fat_tree", "arity": 47, "levels": 3}
+    yield {"kind": "dragonfly", "switches_per_group": 24, "global_links": 12, "terminals_per_switch": 12}
 
 
 def scenario(topology: dict[str, Any]) -> dict[str, Any]:
@@ -134,6 +144,27 @@ def failed(topology: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def inspected(topology: dict[str, Any]) -> dict[str, Any]:
+    """Seconds and memory of all that ``fabriloom check`` says of a network."""
+    from fabriloom.scenario import Scenario
+    from fabriloom.studies.inspection import inspect
+
+    begin = time.process_time()
+    found = inspect(Scenario.from_dict(scenario(topology)))["network"]
+    return {
+        "terminals": found["terminals"],
+        "switches": found["switches"],
+        "check_s": time.process_time() - begin,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def inspected_cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
+    """A row of the table of checks."""
+    counts = [f"{row[name]:,}" for name in ("terminals", "switches")]
+    return [_name(topology), *counts, f"{row['check_s']:.1f} s", f"{row['peak_mb']:,.0f} MB"]
+
+
 def failed_cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
     """A row of the table of failures."""
     counts = [f"{row[name]:,}" for name in ("terminals", "switches", "count")]
@@ -162,18 +193,23 @@ def cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
     ]
 
 
+KINDS = {"times": timed, "fails": failed, "checks": inspected}
+"""What is measured of a case, by its word."""
+
+
 def main() -> None:
     """One case as told, or all and their page."""
     arguments = asked(__doc__)
     if arguments.case:
         case = json.loads(arguments.case)
-        print(json.dumps(failed(case["fails"]) if "fails" in case else timed(case)))
+        how, of = next((how, case[what]) for what, how in KINDS.items() if what in case)
+        print(json.dumps(how(of)))
         return
     lines = [joined(HEADER), f"|---|{'---:|' * (len(HEADER) - 1)}"]
     for topology in cases():
         if arguments.quick and topology != {**topology, **SMALL.get(topology["kind"], {})}:
             continue
-        row = told(sys.executable, __file__, "--case", json.dumps(topology))
+        row = told(sys.executable, __file__, "--case", json.dumps({"times": topology}))
         lines.append(joined(cells(topology, row)))
         print(lines[-1], flush=True)
     after = [joined(FAILED), f"|---|{'---:|' * (len(FAILED) - 1)}"]
@@ -181,6 +217,11 @@ def main() -> None:
         row = told(sys.executable, __file__, "--case", json.dumps({"fails": topology}))
         after.append(joined(failed_cells(topology, row)))
         print(after[-1], flush=True)
+    whole = [joined(CHECKED), f"|---|{'---:|' * (len(CHECKED) - 1)}"]
+    for topology in [] if arguments.quick else checked():
+        row = told(sys.executable, __file__, "--case", json.dumps({"checks": topology}))
+        whole.append(joined(inspected_cells(topology, row)))
+        print(whole[-1], flush=True)
     if not arguments.quick:
         note = """Processor time to load a scenario up to its arrays, with the proof that its routes
 arrive and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
@@ -192,7 +233,12 @@ refused, with the reason in place of its numbers."""
 Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES} spread over all, beside
 that of the first look at all ways. The aim: a thousand failures of a network of 1,000 switches in a
 minute."""
-        write("SCALE.md", "Large networks", [note, "\n".join(lines), fails, "\n".join(after)])
+        checks = """## The whole check
+
+Processor time of all that `fabriloom check` says of a network: the proofs, the load of every link under
+uniform traffic, and the latency of packets that meet no other."""
+        tables = ["\n".join(table) for table in (lines, whole, after)]
+        write("SCALE.md", "Large networks", [note, tables[0], checks, tables[1], fails, tables[2]])
 
 
 if __name__ == "__main__":

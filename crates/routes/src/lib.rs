@@ -10,6 +10,7 @@
 
 mod acyclic;
 mod assemble;
+mod blocks;
 mod depend;
 mod dimension;
 mod error;

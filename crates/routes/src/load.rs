@@ -1,5 +1,7 @@
 //! Expected packets per link, and single paths.
 
+use crate::blocks;
+use crate::runs::Runs;
 use crate::view::Targets;
 use crate::walk::{End, Starts, Walk, ends};
 use crate::{NONE, Network, RouteError, View, Word};
@@ -72,6 +74,16 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
         return Ok(over_one_cable(net, traffic));
     }
     let targets = view.targets(net);
+    let is_large = !view.route_start.is_empty() || net.switches * view.columns(net) >= blocks::LARGE;
+    if let (Traffic::Uniform, true) = (traffic, is_large && view.via_switch.is_empty()) {
+        let runs = Runs::new(net, view, &targets);
+        if let Some(group_load) = runs.and_then(|runs| blocks::uniform(net, &runs)) {
+            let mut load = vec![0.0; net.links()];
+            net.terminal_in.iter().chain(&net.terminal_out).for_each(|&link| load[link as usize] = 1.0);
+            share(view, &group_load, &mut load);
+            return Ok(load);
+        }
+    }
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
     let sent = traffic.sent(net);
@@ -99,11 +111,16 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     }
     spill(net, &walk, &targets, &mut flow, &mut group_load);
     (0..net.terminals).for_each(|t| load[net.terminal_out[t] as usize] = sent[t]);
+    share(view, &group_load, &mut load);
+    Ok(load)
+}
+
+/// Shares the packets of each group evenly among its links.
+fn share(view: View<'_>, group_load: &[f64], load: &mut [f64]) {
     for group in 0..view.groups() as u32 {
         let links = view.group(group);
         links.iter().for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
     }
-    Ok(load)
 }
 
 /// Two terminals: the traffic of each is on its own output link.

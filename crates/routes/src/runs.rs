@@ -31,7 +31,7 @@ pub(crate) fn prove(net: &Network, view: View<'_>) -> bool {
     [false, true].into_iter().any(|coarse| runs.waits(coarse).is_some_and(|next| component(&next).is_none()))
 }
 
-struct Runs<'a> {
+pub(crate) struct Runs<'a> {
     net: &'a Network,
     view: View<'a>,
     targets: &'a Targets,
@@ -44,7 +44,7 @@ struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    fn new(net: &'a Network, view: View<'a>, targets: &'a Targets) -> Option<Self> {
+    pub(crate) fn new(net: &'a Network, view: View<'a>, targets: &'a Targets) -> Option<Self> {
         let columns = view.columns(net);
         if columns == 0 {
             return None;
@@ -79,8 +79,48 @@ impl<'a> Runs<'a> {
         Some(Self { net, view, targets, start, runs, terminal })
     }
 
-    fn of(&self, switch: u32) -> &[(u32, u32)] {
+    /// Returns the runs of a switch: the column after each, and the entry.
+    pub(crate) fn of(&self, switch: u32) -> &[(u32, u32)] {
         &self.runs[self.start[switch as usize]..self.start[switch as usize + 1]]
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.terminal.len()
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.view.groups()
+    }
+
+    pub(crate) fn column_of(&self, terminal: u32) -> u32 {
+        self.view.column(self.view.terminal_class[terminal as usize])
+    }
+
+    /// Returns the vertices that an entry leads to, with the fraction of its links.
+    pub(crate) fn targets(&self, entry: u32) -> impl Iterator<Item = (u32, f64)> + 'a {
+        self.targets.of(entry >> 1).iter().copied()
+    }
+
+    /// Returns, numbered, the switches that an entry leads to for columns `first..last`; None for one that leads nowhere, or
+    /// to another terminal than that of the only column.
+    pub(crate) fn onward_of(
+        &self,
+        entry: u32,
+        first: usize,
+        last: usize,
+    ) -> Option<impl Iterator<Item = (usize, (u32, f64))> + 'a> {
+        let switches = self.net.switches as u32;
+        let group = match entry {
+            NONE => return None,
+            OWN if self.view.is_shared() => &[],
+            _ => self.targets.of(entry >> 1),
+        };
+        let ends = group.iter().filter(|end| end.0 >= switches).count();
+        let right = || last - first == 1 && group[0].0 - switches == self.terminal[first];
+        if ends > 0 && (ends != 1 || group.len() > 1 || self.view.is_shared() || !right()) {
+            return None;
+        }
+        Some(group[..group.len() - ends].iter().copied().enumerate())
     }
 
     /// Whether packets can begin everywhere, and what leads to a terminal leads to the right one.

@@ -432,3 +432,42 @@ fn a_shared_column_leads_to_one_switch_and_each_class_leaves_it() {
     assert!(fails(&|table| table.class_exit.swap(0, 1)).contains("arrive elsewhere"));
     assert!(fails(&|table| table.class_column[1] = 9).contains("does not exist"));
 }
+
+/// Compares the loads by blocks of destinations with those pair by pair.
+fn assert_loads_of_runs(net: &Network, scheme: &mut impl Scheme) {
+    let options = Options { spread: Spread::Adaptive, via: &[], shared_above: 0, runs_above: 0 };
+    let whole = Whole::new(net, assemble(net, scheme, options).unwrap(), &[]);
+    assert!(!whole.table.route_start.is_empty());
+    let terminals = net.terminals as u32;
+    let pairs = (0..terminals).flat_map(|from| (0..terminals).map(move |to| (from, to)));
+    let (source, target): (Vec<u32>, Vec<u32>) = pairs.filter(|(from, to)| from != to).unzip();
+    let rate = vec![1.0 / f64::from(terminals - 1); source.len()];
+    let each = Traffic::Pairs { source: &source, target: &target, rate: &rate };
+    let found = [Traffic::Uniform, each].map(|traffic| loads(net, whole.view(), traffic).unwrap());
+    for (one, other) in found[0].iter().zip(&found[1]) {
+        assert!((one - other).abs() < 1e-9, "{one} {other}");
+    }
+}
+
+#[test]
+fn loads_of_runs_are_those_of_all_pairs() {
+    for (shape, each) in [(&[5][..], 1), (&[12, 9], 2), (&[16, 4], 1), (&[3, 4, 5], 3), (&[8, 8, 8], 1)] {
+        for wrap in [Wrap::Minimal, Wrap::NoEdgeTransit, Wrap::Line] {
+            let (net, coordinates) = lattice(shape, each, 2, wrap != Wrap::Line);
+            let order: Vec<usize> = (0..shape.len()).collect();
+            assert_loads_of_runs(
+                &net,
+                &mut DimensionOrder::new(&net, shape, &coordinates, &order, wrap).unwrap(),
+            );
+            assert_loads_of_runs(&net, &mut ShortestPath::new(NextHops::All));
+        }
+    }
+    // Leaves of 4 terminals under two stages, without terminals at their switches, and one leaf with one.
+    let stages = |leaf: u32| (0..3).map(move |top| (leaf, 12 + leaf / 3 * 3 + top));
+    let roots = (12..24).flat_map(|middle| (24..27).map(move |root| (middle, root)));
+    let cables: Vec<(u32, u32)> = (0..12).flat_map(stages).chain(roots).collect();
+    let homes: Vec<u32> = (0..45).map(|terminal| terminal / 4).collect();
+    let net = network(27, &cables, &homes);
+    assert_loads_of_runs(&net, &mut UpDown::new(depth_keys(&net, 24)));
+    assert_loads_of_runs(&net, &mut ShortestPath::new(NextHops::All));
+}

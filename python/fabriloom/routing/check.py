@@ -108,7 +108,9 @@ def channel_loads(
     from .even import even_loads
 
     loads = even_loads(graph, table, even)
-    return loads if weights is None else loads + channel_loads(graph, table, weights)
+    given = pairs(graph, weights)
+    # All destinations are followed for pairs, too: for none of them in vain.
+    return loads if given is None or not len(given[0]) else loads + channel_loads(graph, table, weights)
 
 
 def ways_of(graph: Graph, table: RouteTable, sends: NDArray[np.float64]) -> Any:
