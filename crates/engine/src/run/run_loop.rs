@@ -236,12 +236,12 @@ impl Run {
         }
     }
 
-    /// Returns the last tick up to which only the network has something to do.
+    /// Returns the last tick up to which only the network has something to do; programs have at the given one.
     #[inline]
-    fn last_alone(&self) -> Time {
+    fn last_alone(&self, programs: Option<Time>) -> Time {
         let caught_up = self.caught_up.saturating_add(self.catch_up_ticks);
         let until = if self.options.drain { Time::MAX } else { self.options.until };
-        let programs = self.next_of_programs().map_or(Time::MAX, |time| time - 1);
+        let programs = programs.map_or(Time::MAX, |time| time - 1);
         caught_up.min(until).min(self.watch.next - 1).min(programs)
     }
 
@@ -310,10 +310,11 @@ impl Run {
     /// of a tick in which programs have something to do follow it.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
-        let (last, mut now, mut count) = (self.last_alone(), now, 0);
+        let next_of_programs = self.next_of_programs();
+        let (last, mut now, mut count) = (self.last_alone(next_of_programs), now, 0);
         let has_programs = self.programs.is_some();
         let is_plain = self.ports.is_none() && self.ways.is_none() && !has_programs;
-        let ends_idle = has_programs && self.next_of_programs().is_none();
+        let ends_idle = has_programs && next_of_programs.is_none();
         loop {
             let Happened { events: handled, is_quiet } = network.happen(now, &mut self.news);
             count += handled;

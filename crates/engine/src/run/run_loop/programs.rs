@@ -45,14 +45,16 @@ impl Run {
     /// Reports the network's results to the programs.
     fn tell_programs(&mut self) {
         let Some(programs) = &mut self.programs else { return };
-        for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
+        for &Delivery { source, target, mark, .. } in &self.news.deliveries {
             if mark::kind(mark) != mark::SOURCE {
                 programs.delivered(source, target, mark);
             }
         }
-        for terminal in self.news.asking.drain(..) {
+        self.news.deliveries.clear();
+        for &terminal in &self.news.asking {
             programs.link_free(terminal);
         }
+        self.news.asking.clear();
         if !self.news.is_for_programs() {
             return;
         }

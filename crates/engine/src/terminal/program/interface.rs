@@ -77,6 +77,12 @@ impl Interface {
         }
     }
 
+    /// Whether its processor is free and a channel may begin a packet.
+    #[inline]
+    pub fn may_fill(&self) -> bool {
+        self.filling == NO && !self.able.is_empty()
+    }
+
     /// Queues a packet that is ready for the link, by its number.
     #[inline]
     pub fn make_ready(&mut self, number: u32) {

@@ -170,8 +170,13 @@ fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 impl Programs {
     /// Runs the processes of a terminal as far as possible.
     pub(super) fn run(&mut self, terminal: u32) {
-        for process in self.processes_of(terminal) {
-            if self.hosts[terminal as usize].order.is_some() {
+        let host = &self.hosts[terminal as usize];
+        let (processes, is_graph) = (host.processes.clone(), host.order.is_some());
+        for process in processes {
+            if self.processes[process as usize].doing != Doing::Running {
+                continue;
+            }
+            if is_graph {
                 self.run_in_order(process);
             } else {
                 self.run_list(process);

@@ -155,31 +155,34 @@ impl Programs {
     }
 
     /// Begins packets while the windows and the processor allow it.
+    #[inline]
     pub(super) fn fill(&mut self, port: u32) {
-        loop {
-            let interface = &mut self.interfaces[port as usize];
-            if interface.filling != NO || interface.able.is_empty() {
-                return;
-            }
-            if interface.pace.opens(0.0, 0.0) > self.now {
-                return self.await_gap(port);
-            }
-            if !allows(self.settings.packets_at_once, interface.on_way) {
-                interface.kept_back.get_or_insert(self.now);
-                return;
-            }
-            let number = interface.able.pop(&mut self.channels);
-            interface.on_way += 1;
-            let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
-            let (message, which) = self.begin_packet(number);
-            let packet = self.number(message, number, which);
-            let Message { bytes: whole, read, .. } = self.messages[message];
-            let gap = self.settings.send_gap(whole) as f64;
-            self.interfaces[port as usize].pace.pass(self.now, gap);
-            let moved = if read { 0 } else { self.settings.cut.bytes(whole, which) };
-            let ticks = self.settings.fill_after(whole, moved, waited);
-            self.start_filling(port, packet, moved, ticks);
+        while self.interfaces[port as usize].may_fill() && self.fill_next(port) {}
+    }
+
+    /// Begins a packet; returns false if it has to wait for its gap, or for a place among those of the port.
+    fn fill_next(&mut self, port: u32) -> bool {
+        let interface = &mut self.interfaces[port as usize];
+        if interface.pace.opens(0.0, 0.0) > self.now {
+            self.await_gap(port);
+            return false;
         }
+        if !allows(self.settings.packets_at_once, interface.on_way) {
+            interface.kept_back.get_or_insert(self.now);
+            return false;
+        }
+        let number = interface.able.pop(&mut self.channels);
+        interface.on_way += 1;
+        let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
+        let (message, which) = self.begin_packet(number);
+        let packet = self.number(message, number, which);
+        let Message { bytes: whole, read, .. } = self.messages[message];
+        let gap = self.settings.send_gap(whole) as f64;
+        self.interfaces[port as usize].pace.pass(self.now, gap);
+        let moved = if read { 0 } else { self.settings.cut.bytes(whole, which) };
+        let ticks = self.settings.fill_after(whole, moved, waited);
+        self.start_filling(port, packet, moved, ticks);
+        true
     }
 
     /// Schedules a port for when it may begin a packet again.
