@@ -348,3 +348,25 @@ def test_labels_that_count_on_are_known_by_their_numbers(tmp_path: Path) -> None
         for what in ("calc 1", "calc 99"):
             with pytest.raises(ScenarioError, match=f'"{twice}" is there already'):
                 compile(scenario(tmp_path, text("l", f"{twice}: {what}")))
+
+
+def test_a_list_keeps_its_order_where_another_rank_is_none(tmp_path: Path) -> None:
+    """Rank 0 alone would be a list in another order; what it waits for counts operations as they stand."""
+    text = (
+        "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\nb: calc 2\nc: send 9b to 1 tag 1\nb irequires a\n}\n"
+    )
+    text += "rank 1 {\nd: recv 8b from 0 tag 1\ne: recv 8b from 0 tag 1\n}\n"
+    found = compile(scenario(tmp_path, text)).programs
+    assert found is not None
+    assert found.needs is not None
+    assert lists(found)[0] == ["send t.1 8 B tag 1", "wait 2 ns", "send t.1 9 B tag 1"]
+    chained = compile(scenario(tmp_path, text.removesuffix("}\n") + "e requires d\n}\n")).programs
+    assert chained is not None
+    assert chained.needs is None
+    assert lists(chained)[0] == ["send t.1 8 B tag 1", "send t.1 9 B tag 1", "wait 2 ns"]
+
+
+def test_a_trace_without_operations_does_nothing(tmp_path: Path) -> None:
+    (tmp_path / "trace.goal").write_text("num_ranks 2\n", encoding="utf-8")
+    found = run(Scenario.from_dict({**LOGP, "protocol": {"preset": "mpi-infiniband"}}, tmp_path))
+    assert found.summary["end"]["reason"] == "drained"

@@ -51,10 +51,12 @@ class _Done:
     """A rank that is read whole, without its labels and lines."""
 
     rows: NDArray[np.void]
-    """Its operations; if it is a list, in an order in which one after another does the same."""
     needs: NDArray[np.uint32]
     counts: NDArray[np.uint32]
     """Per operation: how many of ``needs`` are its own."""
+    order: NDArray[np.uint32] | None
+    """An order in which one operation after another does the same; None if that is the order of the rows,
+    or there is none."""
 
 
 class _Reader:
@@ -135,9 +137,8 @@ class _Reader:
         needs, start = rank.needs()
         order = self._order(rank, rows, needs, start)
         counts = np.diff(start).astype(np.uint32)
-        if order is not None:
-            rows = rows[order]
-        self.done[self._rank] = _Done(rows, needs, counts)
+        moved = order is not None and order != list(range(len(order)))
+        self.done[self._rank] = _Done(rows, needs, counts, np.array(order, np.uint32) if moved else None)
         self._rank, self.open = -1, Rank()
 
     def _order(
@@ -251,7 +252,8 @@ def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     ranks = sorted(reader.done)
     done = [reader.done.pop(number) for number in ranks]
     terminal = np.repeat(np.array(ranks, np.int32), [len(one.rows) for one in done])
-    rows = np.concatenate([np.zeros(0, ROW), *(one.rows for one in done)])
+    of_ranks = (one.rows if one.order is None or not reader.lists else one.rows[one.order] for one in done)
+    rows = np.concatenate([np.zeros(0, ROW), *of_ranks])
     needs = start = None
     if not reader.lists:
         needs = np.concatenate([np.zeros(0, np.uint32), *(one.needs for one in done)])
