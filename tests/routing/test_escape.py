@@ -71,6 +71,11 @@ def test_what_can_escape_never_deadlocks(seeds: Callable[[int], Iterator[int]]) 
         assert summary["packets"]["delivered"] > 100, seed
 
 
+def test_what_waits_for_a_packet_before_its_wire_is_no_deadlock() -> None:
+    """The search once took this network to be deadlocked after 20 us; a longer run of it went on."""
+    assert run(drawn(1286)).summary["end"]["reason"] == "time_limit"
+
+
 def test_the_grid_that_deadlocks_without_room_does_not_with_it() -> None:
     grid = {"kind": "grid", "shape": [6, 6]}
     ends = [

@@ -74,8 +74,10 @@ impl Network {
     fn gets_room(&self, lane: u32, marks: &Marks) -> bool {
         let at = &self.lanes[lane as usize];
         let kind = self.kind(at.link);
+        // A packet before the wire has its credit, and will be sent.
         self.room == 0
             || kind.to_terminal
+            || at.first != NONE
             || self.fronts(lane).any(|stay| marks.fronts[stay as usize])
             || at.departed + self.leaves(lane) >= at.needs_for_grant(kind, self.room)
     }
