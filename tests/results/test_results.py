@@ -286,3 +286,19 @@ def test_notebook_shows_links_and_buses(overloaded: Results) -> None:
     shown = overloaded._repr_html_()
     assert "retries" in shown
     assert "buses" in shown
+
+
+def test_what_links_send_is_counted_until_the_end() -> None:
+    """Nothing happens while a packet goes on a long cable; it was counted up to the last look before."""
+    flow = {"source": 0, "target": 1, "length": "1 kB", "count": 1, "phase": "100 ns", "period": "10 us"}
+    found = run(
+        Scenario.from_dict(
+            {
+                "topology": {"kind": "crossbar", "terminals": 2},
+                "technology": {"preset": "infiniband-4x-edr", "cable_length": "100 m"},
+                "traffic": {"pattern": {"kind": "flows", "flows": [flow]}},
+                "run": {"duration": "150 ns", "warmup": "0 ns", "precision": 0},
+            }
+        )
+    )
+    assert found.links["characters"].to_list() == [10, 0, 0, 0]  # of 5.12 ns, until the end of the run

@@ -26,6 +26,7 @@ impl Run {
             return;
         }
         let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
+        network.look_at(now + 1);
         if !self.look(network, now + 1) || !self.is_caught_up(network.fabric(), now) {
             return;
         }
