@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from expects import CASES, put, unpacked
+from fabriloom.compile import compile, silent
 from fabriloom.scenario import Scenario, ScenarioError, json_schema, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +37,14 @@ def test_resolving_twice_changes_nothing(path: Path) -> None:
     assert again.resolve() == once
     assert again.sha256 == scenario.sha256
     assert again.parameters("traffic") == scenario.parameters("traffic")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_what_is_resolved_is_the_same_network(path: Path) -> None:
+    """A latency stood there beside its parts, and check, which makes a line of the same links, refused it."""
+    scenario = load(path)
+    again = Scenario.from_dict(scenario.resolve(), scenario.base_dir)
+    assert silent.equal(compile(scenario).arrays, compile(again).arrays)
 
 
 def test_a_default_is_what_one_writes() -> None:

@@ -16,7 +16,7 @@ from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.ports import Ports, has_ports
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
-from fabriloom.technology.presets import settings
+from fabriloom.technology.presets import settings, without_parts
 from fabriloom.topology.family import usual_routing
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
     resolved = _dump(scenario.model_copy(update={"ports": _ports(scenario)}))
-    resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
+    technology = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
+    resolved["technology"] = without_parts(technology)
     if not scenario.fault:
         del resolved["fault"]
         for name in FAULT_SETTINGS:

@@ -91,8 +91,17 @@ _NUMBERS = ("first_port", "last_port", "first_address", "last_address")
 """Optional limits of the ports and addresses of switches."""
 _START = ("start_rate_bits_per_s",)
 """Optional setting of the start of links."""
-_PARTS = ("decode_latency", "forward_latency")
-"""Settings that are derived from these if they are given."""
+_PARTS = {
+    "router_latency": ("decode_latency", "forward_latency"),
+    "time_code_latency": ("time_code_forward",),
+}
+"""Settings of which others are parts: these are derived from them if they are given."""
+
+
+def without_parts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by the names in files, without those that are parts of others."""
+    parts = {part for whole, parts in _PARTS.items() if values.get(whole) for part in parts}
+    return {name: value for name, value in values.items() if name not in parts}
 
 
 def presets() -> Mapping[str, Preset]:
@@ -133,11 +142,7 @@ class _Presets(Mapping[str, Preset]):
             if set(entry) != {"value", "kind", "source"} or entry["kind"] not in KINDS:
                 raise TechnologyError(f"preset {name}: {key} needs value, kind and source", key)
             entries[key] = Entry(entry["value"], entry["kind"], entry["source"])
-        if "router_latency" in entries:
-            entries = {key: entry for key, entry in entries.items() if key not in _PARTS}
-        if "time_code_latency" in entries:
-            entries.pop("time_code_forward")
-        return Preset(name, title, about, base, entries)
+        return Preset(name, title, about, base, without_parts(entries))
 
 
 def _entries(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -195,15 +200,12 @@ def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Techn
 
 
 def _check_latency(preset: str, overrides: Mapping[str, Any]) -> None:
-    """Raise TechnologyError if both the latency of a router and a part of it are given."""
-    if overrides.get("router_latency") or settings(preset).get("router_latency"):
-        for name in _PARTS:
-            if overrides.get(f"{name}_ps") is not None:
-                raise TechnologyError(f"{name} is a part of router_latency", name, "keep one of the two")
-    codes = overrides.get("time_code_latency") or settings(preset).get("time_code_latency")
-    if codes and overrides.get("time_code_forward_ps") is not None:
-        message = "time_code_forward is a part of time_code_latency"
-        raise TechnologyError(message, "time_code_forward", "keep one of the two")
+    """Raise TechnologyError if both a latency and a part of it are given."""
+    for whole, parts in _PARTS.items():
+        if overrides.get(whole) or settings(preset).get(whole):
+            for part in parts:
+                if overrides.get(f"{part}_ps") is not None:
+                    raise TechnologyError(f"{part} is a part of {whole}", part, "keep one of the two")
 
 
 def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
