@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from fabriloom import Scenario, ScenarioError, run
 from fabriloom.cli import check_certificate
-from fabriloom.cli.commands.export import _files
 from fabriloom.compile import compile
 from fabriloom.studies import route_choices
-from fabriloom.studies.kinds import inspection_of
 
 WHOLE = {"preset": "generic", "switching": "virtual-cut-through", "lane_sharing": "packet"}
 
@@ -122,15 +120,6 @@ def test_route_offers_it_where_packets_are_computed_as_one() -> None:
         others = route_choices.look(network(jellyfish, plain, lane_sharing=sharing))["others"]
         found = [one for one in others if "lane_choice" in one["settings"]["routing"]]
         assert [one["free"] for one in found] == [True] * offered
-
-
-def test_what_would_leave_the_escapes_out_is_not_said() -> None:
-    """A table by name has no room for them, and what is lost after a failure depends on them."""
-    compiled = compile(network({"kind": "jellyfish", "switches": 10, "degree": 3}, {"kind": "up*/down*"}))
-    assert "routing.csv" in _files(compiled)
-    assert "table.csv" not in _files(compiled)
-    with pytest.raises(ScenarioError, match="failures are not looked at with escape-with-room"):
-        inspection_of(compiled).ways()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use fabriloom_routes as routes;
-use routes::{Network, Options, RouteError, Scheme, Spread, Traffic, View, Word};
+use routes::{Network, Options, RouteError, Scheme, Sharing, Spread, Traffic, View, Word};
 
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
 type Reals<'py> = PyReadonlyArray1<'py, f64>;
@@ -269,12 +269,13 @@ impl RouteNetwork {
         routes::channel_order(&network, table.view(&network)?).map_err(words)
     }
 
-    #[pyo3(signature = (table, pairs=None))]
+    #[pyo3(signature = (table, pairs=None, lengths=None))]
     fn loads<'py>(
         &self,
         py: Python<'py>,
         table: Columns<'py>,
         pairs: Option<(Numbers<'py>, Numbers<'py>, Reals<'py>)>,
+        lengths: Option<Reals<'py>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let traffic = match &pairs {
             None => Traffic::Uniform,
@@ -284,7 +285,11 @@ impl RouteNetwork {
                 rate: rate.as_slice()?,
             },
         };
-        let loads = routes::loads(&self.0, table.view(&self.0)?, traffic).map_err(words)?;
+        let sharing = match &lengths {
+            None => Sharing::Even,
+            Some(lengths) => Sharing::Shortest(lengths.as_slice()?),
+        };
+        let loads = routes::loads(&self.0, table.view(&self.0)?, traffic, sharing).map_err(words)?;
         Ok(loads.into_pyarray(py))
     }
 

@@ -36,7 +36,7 @@ pub use dimension::{DimensionOrder, Wrap};
 pub use error::{RouteError, Word};
 pub use groups::Groups;
 pub use layers::Layers;
-pub use load::{Traffic, loads, path};
+pub use load::{Sharing, Traffic, loads, path};
 pub use network::Network;
 pub use phases::{Phase, phases_cycle};
 pub use reach::SelfRouting;

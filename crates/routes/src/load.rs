@@ -63,19 +63,35 @@ impl Traffic<'_> {
     }
 }
 
-/// Returns, per link, the expected packets per unit. A group shares its packets evenly among its links.
+/// How a switch shares packets among the links of a group.
+#[derive(Clone, Copy, Debug)]
+pub enum Sharing<'a> {
+    /// Evenly.
+    Even,
+    /// All on the way that is shortest by these lengths of links.
+    Shortest(&'a [f64]),
+}
+
+/// Returns, per link, the expected packets per unit.
 ///
 /// With intermediates, each is chosen with equal probability; a packet whose intermediate is its first switch continues
 /// immediately. The sum over all links divided by all packets sent is the mean path length in links.
-pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<f64>, RouteError> {
+pub fn loads(
+    net: &Network,
+    view: View<'_>,
+    traffic: Traffic<'_>,
+    sharing: Sharing<'_>,
+) -> Result<Vec<f64>, RouteError> {
     view.check(net)?;
     traffic.check(net)?;
+    sharing.check(net)?;
     if net.switches == 0 {
         return Ok(over_one_cable(net, traffic));
     }
     let targets = view.targets(net);
     let is_large = !view.route_start.is_empty() || net.switches * view.columns(net) >= blocks::LARGE;
-    if let (Traffic::Uniform, true) = (traffic, is_large && view.via_switch.is_empty()) {
+    let by_blocks = is_large && view.via_switch.is_empty();
+    if let (Traffic::Uniform, Sharing::Even, true) = (traffic, sharing, by_blocks) {
         let runs = Runs::new(net, view, &targets);
         if let Some(group_load) = runs.and_then(|runs| blocks::uniform(net, &runs)) {
             let mut load = vec![0.0; net.links()];
@@ -91,27 +107,26 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     (0..net.terminals).for_each(|t| sent_at[net.entry(t as u32) as usize] += sent[t]);
     let mut origins = Origins { net, traffic, sorted: traffic.by_target(), next: 0 };
     let mut flow = vec![0.0; net.switches];
-    let mut load = vec![0.0; net.links()];
-    let mut group_load = vec![0.0; view.groups()];
+    let mut spill = Spill::new(net, view, &targets, sharing);
     let vias = view.via_switch.len() as f64;
     for (class, end) in ends(view) {
         // Packets with the same paths are added and followed once.
         if !walk.repeats(class, end) {
-            spill(net, &walk, &targets, &mut flow, &mut group_load);
+            spill.all(&walk, &mut flow);
             walk.run(class, end, starts.of(net, end))?;
         }
         match end {
             End::Via(_) => (0..net.switches).for_each(|s| flow[s] += sent_at[s] / vias),
             End::Terminal(terminal) => {
                 let total = origins.add(terminal, &mut flow, view.via_switch.is_empty());
-                load[net.terminal_in[terminal as usize] as usize] += total;
+                spill.load[net.terminal_in[terminal as usize] as usize] += total;
                 view.via_switch.iter().for_each(|&s| flow[s as usize] += total / vias);
             }
         }
     }
-    spill(net, &walk, &targets, &mut flow, &mut group_load);
+    spill.all(&walk, &mut flow);
+    let mut load = spill.load();
     (0..net.terminals).for_each(|t| load[net.terminal_out[t] as usize] = sent[t]);
-    share(view, &group_load, &mut load);
     Ok(load)
 }
 
@@ -130,17 +145,95 @@ fn over_one_cable(net: &Network, traffic: Traffic<'_>) -> Vec<f64> {
     load
 }
 
-/// Distributes all flow along the paths of the last run, and leaves none.
-fn spill(net: &Network, walk: &Walk<'_>, targets: &Targets, flow: &mut [f64], group_load: &mut [f64]) {
-    for &switch in walk.order.iter().rev() {
-        let group = walk.entry(switch) >> 1;
-        let through = std::mem::take(&mut flow[switch as usize]);
-        for &(vertex, share) in targets.of(group).iter().filter(|end| (end.0 as usize) < net.switches) {
-            group_load[group as usize] += through * share;
-            flow[vertex as usize] += through * share;
+impl Sharing<'_> {
+    fn check(&self, net: &Network) -> Result<(), RouteError> {
+        match self {
+            Sharing::Shortest(lengths) if lengths.len() != net.links() => {
+                Err(RouteError::text("every link needs a length"))
+            }
+            Sharing::Shortest(lengths) if lengths.iter().any(|&one| !(one.is_finite() && one >= 0.0)) => {
+                Err(RouteError::text("a length must be a number of at least 0"))
+            }
+            _ => Ok(()),
         }
     }
-    flow.fill(0.0);
+}
+
+/// Distributes flow along the paths of a walk.
+struct Spill<'a> {
+    net: &'a Network,
+    view: View<'a>,
+    targets: &'a Targets,
+    sharing: Sharing<'a>,
+    load: Vec<f64>,
+    /// Packets that the links of each group share evenly.
+    group_load: Vec<f64>,
+    /// Per switch: the first link of its shortest way, and the length of that.
+    way: Vec<(u32, f64)>,
+}
+
+impl<'a> Spill<'a> {
+    fn new(net: &'a Network, view: View<'a>, targets: &'a Targets, sharing: Sharing<'a>) -> Self {
+        let (load, group_load) = (vec![0.0; net.links()], vec![0.0; view.groups()]);
+        Self { net, view, targets, sharing, load, group_load, way: vec![(NONE, 0.0); net.switches] }
+    }
+
+    /// Distributes all flow along the paths of the last run, and leaves none.
+    fn all(&mut self, walk: &Walk<'_>, flow: &mut [f64]) {
+        match self.sharing {
+            Sharing::Even => self.evenly(walk, flow),
+            Sharing::Shortest(lengths) => self.shortest(walk, lengths, flow),
+        }
+        flow.fill(0.0);
+    }
+
+    fn evenly(&mut self, walk: &Walk<'_>, flow: &mut [f64]) {
+        for &switch in walk.order.iter().rev() {
+            let group = walk.entry(switch) >> 1;
+            let through = std::mem::take(&mut flow[switch as usize]);
+            let ends = self.targets.of(group).iter();
+            for &(vertex, share) in ends.filter(|end| (end.0 as usize) < self.net.switches) {
+                self.group_load[group as usize] += through * share;
+                flow[vertex as usize] += through * share;
+            }
+        }
+    }
+
+    fn shortest(&mut self, walk: &Walk<'_>, lengths: &[f64], flow: &mut [f64]) {
+        if let Some(via) = walk.via() {
+            self.way[via as usize] = (NONE, 0.0);
+        }
+        for &switch in &walk.order {
+            let group = self.view.group(walk.entry(switch) >> 1).iter();
+            let ways = group.map(|&link| {
+                let next = self.net.link_target[link as usize] as usize;
+                (link, self.way.get(next).map_or(0.0, |way| way.1 + lengths[link as usize]))
+            });
+            let shortest = ways.min_by(|one, other| one.1.total_cmp(&other.1));
+            self.way[switch as usize] = shortest.expect("a group has links");
+        }
+        for &switch in walk.order.iter().rev() {
+            let through = std::mem::take(&mut flow[switch as usize]);
+            let link = self.way[switch as usize].0 as usize;
+            let next = self.net.link_target[link] as usize;
+            if next < self.net.switches {
+                self.load[link] += through;
+                flow[next] += through;
+            }
+        }
+    }
+
+    /// Returns the packets per link between switches, and those into terminals that were added.
+    fn load(self) -> Vec<f64> {
+        let Self { view, mut load, group_load, .. } = self;
+        for group in 0..view.groups() as u32 {
+            let links = view.group(group);
+            links
+                .iter()
+                .for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
+        }
+        load
+    }
 }
 
 struct Origins<'a> {

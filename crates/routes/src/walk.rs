@@ -53,6 +53,14 @@ impl<'a> Walk<'a> {
         self.block[self.column.start + switch as usize]
     }
 
+    /// Returns the intermediate switch at which the last run ended, if it was one.
+    pub(crate) fn via(&self) -> Option<u32> {
+        match self.last {
+            Some((_, End::Via(switch))) => Some(switch),
+            _ => None,
+        }
+    }
+
     /// Whether packets of `class` take exactly the paths of the last run up to the switch that delivers them, as those
     /// for terminals of one switch mostly do; nothing then has to be followed again.
     pub(crate) fn repeats(&self, class: u32, end: End) -> bool {

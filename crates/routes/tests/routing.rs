@@ -1,9 +1,9 @@
 //! The rules on small and random networks: all packets arrive, and dependencies are as promised.
 
 use fabriloom_routes::{
-    DimensionOrder, NONE, Network, NextHops, OWN, Options, Scheme, SelfRouting, ShortestPath, Spread, Table,
-    Traffic, UpDown, View, Wrap, assemble, channel_order, dependency_cycle, depth_keys, loads, path, proved,
-    verify,
+    DimensionOrder, NONE, Network, NextHops, OWN, Options, Scheme, SelfRouting, Sharing, ShortestPath,
+    Spread, Table, Traffic, UpDown, View, Wrap, assemble, channel_order, dependency_cycle, depth_keys, loads,
+    path, proved, verify,
 };
 use proptest::prelude::*;
 
@@ -117,7 +117,7 @@ fn a_minimal_torus_has_a_cycle_and_edges_without_transit_break_it() {
 #[test]
 fn edges_without_transit_relieve_the_middle_of_a_grid() {
     let busiest = |(net, whole): (Network, Whole)| {
-        let loads = loads(&net, whole.view(), Traffic::Uniform).unwrap();
+        let loads = loads(&net, whole.view(), Traffic::Uniform, Sharing::Even).unwrap();
         let between = |&l: &usize| (net.link_source[l].max(net.link_target[l]) as usize) < net.switches;
         (0..net.links()).filter(between).map(|l| loads[l]).fold(0.0, f64::max)
     };
@@ -133,9 +133,9 @@ fn two_terminals_and_a_cable_are_a_network() {
     verify(&net, view).unwrap();
     assert_eq!(dependency_cycle(&net, view, false).unwrap(), None);
     assert_eq!(path(&net, view, 1, 0, None).unwrap(), [1]);
-    assert_eq!(loads(&net, view, Traffic::Uniform).unwrap(), [1.0, 1.0]);
+    assert_eq!(loads(&net, view, Traffic::Uniform, Sharing::Even).unwrap(), [1.0, 1.0]);
     let one = Traffic::Pairs { source: &[1], target: &[0], rate: &[3.0] };
-    assert_eq!(loads(&net, view, one).unwrap(), [0.0, 3.0]);
+    assert_eq!(loads(&net, view, one, Sharing::Even).unwrap(), [0.0, 3.0]);
     assert!(Network::new(0, 3, vec![0, 1, 2], vec![1, 2, 0]).is_err());
 }
 
@@ -196,7 +196,7 @@ fn destinations_are_dealt_evenly_in_every_stage() {
         let ups: Vec<i32> = (0..net.links()).filter(|&l| used[l] > 0).map(|l| used[l]).collect();
         assert_eq!(ups, [3, 3, 3, 3]);
     }
-    let load = loads(&net, whole.view(), Traffic::Uniform).unwrap();
+    let load = loads(&net, whole.view(), Traffic::Uniform, Sharing::Even).unwrap();
     assert!((0..32).all(|link| (load[link] - 0.8).abs() < 1e-9), "{:?}", &load[..32]);
 }
 
@@ -213,7 +213,7 @@ fn the_header_of_an_intermediate_switch_is_deleted_on_entry_to_it() {
     );
     let links = path(&net, whole.view(), 0, 8, Some(4)).unwrap();
     assert_eq!(links.len(), 6);
-    let load = loads(&net, whole.view(), Traffic::Uniform).unwrap();
+    let load = loads(&net, whole.view(), Traffic::Uniform, Sharing::Even).unwrap();
     let mean = load.iter().sum::<f64>() / 9.0;
     // Mean distance in a 3 x 3 grid: 16/9 to an intermediate, 16/9 from it, and the two terminal links.
     assert!((mean - (2.0 + 32.0 / 9.0)).abs() < 1e-9, "{mean}");
@@ -327,13 +327,27 @@ proptest! {
     }
 
     #[test]
+    fn the_shortest_ways_use_least_length(net in graphs(), seed in any::<u64>(), through in any::<bool>()) {
+        let via: Vec<u32> = if through { (0..net.switches as u32).collect() } else { vec![] };
+        let whole = whole(&net, ShortestPath::new(NextHops::All), Spread::Adaptive, &via);
+        let lengths: Vec<f64> =
+            (0..net.links() as u64).map(|link| ((seed ^ link).wrapping_mul(0x9E37_79B9) % 97) as f64).collect();
+        let [even, shortest, other] = [Sharing::Even, Sharing::Shortest(&lengths), Sharing::Shortest(&vec![1.0; net.links()])]
+            .map(|sharing| loads(&net, whole.view(), Traffic::Uniform, sharing).unwrap());
+        let used = |load: &[f64]| load.iter().zip(&lengths).map(|(load, length)| load * length).sum::<f64>();
+        prop_assert!(used(&shortest) <= used(&even) + 1e-6 && used(&shortest) <= used(&other) + 1e-6);
+        let [packets, links] = [&shortest, &even].map(|load| load.iter().sum::<f64>());
+        prop_assert!((packets - links).abs() < 1e-6, "all these ways have as many links");
+    }
+
+    #[test]
     fn loads_of_single_paths_are_the_paths(net in graphs(), first in any::<u32>(), second in any::<u32>()) {
         let whole = whole(&net, ShortestPath::new(NextHops::First), Spread::Turns, &[]);
         let terminals = net.terminals as u32;
         let (from, to) = (first % terminals, second % terminals);
         prop_assume!(from != to);
         let traffic = Traffic::Pairs { source: &[from], target: &[to], rate: &[0.5] };
-        let load = loads(&net, whole.view(), traffic).unwrap();
+        let load = loads(&net, whole.view(), traffic, Sharing::Even).unwrap();
         let way = path(&net, whole.view(), from, to, None).unwrap();
         for (link, &load) in (0u32..).zip(&load) {
             prop_assert_eq!(load, if way.contains(&link) { 0.5 } else { 0.0 });
@@ -369,7 +383,7 @@ fn terminals_of_a_switch_that_share_a_column_have_the_entries_of_the_full_table(
         assert!(one.is_some() || shape != [5]);
         assert_eq!(proved(&net, shared).unwrap(), proved(&net, runs).unwrap());
         let [one, other, third] =
-            [shared, full, runs].map(|view| loads(&net, view, Traffic::Uniform).unwrap());
+            [shared, full, runs].map(|view| loads(&net, view, Traffic::Uniform, Sharing::Even).unwrap());
         assert!(one == other && one == third);
     }
 }
@@ -443,7 +457,8 @@ fn assert_loads_of_runs(net: &Network, scheme: &mut impl Scheme) {
     let (source, target): (Vec<u32>, Vec<u32>) = pairs.filter(|(from, to)| from != to).unzip();
     let rate = vec![1.0 / f64::from(terminals - 1); source.len()];
     let each = Traffic::Pairs { source: &source, target: &target, rate: &rate };
-    let found = [Traffic::Uniform, each].map(|traffic| loads(net, whole.view(), traffic).unwrap());
+    let found =
+        [Traffic::Uniform, each].map(|traffic| loads(net, whole.view(), traffic, Sharing::Even).unwrap());
     for (one, other) in found[0].iter().zip(&found[1]) {
         assert!((one - other).abs() < 1e-9, "{one} {other}");
     }

@@ -61,7 +61,7 @@ class LinkRoutes:
             """Per plane of the graph: its graph and table."""
             self._escape: dict[int, RouteTable] = {}
             """Tables of escape lanes, by the table of the other lanes."""
-            if self.escapes:
+            if self.lane_choice in routing.ESCAPES:
                 self.planes = self._with_escapes()
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
@@ -205,7 +205,8 @@ class LinkRoutes:
             if self.lane_choice not in routing.ESCAPES:
                 return table, len(own)
             # What waits on a free lane holds the wire of the escape lane, too.
-            return shortest_path(graph, "adaptive", [], next_hops="all"), len(own)
+            known = table if id(table) in self._escape else None
+            return known or shortest_path(graph, "adaptive", [], next_hops="all"), len(own)
         if self.escapes:
             return routing.escape_part(graph, self._escape[id(table)], len(own))
         known = self._divided.get((id(table), len(own), None))

@@ -189,11 +189,13 @@ def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
     if compiled.programs is None:
         found = demanded(compiled)
         assert found is not None
-        return float(found["scale_bound"] or np.inf), str(found["busiest"])
+        most = found["shared_scale_bound"] or found["scale_bound"] or np.inf
+        return float(most), str(found["busiest"])
     load = inspection_of(compiled).full_first()
     counted, events = compiled.programs.counted(), len(compiled.programs.events.due_ps)
     rate = compiled.programs.events.rate_per_s
-    most = load["accepted_mbytes_per_s_bound"]
+    more = (load.get("shared_load_bound") or load["load_bound"] or 1.0) / (load["load_bound"] or 1.0)
+    most = more * (load["accepted_mbytes_per_s_bound"] or 0.0)
     if not (counted["message_bytes"] and events and rate and most):
         return float("inf"), "nothing"
     asked = counted["message_bytes"] / events * rate / 1e6

@@ -46,11 +46,16 @@ def for_check(checked: Checked) -> str:
 def _facts(checked: Checked) -> list[tuple[str, str, str]]:
     found, failed = checked.found, checked.failed
     network, load, latency = found["network"], found["channel_load"], found["zero_load_latency_ns"]
-    most = load["accepted_mbytes_per_s_bound"]
+    most, shared = load["accepted_mbytes_per_s_bound"], load["shared_load_bound"]
+    rate = most * (shared or load["load_bound"]) / load["load_bound"] if most else 0.0
     parts = f"{number(network['switches'])} switches", f"{number(network['terminals'])} terminals"
     facts = [
         ("Parts", *parts),
-        ("At most", f"{number(most)} MB/s", f"{load['busiest_link']} is full first" if most else ""),
+        (
+            "At most" if shared else "With ways shared evenly",
+            f"{number(rate)} MB/s",
+            f"{load['busiest_link']} is full first" if most else "",
+        ),
     ]
     if latency["pairs"]:
         facts.append(("Latency without other traffic", f"{number(latency['mean'] / 1e3)} µs", "mean"))

@@ -27,6 +27,7 @@ from .check import (
 from .lanes import ESCAPES, divide, escape_part, halves
 from .layers import layers_needed
 from .planes import ports_together, together
+from .sharing import most_units, shares
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
 
 if TYPE_CHECKING:
@@ -61,12 +62,14 @@ __all__ = [
     "layers_needed",
     "mean_hops",
     "mean_way",
+    "most_units",
     "on_lanes",
     "path",
     "phases_cycle",
     "port_route",
     "ports_together",
     "proved",
+    "shares",
     "together",
     "verify",
     "ways_of",

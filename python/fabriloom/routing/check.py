@@ -86,6 +86,7 @@ def channel_loads(
     table: RouteTable,
     weights: Weights | None = None,
     even: NDArray[np.float64] | None = None,
+    lengths: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the expected number of packets per link, shape (links,), float64.
 
@@ -94,23 +95,26 @@ def channel_loads(
             probability; or a matrix (terminals, terminals) of packets per unit from row to column; or three
             columns: source, target, packets per unit.
         even: per terminal, the packets that it sends evenly to all others, in addition to the weights.
+        lengths: of links; then all packets take the way that is shortest by them.
 
-    A group shares its packets evenly among its links. One divided by the largest load is an upper bound of
-    the throughput, as a fraction of a link. Where packets choose between two ways, the same share of all
-    pairs' packets goes straight, that with which the busiest link has least.
+    Otherwise a group shares its packets evenly among its links. One divided by the largest load is an upper
+    bound of the throughput with these shares, as a fraction of a link. Where packets choose between two ways,
+    the same share of all pairs' packets goes straight, that with which the busiest link has least.
     """
     if table.threshold is not None:
         around = replace(table, threshold=None)
         straight = replace(around, via_switch=table.via_switch[:0], via_class=table.via_class[:0])
-        return _least(*(channel_loads(graph, one, weights, even) for one in (straight, around)))
+        return _least(*(channel_loads(graph, one, weights, even, lengths) for one in (straight, around)))
     if even is None:
-        return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
+        return Core(graph, "weights").loads(columns(table), pairs(graph, weights), lengths)
     from .even import even_loads
 
-    loads = even_loads(graph, table, even)
+    loads = even_loads(graph, table, even, lengths)
     given = pairs(graph, weights)
     # All destinations are followed for pairs, too: for none of them in vain.
-    return loads if given is None or not len(given[0]) else loads + channel_loads(graph, table, weights)
+    if given is None or not len(given[0]):
+        return loads
+    return loads + channel_loads(graph, table, weights, None, lengths)
 
 
 def ways_of(graph: Graph, table: RouteTable, sends: NDArray[np.float64]) -> Any:

@@ -46,20 +46,11 @@ def _words(graph: Graph, members: list[int], lanes: int) -> str:
     return " ".join(f"{graph.link_names[member // lanes]}/{member % lanes}" for member in members)
 
 
-CHANGES = "packets change their layer of lanes on the way, and a service level is one for a whole path"
-"""Why forwarding tables of a subnet manager do not hold routes that they would without layers."""
-
-
 def fits_forwarding(graph: Graph, table: RouteTable) -> bool:
-    """Whether forwarding tables hold the routes: one port for each LID, two-way cables, one layer."""
-    return fits_without_layers(graph, table) and (table.layer is None or not table.layer.any())
-
-
-def fits_without_layers(graph: Graph, table: RouteTable) -> bool:
-    """The same whatever the layers."""
+    """Whether forwarding tables hold the routes: one port for each LID, two-way cables, no layers."""
     single = bool((np.diff(table.group_start.astype(np.int64)) == 1).all())
     lids = graph.switches + graph.terminals
-    plain = not len(table.via_switch) and table.group_lanes is None
+    plain = not len(table.via_switch) and table.layer is None and table.group_lanes is None
     cabled = graph.switches > 0 and not one_way(graph) and bool((graph.link_reverse >= 0).all())
     return single and plain and cabled and lids <= LAST_LID and len(set(_names(graph))) == lids
 

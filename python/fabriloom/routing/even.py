@@ -26,15 +26,18 @@ Flows = tuple[Reals, Reals, Reals]
 _PAIRS_AT_ONCE = 2**21
 
 
-def even_loads(graph: Graph, table: RouteTable, even: Reals) -> Reals:
-    """Return the packets per link if terminal ``t`` sends ``even[t]`` in total, evenly to all others."""
+def even_loads(graph: Graph, table: RouteTable, even: Reals, lengths: Reals | None = None) -> Reals:
+    """Return the packets per link if terminal ``t`` sends ``even[t]`` in total, evenly to all others.
+
+    ``lengths``: see :func:`channel_loads`.
+    """
     core, told = Core(graph, "weights"), columns(table)
     least = float(even.min())
-    loads = least * np.asarray(core.loads(told, None)) if least > 0 else np.zeros(graph.links)
+    loads = least * np.asarray(core.loads(told, None, lengths)) if least > 0 else np.zeros(graph.links)
     rest = even - least
     if np.any(rest > 0):
         for source, target, rate in _by_switch(graph, rest / max(1, graph.terminals - 1)):
-            loads += core.loads(told, (source, target, rate))
+            loads += core.loads(told, (source, target, rate), lengths)
         loads[graph.terminal_out_links] = even
     return loads
 

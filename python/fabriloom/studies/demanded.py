@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compile import Compiled
 from ..results.figures import figures, in_percent
+from ..routing.sharing import CLOSE
 from ..traffic import Demand
 from .kinds import inspection_of
 
@@ -30,7 +31,7 @@ def busy(compiled: Compiled) -> dict[str, float] | None:
 def demanded(compiled: Compiled) -> dict[str, Any] | None:
     """Return the offered payload, the required utilisation of the busiest link, and all overloaded links.
 
-    None without given rates. The links of a group are assumed to share their packets evenly.
+    None without given rates. The links of a group share their packets evenly, but for what no shares exceed.
     """
     used = busy(compiled)
     if used is None:
@@ -39,11 +40,14 @@ def demanded(compiled: Compiled) -> dict[str, Any] | None:
     order = np.argsort(-shares, kind="stable")
     over = [{"what": names[at], "share": float(shares[at])} for at in order if shares[at] > 1]
     most = float(shares[order[0]])
+    scale = float(compiled.scenario.traffic.scale or 1.0)
+    times = inspection_of(compiled).most_times(compiled.demand(), shares) if most > 0 else None
     return {
         "offered_mbytes_per_s": _offered_mbytes_per_s(compiled, compiled.demand()),
         "busiest": names[order[0]],
         "busiest_share": most,
-        "scale_bound": float(compiled.scenario.traffic.scale or 1.0) / most if most > 0 else None,
+        "scale_bound": scale / most if most > 0 else None,
+        "shared_scale_bound": None if times is None else scale * max(times, 1 / most),
         "over": over[:_SHOWN],
         "over_count": len(over),
     }
@@ -91,6 +95,26 @@ def _per_s(compiled: Compiled, demand: Demand) -> float:
     return (demand.per_grain or 0.0) * _PS_PER_S / float(compiled.technology.grain_ps)
 
 
+def shared_text(load: str, kept: str, even: tuple[float, float], most: float | None) -> str:
+    """Return what is carried at most as a rate and a load, and with even shares if that is less.
+
+    Args:
+        load: what the load is called.
+        kept: what is said of the rate, with a space before it.
+        even: the rate in MB/s and the load with even shares.
+        most: the load that no shares exceed; None if it is not known.
+    """
+
+    def at(times: float, kept: str) -> str:
+        return f"{figures(even[0] * times)} MB/s{kept}, at {load} {figures(even[1] * times, 3)}"
+
+    if most is None:
+        return f"{at(1, kept)}, if ways are shared evenly"
+    if most <= even[1] * CLOSE:
+        return f"at most {at(most / even[1], kept)}"
+    return f"at most {at(most / even[1], kept)}; {at(1, '')}, if ways are shared evenly"
+
+
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the result as lines of text."""
     rate, share = found["offered_mbytes_per_s"], found["busiest_share"]
@@ -101,8 +125,8 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         )
     ]
     if share > 0:
-        scale = figures(found["scale_bound"], 3)
-        bound = f"at most {figures(rate / share)} MB/s in these proportions, at scale {scale}"
+        even = rate / share, found["scale_bound"]
+        bound = shared_text("scale", " in these proportions", even, found["shared_scale_bound"])
         told.insert(0, ("throughput", f"{bound}: {found['busiest']} is full first"))
     if found["over"]:
         told += [("too much for", _over_text(link)) for link in found["over"][:_PRINTED]]

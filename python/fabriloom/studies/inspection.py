@@ -127,15 +127,10 @@ def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]
     """
     if load["busiest_link"] is None:
         return []
-    kept = of_program or load["load_bound"] == 1.0
-    rate = figures(load["accepted_mbytes_per_s_bound"])
-    most = f"at most {rate} MB/s{'' if kept else ' in these proportions'}"
-    return [
-        (
-            "throughput",
-            f"{most}, at load {figures(load['load_bound'], 3)}: {load['busiest_link']} is full first",
-        )
-    ]
+    kept = "" if of_program or load["load_bound"] == 1.0 else " in these proportions"
+    even = load["accepted_mbytes_per_s_bound"], load["load_bound"]
+    said = demanded.shared_text("load", kept, even, load["shared_load_bound"])
+    return [("throughput", f"{said}: {load['busiest_link']} is full first")]
 
 
 def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -44,18 +44,7 @@ def export(call: Call) -> None:
             place = folder.finish()
     for name in files:
         say(f"Written to {folders.shown(place / name)}")
-    if _has_levels(compiled):
-        say(f"Not written: lfts.out and ibnetdiscover.out: {dumps.CHANGES}")
     return None
-
-
-def _has_levels(compiled: Compiled) -> bool:
-    """Whether layers of lanes alone keep routes from being dumped."""
-    assert isinstance(compiled.routes, compile.LinkRoutes)
-    return any(
-        dumps.fits_without_layers(*plane) and not dumps.fits_forwarding(*plane)
-        for plane in compiled.routes.planes
-    )
 
 
 def _check(compiled: Compiled, is_printed: bool) -> None:
@@ -101,10 +90,9 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
     """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it."""
     assert isinstance(compiled.routes, compile.LinkRoutes)
     found = dict[str, str]()
-    routes, classes = compiled.routes, compiled.routes.classes
-    # Such a table cannot say that lanes are granted with room.
-    plain = not routes.escapes and not len(table.via_switch)
-    if len(classes.lanes) == 1 and not classes.halves and plain:
+    classes = compiled.routes.classes
+    if len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
+        routes = compiled.routes
         found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):
         found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph)}

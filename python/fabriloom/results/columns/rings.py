@@ -219,6 +219,7 @@ RING_CHECK = table(
         "channel_load.busiest_link": "text | The link, bus or memory that is full first as the load grows.",
         "channel_load.load": "ratio | Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
         "channel_load.load_bound": "0 to 1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
+        "channel_load.shared_load_bound": "0 to 1 | The same.",
         "channel_load.accepted_mbytes_per_s_bound": "10^6 B/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not need it.",
     },
     is_json=True,

@@ -35,9 +35,6 @@ class LinkWays:
             raise compiled.scenario.error(
                 message, ("routing", "universal"), "leave out --fault, or universal"
             )
-        if routes.escapes:
-            message = "failures are not looked at with escape-with-room"
-            raise compiled.scenario.error(message, ("routing", "lane_choice"), "leave out --fault, or it")
         if any(table.runs is not None for _, table in routes.planes):
             message = f"failures are looked at with at most {MOST_ENTRIES:,} pairs of switches"
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")

@@ -59,7 +59,7 @@ class LinkInspection:
                 "endless_packet_mbytes_per_s": routes.technology.data_bytes_per_s() / 1e6,
             },
             "bisection": _bisection(routes, packet),
-            "channel_load": channel_load(routes, loads, packet, share),
+            "channel_load": self._channel_load(loads, share),
             **_planes(routes, loads, packet),
         }
 
@@ -91,8 +91,48 @@ class LinkInspection:
 
     def full_first(self) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic."""
-        share = self._first_hop(self._capacity())
-        return channel_load(self.routes, self._loads(), _packet(self.compiled), share)
+        return self._channel_load(self._loads(), self._first_hop(self._capacity()))
+
+    def _channel_load(self, loads: Reals, share: float) -> dict[str, Any]:
+        """Return the load at which a link is full with even shares, and that which no shares exceed."""
+        demand, packet = self.compiled.demand(), _packet(self.compiled)
+        found = channel_load(self.routes, loads, packet, share)
+        filled = 1 / link_loads.full_from(self.routes, loads, packet, share)
+        most = self._most_units(demand, demand.pairs, demand.even, filled) if filled.any() else None
+        if most is None and found["load_bound"] == 1.0:
+            most = 1.0
+        limit = None if most is None else max(found["load_bound"], min(1.0, most))
+        return {**found, "shared_load_bound": limit}
+
+    def most_times(self, demand: Demand, filled: Reals) -> float | None:
+        """Return how many times the traffic, with its own lengths of packets, no shares exceed.
+
+        None where that is not computed. ``filled``: the utilisation per link that even shares require.
+        """
+        assert demand.payload is not None
+        source, target, packets = demand.pairs
+        apiece = int(self.compiled.arrays["header_chars"]) + 1
+        pairs = source, target, packets * (apiece + demand.payload.chars)
+        return self._most_units(demand, pairs, demand.even * (apiece + demand.even_payload[1]), filled)
+
+    def _most_units(
+        self, demand: Demand, pairs: link_loads.Pairs, even: Reals, filled: Reals
+    ) -> float | None:
+        """Return how many times this traffic no shares exceed; None where that is not computed.
+
+        ``filled``: per link, how full it is with even shares.
+        """
+        routes, choice = self.routes, self.compiled.scenario.port_choice
+        ports_choose = choice in ("shortest-queue", "first-free") and routes.graph.several is not None
+        if not ports_choose and not any(routing.shares(table) for _, table in routes.planes):
+            return 1 / float(filled.max())
+        if routes.graph.several is not None or demand.spread is not None:
+            return None
+        loads = link_loads.loads(routes, choice, pairs, even)
+        used, speeds = (loads > 0) & (filled > 0), link_loads.speeds(routes)
+        unit = float((loads[used] / filled[used] / speeds[used]).max())
+        capacity = np.where(used, loads / np.where(used, filled, 1.0), unit * speeds)
+        return routing.most_units(routes.graph, routes.table, pairs, even, capacity)
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first one is full."""

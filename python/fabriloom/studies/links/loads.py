@@ -52,10 +52,8 @@ def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, share: float 
     Loads are relative: the busiest source sends one packet per unit of time. ``share``: the part of its rate
     that the link out of a terminal reaches.
     """
-    graph = routes.graph
-    relative, full = loads / speeds(routes), full_at(routes, loads, packet)
-    own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
-    full[own] = np.minimum(full[own], share / relative[own])
+    graph, relative = routes.graph, loads / speeds(routes)
+    full = full_from(routes, loads, packet, share)
     busiest = int(np.argmin(full))
     most = float(full[busiest])
     if not np.isfinite(most):
@@ -81,6 +79,14 @@ def speeds(routes: LinkRoutes) -> Loads:
         spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, routes.technology))
         speed = np.minimum(speed, float(routes.technology.character_ps(usual)) / spacing_ps)
     return speed
+
+
+def full_from(routes: LinkRoutes, loads: Loads, packet: Packet, share: float) -> Loads:
+    """Return the load at which each link is full, if those out of terminals reach this part of their rate."""
+    graph, relative, full = routes.graph, loads / speeds(routes), full_at(routes, loads, packet)
+    own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
+    full[own] = np.minimum(full[own], share / relative[own])
+    return full
 
 
 def full_at(routes: LinkRoutes, loads: Loads, packet: Packet) -> Loads:

@@ -101,6 +101,10 @@ class RingInspection:
                     )
         return found
 
+    def most_times(self, demand: Demand, filled: NDArray[np.float64]) -> float:
+        """Return how many times the traffic a link, bus or memory has room for."""
+        return 1 / float(filled.max())
+
     def asked(self, payload: Demand, names: Sequence[str]) -> None:
         """Return None: it is not counted for rings, whose fullest part may be a bus or a memory."""
 

@@ -101,7 +101,8 @@ def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str
         ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
     if most_ps <= 0:
-        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+        none = ("busiest_link", "load_bound", "accepted_mbytes_per_s_bound", "shared_load_bound")
+        return {**dict.fromkeys(none), "load": 0.0}
     place, graph = int(np.argmax(busy[name])), routes.graph
     symbols = routes.technology.request_symbols(length_bytes)
     sent = carried.asked
@@ -111,6 +112,7 @@ def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str
         "busiest_link": names_of(graph, name)[place],
         "load": most_ps / unit_ps,
         "load_bound": min(1.0, unit_ps / most_ps),
+        "shared_load_bound": min(1.0, unit_ps / most_ps),
         "accepted_mbytes_per_s_bound": float(sent.sum()) * length_bytes / most_ps * 1e6,
     }
 
