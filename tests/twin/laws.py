@@ -77,6 +77,23 @@ def deliveries_ps(results: Results, until_ps: float = np.inf) -> np.ndarray:
     return rows[np.lexsort(rows.T[::-1])]
 
 
+def free_of_numbers(technology: dict[str, Any], arbiter: str) -> dict[str, Any]:
+    """Settings with which nothing is decided by the numbers of links and groups in the whole network.
+
+    Draws belong to groups by their numbers; and of two outputs that take from one input of several queues
+    through a crossbar that passes one packet at a time, the one with the lower number goes first.
+    """
+    queues = technology.get("lanes", 1) > 1 or technology.get("input_queues") == "per-output"
+    crossbar = {"crossbar": "fast"} if queues else {}
+    return {**technology, **crossbar, "arbiter": arbiter, "group_choice": "first"}
+
+
+def comparable_ps(*results: Results) -> float:
+    """Return until when runs can be compared: when a deadlock is found, at which a run ends, may differ."""
+    ends = [float(int(each.native["end_time_ticks"]) * each.tick_ps) for each in results]
+    return min(ends) if any(each.end_reason == "deadlocked" for each in results) else np.inf
+
+
 def slower(value: Any, times: int) -> Any:
     """Return a description in which every time is so many times as long, and every rate as low."""
     if isinstance(value, dict):

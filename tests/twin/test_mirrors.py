@@ -25,8 +25,9 @@ def flows_on(one: laws.Drawn, shape: list[int], dice: Random) -> list[dict[str, 
     terminals = int(np.prod(shape))
     count = min(40, terminals * (terminals - 1))
     bytes_of = dice.choice([8, 64, 200])
-    period_ns = max(2000, one.duration_ps // 1000 // 12)
-    moments = dice.sample(range(period_ns), count)
+    apart_ns = 2 + int(one.compiled.technology.grain_ps / 1000)  # more than that to which times are rounded
+    period_ns = max(apart_ns * 100, one.duration_ps // 1000 // 12)
+    moments = dice.sample(range(0, period_ns - apart_ns, apart_ns), count)
     pairs = [(a, b) for a in range(terminals) for b in range(terminals) if a != b]
     return [
         {
@@ -54,7 +55,7 @@ def test_a_mirrored_grid_delivers_the_same(seeds: Seeds) -> None:
         mirror = [places.index((*at[:axis], shape[axis] - 1 - at[axis], *at[axis + 1 :])) for at in places]
         found = flows_on(one, shape, dice)
         mirrored = [{**flow, **{end: mirror[flow[end]] for end in ("source", "target")}} for flow in found]
-        technology = {**one.written["technology"], "arbiter": "oldest-first", "group_choice": "first"}
+        technology = laws.free_of_numbers(one.written["technology"], "oldest-first")
         routing: dict[str, Any] = {"kind": "dimension-order", "adaptive": False}
         if kind == "torus":
             routing["variant"] = "minimal"
@@ -91,23 +92,24 @@ def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
         pairs = {"kind": "permutation", "random": True} if count > 2 else {"kind": "shift", "by": 1}
         length = {"kind": "fixed", "value": f"{one.compiled.arrays['length_max'].max()} B"}
         traffic = {"pattern": pairs, "length": length, "arrivals": "backlog"}
-        written = {
-            **one.written,
-            "traffic": traffic,
-            "routing": {**one.written["routing"], "adaptive": False},
-        }
+        written = {**one.written, "traffic": traffic}
         try:
             compiled = compile(Scenario.from_dict(written))
-            load = inspection_of(compiled).network()["channel_load"]
+            network = inspection_of(compiled).network()
             results = laws.ran(written, 4 * one.duration_ps)
         except laws.REFUSED:
             continue
         sent = np.bincount(column(results, "trace_source"), column(results, "trace_length"), count)
         sends = compiled.arrays["source_arrival"] != ARRIVAL.SILENT
-        most = load["accepted_mbytes_per_s_bound"] * results.summary["simulated_ns"] / 1e3
-        assert sent[sends].min() <= most / sends.sum() * (1 + 1e-9), written
-        if load["load_bound"] == 1:
-            assert sent.sum() <= most * (1 + 1e-9), written
+        load, of_wire = network["channel_load"], network["link"]["limited_by"] == "wire"
+        if load["shared_load_bound"] is None or (one.written["routing"].get("traffic_class") and not of_wire):
+            continue
+        exact = 1e-9 if of_wire else 0.01  # what else limits a path is found by a run of one, without classes
+        more = load["shared_load_bound"] / load["load_bound"] * (1 + exact)
+        most = more * load["accepted_mbytes_per_s_bound"] * results.summary["simulated_ns"] / 1e3
+        assert sent[sends].min() <= most / sends.sum(), written
+        if load["shared_load_bound"] == 1:
+            assert sent.sum() <= most, written
         near += sent[sends].min() > 0.8 * most / sends.sum()
         packets += results.native["delivered"]
     assert packets > 500
