@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -15,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 import fabriloom
 import pytest
+import typer
 from fabriloom import experiments, simulate
 from fabriloom.cli import exits, frame
 from fabriloom.cli.app import app
@@ -141,6 +143,24 @@ def test_interrupted_before_a_command_begins(when: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "")
+
+
+@pytest.mark.parametrize("pressed", [True, False])
+def test_a_library_that_takes_an_interrupt_for_an_error(
+    pressed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pydantic says that a schema is wrong if Ctrl-C comes while it is built."""
+
+    def command() -> None:
+        if pressed:
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("error building the schema")
+
+    with pytest.raises(typer.Exit) as ended:
+        exits.guarded(command)()  # type: ignore[arg-type]
+    assert ended.value.exit_code == (exits.INTERRUPTED if pressed else exits.FAULT)
+    assert capsys.readouterr().err.startswith("Interrupted before" if pressed else "fault: RuntimeError")
 
 
 class PressedAtTheEnd:

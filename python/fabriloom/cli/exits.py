@@ -59,11 +59,10 @@ def say(text: str = "") -> None:
     sys.stdout.write(escaped(text) + "\n")
 
 
-def _code_of(error: BaseException) -> int:
-    """Print one message about an error and return the exit code."""
+def _code_of(error: BaseException, interrupted: bool) -> int:
+    """Print one message about an error and return the exit code. ``interrupted``: Ctrl-C came before it."""
     if isinstance(error, KeyboardInterrupt):
-        complain("Interrupted before there were results to write.")
-        return INTERRUPTED
+        return _interrupted()
     if isinstance(error, (Mistake, reading.UserError)):
         complain(f"error: {error}")
         return MISTAKE
@@ -83,7 +82,13 @@ def _code_of(error: BaseException) -> int:
             "error: not enough memory for this network; make it smaller, or turn off output.flows and trace"
         )
         return MISTAKE
-    return _fault(error)
+    # A library takes the interrupt for an error of its own: pydantic does, as it builds the schema.
+    return _interrupted() if interrupted else _fault(error)
+
+
+def _interrupted() -> int:
+    complain("Interrupted before there were results to write.")
+    return INTERRUPTED
 
 
 def _fault(error: BaseException) -> int:
@@ -111,14 +116,15 @@ from being written."""
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let Ctrl-C, and SIGTERM, which batch systems send before they kill, end a run with partial results."""
-    heard_s = float("-inf")
+def _stoppable(heard_s: list[float]) -> Iterator[None]:
+    """Let Ctrl-C, and SIGTERM, which batch systems send before they kill, end a run with partial results.
+
+    ``heard_s``: the times of those that came are added.
+    """
 
     def stop(*_: object) -> None:
-        nonlocal heard_s
-        before, heard_s = heard_s, time.monotonic()
-        if heard_s - before > _PATIENCE_S:
+        heard_s.append(time.monotonic())
+        if len(heard_s) == 1 or heard_s[-1] - heard_s[-2] > _PATIENCE_S:
             raise KeyboardInterrupt
 
     stops = [signal.SIGTERM]
@@ -132,15 +138,16 @@ def guarded(command: Command) -> Command:
     """Wrap a command so that every error becomes one message and an exit code."""
 
     def inner(*arguments: Any, **options: Any) -> None:
+        heard_s: list[float] = []
         try:
-            with _stoppable(), warnings.catch_warnings():
+            with _stoppable(heard_s), warnings.catch_warnings():
                 warnings.showwarning = _warn
                 code = command(*arguments, **options) or OK
                 sys.stdout.flush()
         except (typer.Exit, typer.Abort):
             raise
         except BaseException as error:
-            code = _code_of(error)
+            code = _code_of(error, bool(heard_s))
         raise typer.Exit(code)
 
     return inner  # type: ignore[return-value]
