@@ -142,6 +142,20 @@ def test_no_damage_to_a_file_costs_a_point_or_changes_an_answer(whole: Path, tmp
         seen.add(kind)
 
 
+def test_a_segment_of_which_every_point_can_be_read_is_kept(tmp_path: Path) -> None:
+    """Written again it has the same name; it was removed as the damaged one, and its points computed again."""
+    place = tmp_path / "study"
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    assert command("run", tmp_path / "small.toml", "--out", place).exit_code == exits.OK
+    assert command("pack", place).exit_code == exits.OK
+    (segment,) = (place / "segments").glob("*.zip")
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[:-22])  # without the end of its directory
+    assert command("resume", place).exit_code == exits.OK
+    assert segment.read_bytes() == whole
+    assert not [*(place / "points").glob("*.json")]
+
+
 @pytest.mark.soak
 def test_every_damage_to_every_file_before_every_command(
     whole: Path, tmp_path: Path, seeds: Callable[[int], Iterator[int]]

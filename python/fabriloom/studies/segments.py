@@ -63,8 +63,8 @@ class Segments:
         except _BROKEN:
             return ""  # as a file that was cut short
 
-    def add(self, texts: Sequence[tuple[str, str]]) -> None:
-        """Write points with their names as one segment. Raises OSError."""
+    def add(self, texts: Sequence[tuple[str, str]]) -> str:
+        """Write points with their names as one segment; returns its name. Raises OSError."""
         self.folder.mkdir(exist_ok=True)
         digest = hashlib.sha256("\n".join(name for name, _ in texts).encode()).hexdigest()[:24]
         with file(self.folder / f"{digest}.zip") as out, zipfile.ZipFile(out, "w") as packed:
@@ -74,6 +74,7 @@ class Segments:
         for folder in (self.folder, self.folder.parent):
             settle(folder)
         self.look()
+        return f"{digest}.zip"
 
     def rest(self, segment: str) -> list[tuple[str, str]]:
         """Return the points of a segment, whatever has become of it, with their names."""
