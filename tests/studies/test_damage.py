@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -143,7 +145,7 @@ def test_no_damage_to_a_file_costs_a_point_or_changes_an_answer(whole: Path, tmp
 
 
 def test_a_segment_of_which_every_point_can_be_read_is_kept(tmp_path: Path) -> None:
-    """Written again it has the same name; it was removed as the damaged one, and its points computed again."""
+    """Written again it has the same name; it was removed as damaged, and its points were computed again."""
     place = tmp_path / "study"
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     assert command("run", tmp_path / "small.toml", "--out", place).exit_code == exits.OK
@@ -154,6 +156,32 @@ def test_a_segment_of_which_every_point_can_be_read_is_kept(tmp_path: Path) -> N
     assert command("resume", place).exit_code == exits.OK
     assert segment.read_bytes() == whole
     assert not [*(place / "points").glob("*.json")]
+
+
+def test_a_database_that_a_power_cut_left_half_written_is_rebuilt(tmp_path: Path) -> None:
+    """Where the names of points lead to rows of others, ``clean`` left points that nobody needs."""
+    place = tmp_path / "study"
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    assert command("run", tmp_path / "small.toml", "--out", place).exit_code == exits.OK
+    before = points(place)
+    key, found = "name TEXT PRIMARY KEY", ("index", "sqlite_autoindex_points_1", "points")
+    for script in (
+        f"""PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, '{key}', 'name TEXT') WHERE name = 'points';
+            CREATE TABLE kept AS SELECT rootpage FROM sqlite_master WHERE name = '{found[1]}';
+            DELETE FROM sqlite_master WHERE name = '{found[1]}';""",
+        "UPDATE points SET rowid = rowid + 1000;",
+        f"""PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'name TEXT', '{key}') WHERE name = 'points';
+            INSERT INTO sqlite_master SELECT '{"', '".join(found)}', rootpage, NULL FROM kept;""",
+        "DROP TABLE kept;",
+    ):
+        with closing(sqlite3.connect(place / "index.sqlite")) as database:
+            database.executescript(script)
+    done = command("clean", place)
+    assert done.exit_code == exits.OK
+    assert "index.sqlite: the index cannot be read; it is rebuilt from the points" in done.stderr
+    assert points(place) == before
 
 
 @pytest.mark.soak

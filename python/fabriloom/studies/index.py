@@ -49,7 +49,7 @@ class Index:
         """Use a database. Raises sqlite3.Error if it was changed by another hand."""
         self._sql = connection
         self._sql.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;" + _TABLES)
-        if self._sql.execute("PRAGMA quick_check(1)").fetchone() != ("ok",) or not self._is_whole():
+        if self._sql.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",) or not self._is_whole():
             self._sql.close()
             raise sqlite3.DatabaseError("changed")
 
