@@ -92,10 +92,11 @@ class Working:
         state = manifest.FINISHED if finished else manifest.UNFINISHED
         head = manifest.head(self._version, self._command, state)
         lines = [f"{checksum}  {name}\n" for name, checksum in sorted(self.listed.items())]
+        for folder in {(self.path / name).parent for name in self.listed} | {self.path}:
+            settle(folder)  # or the list may outlast the names of files
         with replacing(self.path / manifest.WRITING, self.path / manifest.NAME) as out:
             out.write(encoded(head + "".join(lines)))
-        for folder in {(self.path / name).parent for name in self.listed} | {self.path}:
-            settle(folder)
+        settle(self.path)
 
     def discard(self) -> None:
         """Remove the written files and release the folder."""
