@@ -168,6 +168,8 @@ def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
     unit = f" {requirements.cost.unit}".rstrip()
     looked.misses += _over(("limits", "cost"), f"cost{unit}", looked.cost, requirements.limits.cost)
     bound, busiest = _bound(requirements, compiled)
+    if bound < asked.margin:  # with ways shared evenly; better shares take longer to find
+        bound, busiest = _bound(requirements, compiled, shared=True)
     looked.facts |= {"bound": bound, "busiest": busiest}
     if bound < asked.margin:
         looked.misses.append(short_of_margin(bound, asked.margin, busiest))
@@ -184,14 +186,17 @@ def _as_asked(requirements: Requirements, candidate: Candidate) -> dict[str, Any
     return {} if requirements.program is not None else {"traffic.scale": 1.0}
 
 
-def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
-    """Return the multiple of the traffic at which a link, bus or memory is full, and which."""
+def _bound(requirements: Requirements, compiled: Compiled, shared: bool = False) -> tuple[float, str]:
+    """Return the multiple of the traffic at which a link, bus or memory is full, and which.
+
+    ``shared``: the one that no shares of ways exceed, where it is known.
+    """
     if compiled.programs is None:
-        found = demanded(compiled)
+        found = demanded(compiled, shared)
         assert found is not None
         most = found["shared_scale_bound"] or found["scale_bound"] or np.inf
         return float(most), str(found["busiest"])
-    load = inspection_of(compiled).full_first()
+    load = inspection_of(compiled).full_first(shared)
     counted, events = compiled.programs.counted(), len(compiled.programs.events.due_ps)
     rate = compiled.programs.events.rate_per_s
     more = (load.get("shared_load_bound") or load["load_bound"] or 1.0) / (load["load_bound"] or 1.0)

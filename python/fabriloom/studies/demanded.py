@@ -28,10 +28,11 @@ def busy(compiled: Compiled) -> dict[str, float] | None:
     return inspection_of(compiled).busy(demand)
 
 
-def demanded(compiled: Compiled) -> dict[str, Any] | None:
+def demanded(compiled: Compiled, shared: bool = False) -> dict[str, Any] | None:
     """Return the offered payload, the required utilisation of the busiest link, and all overloaded links.
 
-    None without given rates. The links of a group share their packets evenly, but for what no shares exceed.
+    None without given rates. The links of a group share their packets evenly; with ``shared``, what no shares
+    exceed is computed, too.
     """
     used = busy(compiled)
     if used is None:
@@ -41,7 +42,7 @@ def demanded(compiled: Compiled) -> dict[str, Any] | None:
     over = [{"what": names[at], "share": float(shares[at])} for at in order if shares[at] > 1]
     most = float(shares[order[0]])
     scale = float(compiled.scenario.traffic.scale or 1.0)
-    times = inspection_of(compiled).most_times(compiled.demand(), shares) if most > 0 else None
+    times = inspection_of(compiled).most_times(compiled.demand(), shares) if shared and most > 0 else None
     return {
         "offered_mbytes_per_s": _offered_mbytes_per_s(compiled, compiled.demand()),
         "busiest": names[order[0]],

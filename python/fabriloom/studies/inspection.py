@@ -65,7 +65,7 @@ def use_of_links(compiled: Compiled) -> tuple[NDArray[np.float64], str]:
 
 
 def _demanded(compiled: Compiled) -> dict[str, Any]:
-    asked = demanded.demanded(compiled)
+    asked = demanded.demanded(compiled, shared=True)
     return {} if asked is None else {"demanded": demanded.explained(compiled, asked)}
 
 

@@ -89,12 +89,18 @@ class LinkInspection:
             return ""
         return f"{packet[0]:g} B travel in {flits:g} flits of {tech.character_bytes} B: {in_percent(filled)}"
 
-    def full_first(self) -> dict[str, Any]:
-        """Return the link that is full first, with the proportions of the traffic."""
-        return self._channel_load(self._loads(), self._first_hop(self._capacity()))
+    def full_first(self, shared: bool = False) -> dict[str, Any]:
+        """Return the link that is full first, with the proportions of the traffic and even shares.
+
+        ``shared``: the load that no shares exceed is computed, too.
+        """
+        loads, share = self._loads(), self._first_hop(self._capacity())
+        if shared:
+            return self._channel_load(loads, share)
+        found = channel_load(self.routes, loads, _packet(self.compiled), share)
+        return {**found, "shared_load_bound": None}
 
     def _channel_load(self, loads: Reals, share: float) -> dict[str, Any]:
-        """Return the load at which a link is full with even shares, and that which no shares exceed."""
         demand, packet = self.compiled.demand(), _packet(self.compiled)
         found = channel_load(self.routes, loads, packet, share)
         filled = 1 / link_loads.full_from(self.routes, loads, packet, share)

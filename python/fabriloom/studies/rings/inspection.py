@@ -64,8 +64,8 @@ class RingInspection:
             **_planes(routes, found, length_bytes),
         }
 
-    def full_first(self) -> dict[str, Any]:
-        """Return the link, bus or memory that is full first, for the proportions of the traffic."""
+    def full_first(self, shared: bool = False) -> dict[str, Any]:
+        """Return the link, bus or memory that is full first. There is one way: nothing is shared."""
         demand = self.compiled.demand()
         return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
 
