@@ -48,13 +48,18 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
     network, load, latency = found["network"], found["channel_load"], found["zero_load_latency_ns"]
     most, shared = load["accepted_mbytes_per_s_bound"], load["shared_load_bound"]
     rate = most * (shared or load["load_bound"]) / load["load_bound"] if most else 0.0
+    evenly = (
+        f"{number(most)} MB/s with ways shared evenly: "
+        if shared and number(rate) != number(most or 0.0)
+        else ""
+    )
     parts = f"{number(network['switches'])} switches", f"{number(network['terminals'])} terminals"
     facts = [
         ("Parts", *parts),
         (
             "At most" if shared else "With ways shared evenly",
             f"{number(rate)} MB/s",
-            f"{load['busiest_link']} is full first" if most else "",
+            f"{evenly}{load['busiest_link']} is full first" if most else "",
         ),
     ]
     if latency["pairs"]:
