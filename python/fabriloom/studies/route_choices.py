@@ -15,7 +15,7 @@ from ..scenario.errors import ScenarioError
 from ..topology.graph import Graph
 from .kinds import inspection_of
 
-HEAD = ["routing", "lanes", "deadlock", "at most, MB/s", "links on a way", "to write"]
+HEAD = ["routing", "lanes", "deadlock", "MB/s, evenly shared", "links on a way", "to write"]
 
 MOST_LANES = 16
 """Most lanes that a link can have."""
