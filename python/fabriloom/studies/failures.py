@@ -61,7 +61,15 @@ def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
     }
 
 
-HEAD = ("failure of", "cut off", "to spare", "lossy", "of the traffic arrives", "MB/s, evenly shared", "full first")
+HEAD = (
+    "failure of",
+    "cut off",
+    "to spare",
+    "lossy",
+    "of the traffic arrives",
+    "MB/s, evenly shared",
+    "full first",
+)
 """Head of the table of the worst failures."""
 
 
