@@ -6,6 +6,7 @@
 //! others. Mostly all ways from there end at the same split switch, and packets jump to it; what they load on their way is
 //! followed once for the block, too. Otherwise these switches count as split.
 
+use crate::network::Rows;
 use crate::runs::Runs;
 use crate::{NONE, Network, OWN};
 
@@ -35,12 +36,10 @@ pub(crate) fn uniform(net: &Network, runs: &Runs<'_>) -> Option<Vec<f64>> {
 struct Blocks<'a> {
     net: &'a Network,
     runs: &'a Runs<'a>,
-    /// Per column and one more: the first of its terminals in `terminals`.
-    start: Vec<usize>,
-    terminals: Vec<u32>,
-    /// Per column and one more: the first of the switches in `changing` that have other entries from it on.
-    change: Vec<usize>,
-    changing: Vec<u32>,
+    /// Per column: its terminals.
+    terminals: Rows,
+    /// Per column: the switches that have other entries from it on.
+    changing: Rows,
     /// Packets from a terminal to another one.
     rate: f64,
     /// Of the block: its last column, excluded; the number of its terminals; its split switches.
@@ -67,19 +66,14 @@ struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     fn new(net: &'a Network, runs: &'a Runs<'a>) -> Self {
         let columns = runs.columns();
-        let of_terminal = |terminal: u32| runs.column_of(terminal) as usize;
-        let (start, terminals) =
-            sorted(columns, (0..net.terminals as u32).map(|terminal| (of_terminal(terminal), terminal)));
+        let terminals = (0..net.terminals as u32).map(|terminal| (runs.column_of(terminal), terminal));
         let ends = (0..net.switches as u32)
-            .flat_map(|switch| runs.of(switch).iter().map(move |&(end, _)| (end as usize, switch)));
-        let (change, changing) = sorted(columns + 1, ends);
+            .flat_map(|switch| runs.of(switch).iter().map(move |&(end, _)| (end, switch)));
         Self {
             net,
             runs,
-            start,
-            terminals,
-            change,
-            changing,
+            terminals: Rows::new(columns, terminals),
+            changing: Rows::new(columns + 1, ends),
             rate: 1.0 / (net.terminals - 1) as f64,
             last: 0,
             weight: 0.0,
@@ -98,11 +92,11 @@ impl<'a> Blocks<'a> {
     }
 
     fn columns(&self) -> usize {
-        self.start.len() - 1
+        self.runs.columns()
     }
 
     fn of_column(&self, column: usize) -> &[u32] {
-        &self.terminals[self.start[column]..self.start[column + 1]]
+        self.terminals.row(column as u32)
     }
 
     /// Begins a block at a column; returns the column after its last one. It grows as long as its split switches, once
@@ -118,9 +112,7 @@ impl<'a> Blocks<'a> {
         self.restart(first, last);
         while last < self.columns() {
             let before = self.split.len();
-            for place in self.change[last]..self.change[last + 1] {
-                self.divide(self.changing[place]);
-            }
+            self.change(last);
             self.own(last);
             if (last + 1 - first) * self.split.len() > MOST * self.net.switches {
                 self.split.drain(before..).for_each(|switch| self.is_split[switch as usize] = false);
@@ -138,7 +130,7 @@ impl<'a> Blocks<'a> {
             self.last = last;
             self.order(first)?;
         }
-        self.weight = (self.start[last] - self.start[first]) as f64;
+        self.weight = (first..last).map(|column| self.of_column(column).len()).sum::<usize>() as f64;
         Some(last)
     }
 
@@ -168,11 +160,16 @@ impl<'a> Blocks<'a> {
         self.split.drain(..).for_each(|switch| self.is_split[switch as usize] = false);
         for column in first..last {
             if column > first {
-                for place in self.change[column]..self.change[column + 1] {
-                    self.divide(self.changing[place]);
-                }
+                self.change(column);
             }
             self.own(column);
+        }
+    }
+
+    /// Splits the switches that have other entries from a column on.
+    fn change(&mut self, column: usize) {
+        for place in 0..self.changing.row(column as u32).len() {
+            self.divide(self.changing.row(column as u32)[place]);
         }
     }
 
@@ -184,8 +181,8 @@ impl<'a> Blocks<'a> {
 
     /// Splits the switches from which the terminals of a column send, but not to themselves.
     fn own(&mut self, column: usize) {
-        for place in self.start[column]..self.start[column + 1] {
-            self.divide(self.net.entry(self.terminals[place]));
+        for place in 0..self.of_column(column).len() {
+            self.divide(self.net.entry(self.of_column(column)[place]));
         }
     }
 
@@ -274,8 +271,8 @@ impl<'a> Blocks<'a> {
             self.flow[switch as usize] = sent * self.rate + self.come[switch as usize] * count;
         }
         let mut alone = vec![];
-        for place in self.start[column]..self.start[column + 1] {
-            let switch = self.net.entry(self.terminals[place]);
+        for place in 0..self.of_column(column).len() {
+            let switch = self.net.entry(self.of_column(column)[place]);
             self.flow[switch as usize] -= self.rate;
             if self.net.senders(switch) == 1 && count == 1.0 && self.come[switch as usize] == 0.0 {
                 alone.push(switch);
@@ -321,20 +318,6 @@ impl<'a> Blocks<'a> {
         }
         Some(())
     }
-}
-
-/// Returns the second numbers by the first: where those of each begin, and all in order.
-fn sorted(count: usize, pairs: impl Iterator<Item = (usize, u32)> + Clone) -> (Vec<usize>, Vec<u32>) {
-    let mut start = vec![0; count + 1];
-    pairs.clone().for_each(|(row, _)| start[row + 1] += 1);
-    (0..count).for_each(|row| start[row + 1] += start[row]);
-    let mut next = start.clone();
-    let mut items = vec![0; start[count]];
-    pairs.for_each(|(row, item)| {
-        items[next[row]] = item;
-        next[row] += 1;
-    });
-    (start, items)
 }
 
 /// A depth-first walk over switches.

@@ -226,12 +226,7 @@ impl<'a> Spill<'a> {
     /// Returns the packets per link between switches, and those into terminals that were added.
     fn load(self) -> Vec<f64> {
         let Self { view, mut load, group_load, .. } = self;
-        for group in 0..view.groups() as u32 {
-            let links = view.group(group);
-            links
-                .iter()
-                .for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
-        }
+        share(view, &group_load, &mut load);
         load
     }
 }

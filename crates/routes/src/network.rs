@@ -11,17 +11,15 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Returns rows of (row, item) pairs; items of a row keep their order.
-    pub(crate) fn new(rows: usize, pairs: &[(u32, u32)]) -> Self {
+    pub(crate) fn new(rows: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut start = vec![0u32; rows + 1];
-        for &(row, _) in pairs {
-            start[row as usize + 1] += 1;
-        }
+        pairs.clone().for_each(|(row, _)| start[row as usize + 1] += 1);
         for row in 0..rows {
             start[row + 1] += start[row];
         }
         let mut next = start.clone();
-        let mut items = vec![0u32; pairs.len()];
-        for &(row, item) in pairs {
+        let mut items = vec![0u32; start[rows] as usize];
+        for (row, item) in pairs {
             items[next[row as usize] as usize] = item;
             next[row as usize] += 1;
         }
@@ -97,19 +95,18 @@ impl Network {
             }
             members.push((edge_source.len() as u32 - 1, link));
         }
-        let numbered = |ends: &[u32]| (0u32..).zip(ends).map(|(edge, &end)| (end, edge)).collect::<Vec<_>>();
-        let mut homes: Vec<_> = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t)).collect();
-        homes.retain(|&(home, _)| (home as usize) < switches);
+        let homes = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t));
+        let residents = Rows::new(switches, homes.filter(|&(home, _)| (home as usize) < switches));
         let mut senders = vec![0; switches];
         let entries = terminal_out.iter().map(|&l| target[l as usize] as usize);
         entries.filter(|&entry| entry < switches).for_each(|entry| senders[entry] += 1);
         Ok(Self {
             switches,
             terminals,
-            edge_links: Rows::new(edge_source.len(), &members),
-            out_edges: Rows::new(switches, &numbered(&edge_source)),
-            in_edges: Rows::new(switches, &numbered(&edge_target)),
-            residents: Rows::new(switches, &homes),
+            edge_links: Rows::new(edge_source.len(), members.iter().copied()),
+            out_edges: Rows::new(switches, edge_source.iter().copied().zip(0..)),
+            in_edges: Rows::new(switches, edge_target.iter().copied().zip(0..)),
+            residents,
             senders,
             link_source: source,
             link_target: target,

@@ -195,7 +195,7 @@ impl<'a> View<'a> {
             }
             pairs.extend((first..ends.len()).map(|place| (group, place as u32)));
         }
-        Targets { rows: Rows::new(self.groups(), &pairs), ends }
+        Targets { rows: Rows::new(self.groups(), pairs.into_iter()), ends }
     }
 }
 

@@ -105,7 +105,7 @@ impl Alive {
             links: view.group_links.to_vec(),
             first_link: view.group_start.to_vec(),
             place,
-            places: Rows::new(net.links(), &of_link),
+            places: Rows::new(net.links(), of_link.into_iter()),
         }
     }
 
@@ -190,7 +190,7 @@ impl Ways {
         made.flow = vec![0.0; made.switch.len()];
         let of = |groups: &[u32]| {
             let used = (0u32..).zip(groups).filter(|&(_, &group)| group != NONE);
-            Rows::new(view.groups(), &used.map(|(user, &group)| (group, user)).collect::<Vec<_>>())
+            Rows::new(view.groups(), used.map(|(user, &group)| (group, user)))
         };
         (made.users, made.exits) = (of(&made.group), of(&made.exit));
         let columns: Vec<u32> = (0..made.columns.len() as u32).collect();
