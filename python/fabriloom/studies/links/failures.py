@@ -19,7 +19,7 @@ from ...compile.several import port_pairs
 from ...routing import ways_of
 from ...routing.table import MOST_ENTRIES
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
-from .loads import channel_load
+from .loads import channel_load, full_at
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,7 +112,7 @@ class LinkWays:
         both = self.demand.rows(gone)
         others = float(self.sent.sum() - both.sum() - packets[:, gone].sum() + both[:, gone].sum())
         missing = float((weight * share).sum())
-        bound = channel_load(self.routes, load, self.packet)
+        bound = channel_load(self.routes, load, self.packet, full_at(self.routes, load, self.packet, 1.0))
         if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
             bound["accepted_mbytes_per_s_bound"] *= (float(self.sent.sum()) - missing) / sent
         return Left(
@@ -192,7 +192,7 @@ class LinkWays:
         load[graph.terminal_out_links] = sent.sum(axis=1)
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
         between = np.bincount(pair, weights=there, minlength=demand.size).astype(float).reshape(demand.shape)
-        bound = channel_load(self.routes, load, self.packet)
+        bound = channel_load(self.routes, load, self.packet, full_at(self.routes, load, self.packet, 1.0))
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((demand * between).sum()) / float(sent.sum())
         assert graph.several is not None

@@ -20,7 +20,7 @@ from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity
 from .failures import LinkWays
-from .loads import channel_load, payload_mbytes_per_s
+from .loads import channel_load, full_at, payload_mbytes_per_s
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -59,7 +59,7 @@ class LinkInspection:
                 "endless_packet_mbytes_per_s": routes.technology.data_bytes_per_s() / 1e6,
             },
             "bisection": _bisection(routes, packet),
-            "channel_load": self._channel_load(loads, share),
+            "channel_load": self._channel_load(loads, share, shared=True),
             **_planes(routes, loads, packet),
         }
 
@@ -94,17 +94,15 @@ class LinkInspection:
 
         ``shared``: the load that no shares exceed is computed, too.
         """
-        loads, share = self._loads(), self._first_hop(self._capacity())
-        if shared:
-            return self._channel_load(loads, share)
-        found = channel_load(self.routes, loads, _packet(self.compiled), share)
-        return {**found, "shared_load_bound": None}
+        return self._channel_load(self._loads(), self._first_hop(self._capacity()), shared)
 
-    def _channel_load(self, loads: Reals, share: float) -> dict[str, Any]:
+    def _channel_load(self, loads: Reals, share: float, shared: bool) -> dict[str, Any]:
         demand, packet = self.compiled.demand(), _packet(self.compiled)
-        found = channel_load(self.routes, loads, packet, share)
-        filled = 1 / link_loads.full_from(self.routes, loads, packet, share)
-        most = self._most_units(demand, demand.pairs, demand.even, filled) if filled.any() else None
+        full = full_at(self.routes, loads, packet, share)
+        found = channel_load(self.routes, loads, packet, full)
+        if not shared or found["load_bound"] is None:
+            return {**found, "shared_load_bound": None}
+        most = self._most_units(demand, demand.pairs, demand.even, 1 / full)
         if most is None and found["load_bound"] == 1.0:
             most = 1.0
         limit = None if most is None else max(found["load_bound"], min(1.0, most))
@@ -142,7 +140,7 @@ class LinkInspection:
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first one is full."""
-        found = link_loads.full_at(self.routes, self._loads(), _packet(self.compiled))
+        found = full_at(self.routes, self._loads(), _packet(self.compiled))
         return found.min() / found if np.isfinite(found).any() else np.zeros(len(found))
 
     def busy(self, demand: Demand) -> dict[str, float]:
@@ -281,7 +279,9 @@ def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet) -> dict
     for plane in routes.graph.planes:
         own = np.zeros_like(loads)
         own[plane.links] = loads[plane.links]
-        found.append({"plane": plane.name, **channel_load(routes, own, packet)})
+        found.append(
+            {"plane": plane.name, **channel_load(routes, own, packet, full_at(routes, own, packet, 1.0))}
+        )
     return {"planes": found}
 
 

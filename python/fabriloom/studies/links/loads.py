@@ -46,22 +46,20 @@ def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray) -> Lo
     return total
 
 
-def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, share: float = 1.0) -> dict[str, Any]:
+def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, full: Loads) -> dict[str, Any]:
     """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
 
-    Loads are relative: the busiest source sends one packet per unit of time. ``share``: the part of its rate
-    that the link out of a terminal reaches.
+    Loads are relative: the busiest source sends one packet per unit of time. ``full``: from
+    :func:`full_at`, with a first hop.
     """
-    graph, relative = routes.graph, loads / speeds(routes)
-    full = full_from(routes, loads, packet, share)
-    busiest = int(np.argmin(full))
+    graph, busiest = routes.graph, int(np.argmin(full))
     most = float(full[busiest])
     if not np.isfinite(most):
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
     sent = float(loads[graph.link_source >= graph.switches].sum())
     return {
         "busiest_link": graph.link_names[busiest],
-        "load": float(relative[busiest]),
+        "load": float(loads[busiest] / speeds(routes)[busiest]),
         "load_bound": min(1.0, most),
         "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(routes, packet),
     }
@@ -81,16 +79,10 @@ def speeds(routes: LinkRoutes) -> Loads:
     return speed
 
 
-def full_from(routes: LinkRoutes, loads: Loads, packet: Packet, share: float) -> Loads:
-    """Return the load at which each link is full, if those out of terminals reach this part of their rate."""
-    graph, relative, full = routes.graph, loads / speeds(routes), full_at(routes, loads, packet)
-    own = (np.asarray(graph.link_source) >= graph.switches) & (relative > 0)
-    full[own] = np.minimum(full[own], share / relative[own])
-    return full
-
-
-def full_at(routes: LinkRoutes, loads: Loads, packet: Packet) -> Loads:
+def full_at(routes: LinkRoutes, loads: Loads, packet: Packet, first_hop: float | None = None) -> Loads:
     """Return the load at which each link is full; infinite for an unused link.
+
+    ``first_hop``: the part of their rate that links out of terminals reach at most.
 
     A load assumes the full share of flow control, ``s``. With matched flow control the share is multiplied
     by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link is full at
@@ -109,6 +101,9 @@ def full_at(routes: LinkRoutes, loads: Loads, packet: Packet) -> Loads:
     root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
     # An opposite direction that is full cannot be more than that.
     found[used] = np.where(root * beside > 1, 1 / own, root)
+    if first_hop is not None:
+        first = used & (np.asarray(routes.graph.link_source) >= routes.graph.switches)
+        found[first] = np.minimum(found[first], first_hop / relative[first])
     return found
 
 

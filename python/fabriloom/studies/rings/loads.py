@@ -108,11 +108,12 @@ def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str
     sent = carried.asked
     sending = graph.terminal_out_links[sent > 0]
     unit_ps = symbols * float(routes.network.times_ps["character"][sending].min())
+    full_at = min(1.0, unit_ps / most_ps)
     return {
         "busiest_link": names_of(graph, name)[place],
         "load": most_ps / unit_ps,
-        "load_bound": min(1.0, unit_ps / most_ps),
-        "shared_load_bound": min(1.0, unit_ps / most_ps),
+        "load_bound": full_at,
+        "shared_load_bound": full_at,
         "accepted_mbytes_per_s_bound": float(sent.sum()) * length_bytes / most_ps * 1e6,
     }
 
