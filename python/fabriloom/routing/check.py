@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -130,13 +130,21 @@ def ways_of(graph: Graph, table: RouteTable, sends: NDArray[np.float64]) -> Any:
 
 def _least(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mixture of two loads whose largest is least; that is a convex function of the share."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        most = [(share * one + (1 - share) * other).max(initial=0.0) for share in (left, right)]
-        # Where a mixture is as good, it is the shorter way that is taken.
-        low, high = (low, right) if most[0] < most[1] else (left, high)
+    # Where a mixture is as good, it is the shorter way that is taken.
+    _, high = narrowed(lambda share: float((share * one + (1 - share) * other).max(initial=0.0)), 60, 1 / 3)
     return high * one + (1 - high) * other
+
+
+def narrowed(cost: Callable[[float], float], steps: int, part: float) -> tuple[float, float]:
+    """Return an interval within 0 to 1 in which a convex function is least; each step tries two places in it.
+
+    ``part``: how far they are from its ends, as a part of it. Of equal costs the higher place is taken.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(steps):
+        left, right = low + part * (high - low), high - part * (high - low)
+        low, high = (low, right) if cost(left) < cost(right) else (left, high)
+    return low, high
 
 
 def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:

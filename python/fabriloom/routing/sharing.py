@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph
-from .check import Weights, channel_loads
+from .check import Weights, channel_loads, narrowed
 from .table import RouteTable
 
 Reals = NDArray[np.float64]
@@ -26,7 +26,7 @@ _MOST_PASSES, _WORK = 100, 3e7
 _FEWEST_PASSES = 4
 _STEEP, _STEEPEST = 10.0, 100.0
 """How fast lengths grow with how full a link is, at first and at last."""
-_HALVINGS = 20
+_TRIALS = 20
 
 
 def shares(table: RouteTable) -> bool:
@@ -90,8 +90,5 @@ def _nearer(filled: Reals, other: Reals, steep: float) -> Reals:
         at = steep * (filled + share * (other - filled))
         return float(at.max() + np.log(np.exp(at - at.max()).sum()))
 
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
-        low, high = (low, right) if cost(left) < cost(right) else (left, high)
+    low, high = narrowed(cost, _TRIALS, 0.382)
     return filled + (low + high) / 2 * (other - filled)
