@@ -14,7 +14,7 @@ from fabriloom.routing import NONE, channel_loads, native
 from fabriloom.studies import failures
 from fabriloom.studies.kinds import inspection_of
 from fabriloom.studies.links.failures import LinkWays
-from fabriloom.studies.links.loads import channel_load
+from fabriloom.studies.links.loads import channel_load, full_at
 
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
@@ -124,7 +124,7 @@ def test_what_a_failure_touches_is_all_that_changes() -> None:
             if (plain.demand * asked).any():
                 share = (plain.demand * between)[asked].sum() / plain.demand[asked].sum()
                 assert found.others_share == pytest.approx(share, abs=1e-12)
-            bound = channel_load(it.routes, load, it.packet)
+            bound = channel_load(it.routes, load, it.packet, full_at(it.routes, load, it.packet, 1.0))
             assert found.bound["load_bound"] == pytest.approx(bound["load_bound"])
 
 
@@ -140,7 +140,8 @@ def test_without_a_failure_loads_are_those_of_the_core(
     demand = it.compiled.demand()
     expected = channel_loads(it.graph, it.routes.table, demand.pairs, demand.even)
     left = it.after("none", "", np.empty(0, np.int64))
-    assert left.bound == pytest.approx(channel_load(it.routes, expected, it.packet))
+    full = full_at(it.routes, expected, it.packet, 1.0)
+    assert left.bound == pytest.approx(channel_load(it.routes, expected, it.packet, full))
     assert (left.cut_off, left.lossy, left.delivered_share) == (0, 0, 1.0)
     plain = Plain(it)
     for kind, name, dead in failures.failures(it.graph, "all"):
