@@ -69,7 +69,7 @@ _PERCENTILE = re.compile(r"p(50|90|99_99|99_9|99)(?=_|$)")
 _INTERVAL = re.compile(
     r"(Half-width|Lower end|Upper end) of its 95 % confidence interval(, by batch means)?\."
 )
-_AS_SUMMARY = re.compile(r"See the summary(?:, (`[^`]+`))?\.")
+_AS_SUMMARY = re.compile(r"See the summary, `([^`]+)`\.")
 
 
 def _rows_of(columns: Sequence[Column]) -> list[tuple[str, str, str]]:
@@ -111,12 +111,17 @@ def _rows(table: Table) -> list[str]:
     lines += [f"| `{outer}.…` | ns | The keys of `latency_ns`. {mean} |" for outer, mean in alike.items()]
     if lines:
         lines = [f"| {'key' if table.is_json else 'column'} | unit | meaning |", "|---|---|---|", *lines]
-    same = [f"`{column.name}`" + (f" ({seen[1]})" if seen[1] else "") for column, seen in known if seen]
+    same = [f"`{column.name}`" + _elsewhere(column.name, seen[1]) for column, seen in known if seen]
     return [
         *lines,
         *[""][: len(lines) and len(same)],
         *([f"As in the summary: {', '.join(same)}."] if same else []),
     ]
+
+
+def _elsewhere(name: str, key: str) -> str:
+    """Return the key of the summary in brackets, unless the name says it."""
+    return "" if name in (key.replace(".", "_"), key.rpartition(".")[2]) else f" (`{key}`)"
 
 
 def markdown() -> str:

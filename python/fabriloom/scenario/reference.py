@@ -22,17 +22,17 @@ from fabriloom.technology.presets import Entry, is_ring
 from fabriloom.technology.protocols import protocols
 
 _UNITS = (
-    ("times", units.TIME_PS, "`2 us`"),
+    ("time", units.TIME_PS, "`2 us`"),
     (
-        "sizes",
+        "size",
         units.BYTES,
         "`64 B`; kB is 1000 bytes, KiB 1024. Of packets also `5 flits` where links count in flits",
     ),
-    ("rates", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
-    ("rates of rings", units.BYTE_RATE_BITS_PER_S, "`500 MB/s`, or in bits"),
-    ("rates of events", units.EVENT_RATE_MILLIHZ, "`45 kHz`"),
-    ("lengths", units.LENGTH_M, "`2 m`"),
-    ("delays of cables", units.DELAY_PS_PER_M, "`5 ns/m`"),
+    ("rate", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
+    ("rate of a ring", units.BYTE_RATE_BITS_PER_S, "`500 MB/s`, or in bits"),
+    ("frequency", units.EVENT_RATE_MILLIHZ, "`45 kHz`"),
+    ("length", units.LENGTH_M, "`2 m`"),
+    ("delay of a cable", units.DELAY_PS_PER_M, "`5 ns/m`"),
 )
 
 _HEAD = """# Scenarios
@@ -48,16 +48,25 @@ SHA-256 is in every result.
 `--set path=value` changes a setting from the command line. The path is dotted (`traffic.load`,
 `topology.shape.0`); the value is read as TOML or, if it is not TOML, as a string.
 
-Terminals and switches are given by number or by name. Values with a unit are strings: in the tables
-`"2 us"` stands for any time, `"64 B"` for any size, and so on. Mb/s, MB/s for the rate of links other than
-SCI, and numbers without a unit are refused, because they are ambiguous. `1…8` is a whole number from 1 to 8,
-`0…` one from 0 on; *number* 0…1 may have a fraction.
+In the tables *name* is a terminal or a switch, by its number or its name, and a value with a unit is a
+string. Mb/s, MB/s for the rate of links other than SCI, and numbers without a unit are refused, because they
+are ambiguous. `1…8` is a whole number from 1 to 8, `0…` one from 0 on; *number* 0…1 may have a fraction.
+*Default* is the value if none is given.
 
-| | units | such as |
+| value | units | such as |
 |---|---|---|
 """
 
 
+_QUANTITY = {
+    "64 B": "size",
+    "2 us": "time",
+    "2 ms": "time",
+    "1 ns": "time or frequency",
+    "45 kHz": "frequency",
+}
+_QUANTITY |= {"2 m": "length", "5 ns/m": "delay"}
+"""What a setting with a unit is called, by its example; all others are rates."""
 _NUMBER_OR_NAME = {"integer", "string"}
 """Types of a field that names a terminal or a switch."""
 _CODES = "[time-codes and interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts)"
@@ -136,7 +145,7 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
     models = [_of(option, definitions) for option in field["oneOf"]]
     common, without = _common(models)
     if common:
-        kept = "" if without is None else f" but {_names(seen, field['oneOf'][without])}"
+        kept = "" if without is None else f" but {_first(seen, field['oneOf'][without])}"
         lines += ["", f"With every {tag}{kept}:", "", *property_table(_opened(common, definitions), [])]
     shared = _shared(models, {tag, *common})
     if shared:
@@ -148,7 +157,9 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
         lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
         also = [key for key, value in own.items() if shared.get(key) == value]
         if len(also) < len(own):
-            lines += ["", *_table_of({k: v for k, v in own.items() if k not in also}, definitions)]
+            rows = _opened({k: v for k, v in own.items() if k not in also}, definitions)
+            known = _opened(common, definitions)
+            lines += ["", *property_table({k: v for k, v in rows.items() if known.get(k) != v}, [])]
         if also:
             lines += ["", f"Also {', '.join(f'`{key}`' for key in also)}."]
     return lines
@@ -178,6 +189,12 @@ def _table_of(properties: dict[str, Any], definitions: dict[str, Any]) -> list[s
 
 def _names(seen: dict[str, list[str]], option: dict[str, Any]) -> str:
     return ", ".join(f"`{name}`" for name in seen[option["$ref"]])
+
+
+def _first(seen: dict[str, list[str]], option: dict[str, Any]) -> str:
+    """Name what a model is for by the first of it, as the heading of its table has them all."""
+    names = seen[option["$ref"]]
+    return f"`{names[0]}`" + (" and those of its table" if len(names) > 1 else "")
 
 
 def _common(models: list[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
@@ -214,14 +231,20 @@ def property_table(properties: dict[str, Any], required: list[str]) -> list[str]
     """Return the lines of a Markdown table of keys, given their JSON Schema."""
     lines = ["| key | value | default | |", "|---|---|---|---|"]
     for name, field in sorted(properties.items(), key=lambda item: not _is_first(*item, required)):
-        default = "required" if name in required or field.get("needed") else _default(field)
         text = str(field.get("description", "")).replace("|", "\\|")
+        told = None if _default(field) else _IF_NOT_GIVEN.search(text)
+        text = text if told is None else _IF_NOT_GIVEN.sub("", text)
+        default = (told[1] or told[2]) if told else _default(field)
+        default = "required" if name in required or field.get("needed") else default
         lines.append(f"| `{name}` | {_type(field)} | {default} | {text} |")
     return lines
 
 
 def _is_first(name: str, field: dict[str, Any], required: list[str]) -> bool:
     return name in required or (bool(field.get("needed")) and "[]" not in name)
+
+
+_IF_NOT_GIVEN = re.compile(r"(?:[;.,] [Ii]f not given, ([^;.]+?)|[;.,] ([^;.,]+) if not given)(?=\.|$)")
 
 
 def _default(field: dict[str, Any]) -> str:
@@ -236,8 +259,8 @@ def _default(field: dict[str, Any]) -> str:
 def _type(field: dict[str, Any]) -> str:
     """Describe the values that a field accepts."""
     options = [option for option in field.get("anyOf", []) if option.get("type") != "null"]
-    if {option.get("type") for option in options} == _NUMBER_OR_NAME:
-        return "number or name"
+    if {option.get("type") for option in options} == _NUMBER_OR_NAME and not _words(options):
+        return "name"
     if options:
         return " or ".join(dict.fromkeys(_type(option) for option in options))
     if "enum" in field or "const" in field:
@@ -253,6 +276,10 @@ def _type(field: dict[str, Any]) -> str:
     )
 
 
+def _words(options: list[dict[str, Any]]) -> bool:
+    return any("const" in option or "enum" in option for option in options)
+
+
 def _plural(what: str) -> str:
     """Return what :func:`_type` says of one value, for several."""
     return re.sub(r"\b(number|name|string|list|table)\b", r"\1s", what)
@@ -260,7 +287,7 @@ def _plural(what: str) -> str:
 
 def _string(field: dict[str, Any]) -> str:
     example = field.get("examples")
-    return f'`"{example[0]}"`' if example else "string"
+    return _QUANTITY.get(str(example[0]), "rate") if example else "string"
 
 
 def _number(field: dict[str, Any]) -> str:
@@ -292,8 +319,9 @@ This page is written by `python -m fabriloom.scenario.reference docs/reference`;
 Rates, buffers and delays of links and switches. `preset` in `[technology]` chooses a set of values, each of
 which can be changed beside it. A value is *given* (printed in its source), *counted* (in clock cycles of the
 published hardware description, whose files the source names), *calibrated* (fitted to a published result) or
-*assumed* (none of these; the source gives the reason). [technologies.csv](technologies.csv) has the source of
-every value, with its section or page.
+*assumed* (none of these; the source gives the reason). [technologies.csv](technologies.csv) lists every value
+of every preset with its source, with section or page; what a preset shares with the one that it is based on
+stands there once. `fabriloom check FILE --resolved` prints the values of a scenario.
 
 Every character takes the time of its own bits and, with `flow_control = "average"`, of its share of a
 flow-control character for the opposite direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable
@@ -343,20 +371,13 @@ def _own(preset: Preset, found: Mapping[str, Preset]) -> dict[str, Entry]:
 
 
 def _preset_lists(found: Mapping[str, Preset]) -> list[str]:
-    """Return the values of each preset by how they are known."""
+    """Return what each preset is, and which one it is based on."""
     lines: list[str] = []
     for preset in found.values():
-        told = not preset.base or "verything else as" in preset.about
+        told = not preset.base or f"s {preset.base}" in preset.about
         based = "" if told else f" Everything else as `{preset.base}`."
-        lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}{based}", ""]
-        values: dict[str, list[str]] = {}
-        for key, entry in _own(preset, found).items():
-            values.setdefault(entry.kind, []).append(f"`{key}` {_shown(entry)}")
-        lines += [f"* *{kind}*: {', '.join(values[kind])}" for kind in _KINDS if kind in values]
+        lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}{based}"]
     return lines
-
-
-_KINDS = ("given", "counted", "calibrated", "assumed")
 
 
 def _shown(entry: Entry) -> str:

@@ -38,7 +38,7 @@ CODE_SUMMARY = table(
             lambda codes: codes.most("jitter_ns"),
         ),
         "codes.jitter_covered": (
-            "0 to 1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
+            "0…1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
             lambda codes: codes.covered,
         ),
         "codes.worst": ("text | That code and that terminal.", lambda codes: codes.worst),

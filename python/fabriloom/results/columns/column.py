@@ -123,6 +123,11 @@ def at(path: str) -> Value:
     return found
 
 
+def of_summary(unit: str, **paths: str) -> dict[str, Said]:
+    """Return the columns that repeat keys of the summary, each with the path of its key."""
+    return {name: (f"{unit} | See the summary, `{path}`.", at(path)) for name, path in paths.items()}
+
+
 def count(name: str) -> Value:
     """Return the maker of what the engine counted under a name."""
     return lambda rows: rows.count(name)

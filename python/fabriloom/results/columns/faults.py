@@ -37,19 +37,19 @@ FAULT_SUMMARY = table(
             lambda rows: rows.worst_link,
         ),
         "faults.availability": (
-            "0 to 1 | Share of the window in which links ran, averaged over all links.",
+            "0…1 | Share of the window in which links ran, averaged over all links.",
             lambda rows: rows.availability,
         ),
         "faults.before_mbytes_per_s": (
-            "10^6 B/s | Accepted throughput before the first failure, from whole batches; null with fewer than four, and where no link fails. The same for the next two.",
+            "MB/s | Accepted throughput before the first failure, from whole batches; null with fewer than four, and where no link fails. The same for the next two.",
             lambda rows: rows.around["before_mbytes_per_s"],
         ),
         "faults.during_mbytes_per_s": (
-            "10^6 B/s | From the first failure to the last time that a link runs again, or to the end.",
+            "MB/s | From the first failure to the last time that a link runs again, or to the end.",
             lambda rows: rows.around["during_mbytes_per_s"],
         ),
         "faults.after_mbytes_per_s": (
-            "10^6 B/s | After that.",
+            "MB/s | After that.",
             lambda rows: rows.around["after_mbytes_per_s"],
         ),
         "faults.recovery_ns": (
@@ -73,15 +73,15 @@ _FAILURE: dict[str, Said] = {
     ),
     "lossy_pairs": ("count | The same of which some packets do not arrive.", lambda left: left.lossy),
     "delivered_share": (
-        "0 to 1 | Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
+        "0…1 | Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
         lambda left: left.delivered_share,
     ),
     "load_bound": (
-        "0 to 1 | Offered load at which a link is full.",
+        "0…1 | Offered load at which a link is full.",
         lambda left: left.bound["load_bound"],
     ),
     "accepted_mbytes_per_s_bound": (
-        "10^6 B/s | Payload that arrives at that load.",
+        "MB/s | Payload that arrives at that load.",
         lambda left: left.bound["accepted_mbytes_per_s_bound"],
     ),
     "busiest_link": ("text | The link that is full first.", lambda left: left.bound["busiest_link"]),

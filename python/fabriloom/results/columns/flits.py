@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import units
-from .column import Value, at, table
+from .column import Value, of_summary, table
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,17 @@ FLIT_POINTS = table(
     "Points of networks of flits",
     "Columns of the table of points that only networks of flits have.",
     {
-        name: (f"{unit} | See the summary, `flits.{key}`.", at(f"flits.{key}"))
-        for name, unit, key in (
-            ("offered_flits_per_node_cycle", "flits", "offered_per_node_cycle"),
-            ("accepted_flits_per_node_cycle", "flits", "accepted_per_node_cycle"),
-            ("latency_cycles_mean", "cycles", "latency_cycles_mean"),
-            ("latency_cycles_p99", "cycles", "latency_cycles_p99"),
-            ("total_latency_cycles_mean", "cycles", "total_latency_cycles_mean"),
-        )
+        **of_summary(
+            "flits",
+            offered_flits_per_node_cycle="flits.offered_per_node_cycle",
+            accepted_flits_per_node_cycle="flits.accepted_per_node_cycle",
+        ),
+        **of_summary(
+            "cycles",
+            latency_cycles_mean="flits.latency_cycles_mean",
+            latency_cycles_p99="flits.latency_cycles_p99",
+            total_latency_cycles_mean="flits.total_latency_cycles_mean",
+        ),
     },
 )
 

@@ -36,21 +36,21 @@ PLANES = table(
         "packets": ("count | Packets delivered by it in the measuring window.", count("plane_packets")),
         "bytes": ("B | Their payload.", lambda rows: rows.size),
         "mbytes_per_s": (
-            "10^6 B/s | Payload over the length of the measuring window.",
+            "MB/s | Payload over the length of the measuring window.",
             lambda rows: rows.rate(rows.size),
         ),
-        "share": ("0 to 1 | Its payload over that of all planes.", lambda rows: rows.share_of_all(rows.size)),
+        "share": ("0…1 | Its payload over that of all planes.", lambda rows: rows.share_of_all(rows.size)),
         "latency_ns_mean": (
             "ns | Mean network latency; null when no packet came.",
             lambda rows: rows.latency_ns_mean,
         ),
         "latency_ns_max": ("ns | Longest network latency.", time_ns("plane_latency_max_ticks")),
         "utilisation_mean": (
-            "0 to 1 | Mean utilisation of its links.",
+            "0…1 | Mean utilisation of its links.",
             lambda rows: [float(links.mean()) if len(links) else 0.0 for links in rows.busy],
         ),
         "utilisation_max": (
-            "0 to 1 | Utilisation of its busiest link.",
+            "0…1 | Utilisation of its busiest link.",
             lambda rows: [float(links.max(initial=0.0)) for links in rows.busy],
         ),
     },

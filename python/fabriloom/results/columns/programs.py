@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import Said, at, count, percentiles, table, time_ns
+from .column import Said, count, of_summary, percentiles, table, time_ns
 
 MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -72,7 +72,7 @@ PROGRAM_SUMMARY = table(
         "messages.given_up": "count | Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times; commands without a reply although they were sent again `program.retries` times.",
         "messages.measured": "count | Messages received in the measuring window.",
         "messages.per_s": "1/s | The same over its length.",
-        "messages.mbytes_per_s": "10^6 B/s | Their bytes over its length.",
+        "messages.mbytes_per_s": "MB/s | Their bytes over its length.",
         **_latency("message_latency_ns", "message latency", "messages received"),
         "events.count": "count | Events of the program; 0: it has none, and what follows is null.",
         "events.begun": "count | Events of which a message was made.",
@@ -86,11 +86,11 @@ PROGRAM_SUMMARY = table(
         "events.growth_ci95": "ratio | Half-width of its 95 % confidence interval.",
         "events.building_ns_mean": "ns | Mean time from the first to the last message of an event being received, over those complete in the window.",
         **_latency("events.latency_ns", "event latency", "events that became complete"),
-        "hosts.blocked_share_mean": "0 to 1 | Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
-        "hosts.blocked_share_max": "0 to 1 | The same of the terminal that waited most.",
+        "hosts.blocked_share_mean": "0…1 | Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
+        "hosts.blocked_share_max": "0…1 | The same of the terminal that waited most.",
         "hosts.blocked_most": "text | That terminal.",
-        "hosts.receiving_share_mean": "0 to 1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
-        "hosts.receiving_share_max": "0 to 1 | The same of the terminal that was occupied most.",
+        "hosts.receiving_share_mean": "0…1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
+        "hosts.receiving_share_max": "0…1 | The same of the terminal that was occupied most.",
         "hosts.receiving_most": "text | That terminal.",
         "hosts.unexpected_bytes_max": "B | Most bytes of messages that a terminal had at a time in the window and for which no receive was posted; null where it was measured.",
         "hosts.unexpected_most": "text | That terminal; null if there were none.",
@@ -161,11 +161,11 @@ HOSTS = table(
         "bytes_sent": ("B | Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
         "bytes_received": ("B | Bytes of messages that it received whole.", count("terminal_bytes_received")),
         "sent_mbytes_per_s": (
-            "10^6 B/s | Sent over the length of the measuring window.",
+            "MB/s | Sent over the length of the measuring window.",
             lambda rows: rows.rate(rows.raw("terminal_bytes_sent")),
         ),
         "received_mbytes_per_s": (
-            "10^6 B/s | Received over its length.",
+            "MB/s | Received over its length.",
             lambda rows: rows.rate(rows.raw("terminal_bytes_received")),
         ),
         "ended_ns": (
@@ -177,14 +177,14 @@ HOSTS = table(
             time_ns("terminal_blocked_ticks"),
         ),
         "blocked_share": (
-            "0 to 1 | The same as a share of the window.",
+            "0…1 | The same as a share of the window.",
             lambda rows: np.minimum(per(rows.ns("terminal_blocked_ticks"), rows.window_ns), 1.0),
         ),
         "receiving_ns": (
             "ns | Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
             lambda rows: rows.receiving_ns,
         ),
-        "receiving_share": ("0 to 1 | The same as a share of the window.", lambda rows: rows.receiving_share),
+        "receiving_share": ("0…1 | The same as a share of the window.", lambda rows: rows.receiving_share),
         "unexpected_bytes_max": (
             "B | Most bytes of messages that it had at a time and for which no receive was posted; null where it was measured.",
             lambda rows: rows.unexpected_bytes,
@@ -244,11 +244,11 @@ MESSAGE_FLOWS = table(
         "messages": ("count | Messages received in the measuring window.", lambda rows: rows.number),
         "bytes": ("B | Their size together.", lambda rows: rows.size),
         "mbytes_per_s": (
-            "10^6 B/s | Bytes over the length of the measuring window.",
+            "MB/s | Bytes over the length of the measuring window.",
             lambda rows: rows.rate(rows.size),
         ),
         "share": (
-            "0 to 1 | Bytes of this pair over the bytes of all.",
+            "0…1 | Bytes of this pair over the bytes of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
         "latency_ns_mean": (
@@ -297,25 +297,23 @@ PROGRAM_POINTS = table(
     "Points of programs",
     "Columns of the table of points that only runs of programs have.",
     {
-        "round_ns_mean": ("ns | See the summary, `rounds.ns_mean`.", at("rounds.ns_mean")),
-        "messages_per_s": ("1/s | See the summary, `messages.per_s`.", at("messages.per_s")),
-        "message_mbytes_per_s": (
-            "10^6 B/s | See the summary, `messages.mbytes_per_s`.",
-            at("messages.mbytes_per_s"),
+        **of_summary("ns", round_ns_mean="rounds.ns_mean"),
+        **of_summary("1/s", messages_per_s="messages.per_s"),
+        **of_summary("MB/s", message_mbytes_per_s="messages.mbytes_per_s"),
+        **of_summary("ns", message_latency_ns_mean="message_latency_ns.mean"),
+        **of_summary(
+            "1/s",
+            events_attempted_per_s="events.attempted_per_s",
+            events_achieved_per_s="events.achieved_per_s",
         ),
-        "message_latency_ns_mean": ("ns | See the summary.", at("message_latency_ns.mean")),
-        "events_attempted_per_s": ("1/s | See the summary.", at("events.attempted_per_s")),
-        "events_achieved_per_s": ("1/s | See the summary.", at("events.achieved_per_s")),
-        "events_incomplete": ("count | See the summary.", at("events.incomplete")),
-        "event_latency_ns_mean": ("ns | See the summary, `events.latency_ns`.", at("events.latency_ns.mean")),
-        "event_latency_ns_p99": ("ns | See the summary, `events.latency_ns`.", at("events.latency_ns.p99")),
-        "blocked_share_mean": (
-            "0 to 1 | See the summary, `hosts.blocked_share_mean`.",
-            at("hosts.blocked_share_mean"),
+        **of_summary("count", events_incomplete="events.incomplete"),
+        **of_summary(
+            "ns", event_latency_ns_mean="events.latency_ns.mean", event_latency_ns_p99="events.latency_ns.p99"
         ),
-        "receiving_share_mean": (
-            "0 to 1 | See the summary, `hosts.receiving_share_mean`.",
-            at("hosts.receiving_share_mean"),
+        **of_summary(
+            "0…1",
+            blocked_share_mean="hosts.blocked_share_mean",
+            receiving_share_mean="hosts.receiving_share_mean",
         ),
     },
 )

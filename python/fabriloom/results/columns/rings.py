@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .column import at, count, share, table, time_ns
+from .column import count, of_summary, share, table, time_ns
 
 RING_SUMMARY = table(
     "ring_summary",
@@ -28,20 +28,20 @@ RING_SUMMARY = table(
             lambda rows: rows.total("link_retried"),
         ),
         "sci.retry_share": (
-            "0 to 1 | Share of such packets in all the time in which links were in use.",
+            "0…1 | Share of such packets in all the time in which links were in use.",
             lambda rows: rows.part("retry"),
         ),
-        "sci.echo_share": ("0 to 1 | Share of echoes in that time.", lambda rows: rows.part("echo")),
+        "sci.echo_share": ("0…1 | Share of echoes in that time.", lambda rows: rows.part("echo")),
         "sci.link_mbytes_per_s_max": (
-            "10^6 B/s | Packets and echoes on the busiest link, with their headers and idle symbols.",
+            "MB/s | Packets and echoes on the busiest link, with their headers and idle symbols.",
             lambda rows: float(rows.rates["all"].max(initial=0.0)),
         ),
         "sci.retry_mbytes_per_s_mean": (
-            "10^6 B/s | Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
+            "MB/s | Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
             lambda rows: float(rows.rates["retry"].mean()) if rows.graph.links else 0.0,
         ),
         "sci.retry_mbytes_per_s_max": (
-            "10^6 B/s | The same on the link that carried most of them.",
+            "MB/s | The same on the link that carried most of them.",
             lambda rows: float(rows.rates["retry"].max(initial=0.0)),
         ),
         "sci.retry_delay_ns_max": (
@@ -57,12 +57,12 @@ RING_SUMMARY = table(
             lambda rows: int(rows.raw("link_bypass_most").max(initial=0)),
         ),
         "sci.link_utilisation_max": (
-            "0 to 1 | Utilisation of the busiest link.",
+            "0…1 | Utilisation of the busiest link.",
             lambda rows: float(rows.utilisation.max(initial=0.0)),
         ),
         "sci.bus_transfers": ("count | Packets moved over buses.", lambda rows: rows.total("bus_transfers")),
         "sci.bus_utilisation_max": (
-            "0 to 1 | Utilisation of the buses of the busiest switch.",
+            "0…1 | Utilisation of the buses of the busiest switch.",
             lambda rows: float(rows.bus_utilisation.max(initial=0.0)),
         ),
     },
@@ -87,24 +87,24 @@ RING_LINKS = table(
             count("link_characters"),
         ),
         "utilisation": (
-            "0 to 1 | Share of the time in which the link was in use.",
+            "0…1 | Share of the time in which the link was in use.",
             lambda rows: rows.utilisation,
         ),
         "data_share": (
-            "0 to 1 | Share for packets that were sent for the first time.",
+            "0…1 | Share for packets that were sent for the first time.",
             lambda rows: rows.data_share,
         ),
-        "retry_share": ("0 to 1 | Share for packets that were sent again.", share("link_retry_ticks")),
-        "echo_share": ("0 to 1 | Share for echoes.", share("link_echo_ticks")),
+        "retry_share": ("0…1 | Share for packets that were sent again.", share("link_retry_ticks")),
+        "echo_share": ("0…1 | Share for echoes.", share("link_echo_ticks")),
         "mbytes_per_s": (
-            "10^6 B/s | What the link carried, packets and echoes with their headers and idle symbols.",
+            "MB/s | What the link carried, packets and echoes with their headers and idle symbols.",
             lambda rows: rows.rates["all"],
         ),
         "retry_mbytes_per_s": (
-            "10^6 B/s | Of that, packets that were sent again.",
+            "MB/s | Of that, packets that were sent again.",
             lambda rows: rows.rates["retry"],
         ),
-        "echo_mbytes_per_s": ("10^6 B/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
+        "echo_mbytes_per_s": ("MB/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
         "retried": ("count | Packets put on the link that were sent again.", count("link_retried")),
         "busied": (
             "count | Packets for which the station at its end had no place.",
@@ -129,27 +129,27 @@ RINGS = table(
         "ring": ("text | Name of the ring.", lambda pl: pl.col("ring")),
         "stations": ("count | Its stations, and so its links.", lambda pl: pl.len()),
         "mbytes_per_s_mean": (
-            "10^6 B/s | What its links carried on average.",
+            "MB/s | What its links carried on average.",
             lambda pl: pl.col("mbytes_per_s").mean(),
         ),
         "mbytes_per_s_max": (
-            "10^6 B/s | What its busiest link carried.",
+            "MB/s | What its busiest link carried.",
             lambda pl: pl.col("mbytes_per_s").max(),
         ),
         "retry_mbytes_per_s_mean": (
-            "10^6 B/s | Packets that were sent again, mean over its links.",
+            "MB/s | Packets that were sent again, mean over its links.",
             lambda pl: pl.col("retry_mbytes_per_s").mean(),
         ),
         "echo_mbytes_per_s_mean": (
-            "10^6 B/s | Echoes, mean over its links.",
+            "MB/s | Echoes, mean over its links.",
             lambda pl: pl.col("echo_mbytes_per_s").mean(),
         ),
         "utilisation_mean": (
-            "0 to 1 | Average utilisation of its links.",
+            "0…1 | Average utilisation of its links.",
             lambda pl: pl.col("utilisation").mean(),
         ),
         "utilisation_max": (
-            "0 to 1 | Utilisation of its busiest link.",
+            "0…1 | Utilisation of its busiest link.",
             lambda pl: pl.col("utilisation").max(),
         ),
         "busied": (
@@ -169,7 +169,7 @@ BUSES = table(
         "buses": ("count | Its buses.", lambda rows: rows.buses),
         "transfers": ("count | Packets moved from port to port.", count("bus_transfers")),
         "utilisation": (
-            "0 to 1 | Share of the time in which its buses were in use, on average.",
+            "0…1 | Share of the time in which its buses were in use, on average.",
             lambda rows: rows.utilisation,
         ),
         "waiting_ns": (
@@ -185,14 +185,16 @@ RING_POINTS = table(
     "Points of networks of rings",
     "Columns of the table of points that only networks of rings have.",
     {
-        "busied": ("count | See the summary, `sci.busied`.", at("sci.busied")),
-        "retry_share": ("0 to 1 | See the summary.", at("sci.retry_share")),
-        "retry_mbytes_per_s_mean": ("10^6 B/s | See the summary.", at("sci.retry_mbytes_per_s_mean")),
-        "retry_mbytes_per_s_max": ("10^6 B/s | See the summary.", at("sci.retry_mbytes_per_s_max")),
-        "echo_share": ("0 to 1 | See the summary.", at("sci.echo_share")),
-        "link_utilisation_max": ("0 to 1 | See the summary.", at("sci.link_utilisation_max")),
-        "link_mbytes_per_s_max": ("10^6 B/s | See the summary.", at("sci.link_mbytes_per_s_max")),
-        "bus_utilisation_max": ("0 to 1 | See the summary.", at("sci.bus_utilisation_max")),
+        **of_summary("count", busied="sci.busied"),
+        **of_summary("0…1", retry_share="sci.retry_share"),
+        **of_summary(
+            "MB/s",
+            retry_mbytes_per_s_mean="sci.retry_mbytes_per_s_mean",
+            retry_mbytes_per_s_max="sci.retry_mbytes_per_s_max",
+        ),
+        **of_summary("0…1", echo_share="sci.echo_share", link_utilisation_max="sci.link_utilisation_max"),
+        **of_summary("MB/s", link_mbytes_per_s_max="sci.link_mbytes_per_s_max"),
+        **of_summary("0…1", bus_utilisation_max="sci.bus_utilisation_max"),
     },
 )
 
@@ -213,14 +215,14 @@ RING_CHECK = table(
         "network.ports_of_ringlets": "count | Switch ports of the same network if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it; null where there is no such network.",
         "network.mean_links_on_the_way": "count | Links that a request of this traffic crosses on average.",
         "network.mean_buses_on_the_way": "count | Buses that it crosses.",
-        "link.payload_mbytes_per_s": "10^6 B/s | Payload of a link in requests of the mean length, back to back: a load of 1.",
+        "link.payload_mbytes_per_s": "MB/s | Payload of a link in requests of the mean length, back to back: a load of 1.",
         "link.mean_packet_bytes": "B | Mean payload of a packet.",
-        "bus.payload_mbytes_per_s": "10^6 B/s | Payload that a bus carries in such packets, back to back, with their responses.",
+        "bus.payload_mbytes_per_s": "MB/s | Payload that a bus carries in such packets, back to back, with their responses.",
         "channel_load.busiest_link": "text | The link, bus or memory that is full first as the load grows.",
         "channel_load.load": "ratio | Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
-        "channel_load.load_bound": "0 to 1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
-        "channel_load.shared_load_bound": "0 to 1 | The same.",
-        "channel_load.accepted_mbytes_per_s_bound": "10^6 B/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not need it.",
+        "channel_load.load_bound": "0…1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
+        "channel_load.shared_load_bound": "0…1 | The same.",
+        "channel_load.accepted_mbytes_per_s_bound": "MB/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not need it.",
     },
     is_json=True,
 )

@@ -22,11 +22,11 @@ LINKS = table(
             count("link_characters"),
         ),
         "utilisation": (
-            "0 to 1 | Share of the time in which the wire was occupied, share of flow-control characters included.",
+            "0…1 | Share of the time in which the wire was occupied, share of flow-control characters included.",
             lambda rows: rows.utilisation,
         ),
         "blocked_share": (
-            "0 to 1 | Share of the time in which the wire stood still within a packet: the packet could not continue further down, or its next characters had not arrived yet.",
+            "0…1 | Share of the time in which the wire stood still within a packet: the packet could not continue further down, or its next characters had not arrived yet.",
             share("link_stalled_ticks"),
         ),
         "blocked_ns": ("ns | The same in time.", time_ns("link_stalled_ticks")),
@@ -50,15 +50,15 @@ LANES = table(
         "link": ("text | Name of the link.", lambda rows: rows.links),
         "lane": ("count | Number of the lane.", lambda rows: rows.shown % rows.lanes),
         "utilisation": (
-            "0 to 1 | Share of the time in which the lane had the wire, with the beginnings and ends of its frames.",
+            "0…1 | Share of the time in which the lane had the wire, with the beginnings and ends of its frames.",
             lambda rows: rows.used,
         ),
         "reserved": (
-            "0 to 1 | Share that is reserved for it; null if nothing is reserved on this network.",
+            "0…1 | Share that is reserved for it; null if nothing is reserved on this network.",
             lambda rows: rows.reserved,
         ),
         "beyond_reserved": (
-            "-1 to 1 | Utilisation less reserved: below 0 a lane had less than its reservation, because it had nothing to send, no credit, or because others may send before it.",
+            "-1…1 | Utilisation less reserved: below 0 a lane had less than its reservation, because it had nothing to send, no credit, or because others may send before it.",
             lambda rows: rows.beyond,
         ),
     },
@@ -74,11 +74,11 @@ FLOWS = table(
         "packets": ("count | Packets delivered in the measuring window.", lambda rows: rows.number),
         "bytes": ("B | Their payload.", lambda rows: rows.size),
         "mbytes_per_s": (
-            "10^6 B/s | Payload over the length of the measuring window.",
+            "MB/s | Payload over the length of the measuring window.",
             lambda rows: rows.rate(rows.size),
         ),
         "share": (
-            "0 to 1 | Payload of this flow over the payload of all.",
+            "0…1 | Payload of this flow over the payload of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
         "latency_ns_mean": ("ns | Mean network latency.", lambda rows: rows.latency_ns_mean),
@@ -126,7 +126,7 @@ COMPLETIONS = table(
             lambda rows: rows.completion_ns,
         ),
         "mbytes_per_s": (
-            "10^6 B/s | Payload delivered over the time between these moments.",
+            "MB/s | Payload delivered over the time between these moments.",
             lambda rows: rows.mbytes_per_s,
         ),
     },
@@ -141,7 +141,7 @@ BATCHES = table(
         "end_ns": ("ns | End of the batch.", lambda rows: rows.bounds[2] * rows.tick_ns),
         "packets": ("count | Packets delivered in it.", lambda rows: rows.own("packets")),
         "accepted_mbytes_per_s": (
-            "10^6 B/s | Payload delivered over the length of the batch.",
+            "MB/s | Payload delivered over the length of the batch.",
             lambda rows: per(rows.own("bytes") * 1e3, rows.length_ns),
         ),
         "latency_ns_mean": (
@@ -168,7 +168,7 @@ OVER_TIME = table(
         ),
         "packets": ("count | Packets of it delivered in the batch.", lambda rows: rows.of("packets")),
         "mbytes_per_s": (
-            "10^6 B/s | Their payload over the length of the batch.",
+            "MB/s | Their payload over the length of the batch.",
             lambda rows: per(rows.of("bytes") * 1e3, rows.each(rows.length_ns)),
         ),
     },
@@ -184,7 +184,7 @@ CCDF = table(
             "count | Packets in the histogram bin of which this is the middle.",
             count("latency_counts"),
         ),
-        "share_longer": ("0 to 1 | Share of the packets that took longer.", lambda rows: rows.share_longer),
+        "share_longer": ("0…1 | Share of the packets that took longer.", lambda rows: rows.share_longer),
     },
 )
 

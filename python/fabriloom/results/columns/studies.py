@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from .column import Value, at, table
+from .column import Value, of_summary, table
 
 
 def fact(name: str) -> Value:
@@ -28,41 +28,34 @@ POINTS = table(
     "Points of a curve or sweep",
     "One row per run. Before these columns come the settings that were varied, each named by its path in the scenario.",
     {
-        "end_reason": ("text | See `end.reason`.", at("end.reason")),
-        "offered_mbytes_per_s": ("10^6 B/s | See the summary.", at("offered_mbytes_per_s")),
-        "refused_mbytes_per_s": ("10^6 B/s | See the summary.", at("refused_mbytes_per_s")),
-        "accepted_mbytes_per_s": ("10^6 B/s | See the summary.", at("accepted_mbytes_per_s")),
-        "accepted_mbytes_per_s_ci95": (
-            "10^6 B/s | Half-width of its 95 % confidence interval.",
-            at("accepted_mbytes_per_s_ci95"),
+        **of_summary("text", end_reason="end.reason"),
+        **of_summary(
+            "MB/s",
+            offered_mbytes_per_s="offered_mbytes_per_s",
+            refused_mbytes_per_s="refused_mbytes_per_s",
+            accepted_mbytes_per_s="accepted_mbytes_per_s",
+            accepted_mbytes_per_s_ci95="accepted_mbytes_per_s_ci95",
         ),
-        "latency_ns_mean": ("ns | Mean network latency.", at("latency_ns.mean")),
-        "latency_ns_mean_ci95": (
-            "ns | Half-width of its 95 % confidence interval.",
-            at("latency_ns.mean_ci95"),
+        **of_summary(
+            "ns",
+            latency_ns_mean="latency_ns.mean",
+            latency_ns_mean_ci95="latency_ns.mean_ci95",
+            latency_ns_p50="latency_ns.p50",
+            latency_ns_p99="latency_ns.p99",
+            latency_ns_p99_9="latency_ns.p99_9",
+            latency_ns_max="latency_ns.max",
+            total_latency_ns_mean="total_latency_ns.mean",
+            total_latency_ns_mean_ci95="total_latency_ns.mean_ci95",
+            total_latency_ns_p99="total_latency_ns.p99",
         ),
-        "latency_ns_p50": ("ns | See the summary.", at("latency_ns.p50")),
-        "latency_ns_p99": ("ns | See the summary.", at("latency_ns.p99")),
-        "latency_ns_p99_9": ("ns | See the summary.", at("latency_ns.p99_9")),
-        "latency_ns_max": ("ns | Longest network latency.", at("latency_ns.max")),
-        "total_latency_ns_mean": (
-            "ns | Mean latency from creation at the source.",
-            at("total_latency_ns.mean"),
-        ),
-        "total_latency_ns_mean_ci95": (
-            "ns | Half-width of its 95 % confidence interval.",
-            at("total_latency_ns.mean_ci95"),
-        ),
-        "total_latency_ns_p99": ("ns | See the summary.", at("total_latency_ns.p99")),
-        "trusted": ("true or false | See the summary, `statistics.trusted`.", at("statistics.trusted")),
-        "packets_delivered": ("count | Packets delivered in the whole run.", at("packets.delivered")),
-        "packets_refused": ("count | Packets refused at a full source queue.", at("packets.refused")),
+        **of_summary("true or false", trusted="statistics.trusted"),
+        **of_summary("count", packets_delivered="packets.delivered", packets_refused="packets.refused"),
         "packets_lost": (
             "count | Packets cut, discarded or timed out after a failure.",
             lambda summary: summary["packets"].get("lost", 0),
         ),
-        "scenario_sha256": ("text | Hash of the scenario of this point.", at("scenario_sha256")),
-        "seed": ("number | Seed of this point.", at("seed")),
+        **of_summary("text", scenario_sha256="scenario_sha256"),
+        **of_summary("number", seed="seed"),
     },
 )
 
@@ -88,11 +81,11 @@ SATURATION = table(
         "verdict": "text | Up to which load everything is carried, and what limits it; for `backlog`, what limits that run.",
         "definition": "text | `peak` or `backlog`.",
         "definition_text": "text | The definition in words.",
-        "accepted_mbytes_per_s": "10^6 B/s | The saturation throughput.",
-        "accepted_mbytes_per_s_ci95": "10^6 B/s | Half-width of the 95 % confidence interval of that run.",
-        "at_load": "0 to 1 | Offered load at which it was found, a scale where rates are given; null for `backlog`.",
-        "sustained_load": "0 to 1 | The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
-        "refused_load": "0 to 1 | The smallest load tried above it; null when there is none.",
+        "accepted_mbytes_per_s": "MB/s | The saturation throughput.",
+        "accepted_mbytes_per_s_ci95": "MB/s | Half-width of the 95 % confidence interval of that run.",
+        "at_load": "0…1 | Offered load at which it was found, a scale where rates are given; null for `backlog`.",
+        "sustained_load": "0…1 | The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+        "refused_load": "0…1 | The smallest load tried above it; null when there is none.",
         "varied": "text | Setting that these loads are values of: `traffic.load`, or `traffic.scale` where rates or flows are given.",
         "interrupted": "true or false | Whether runs are missing.",
     },
@@ -161,16 +154,16 @@ REQUIREMENT_POINTS = table(
     "Points with requirements",
     "Columns of the table of points that only runs with requirements have.",
     {
-        f"requirements_{name}": (
-            f"{unit} | See the summary, `requirements.{name}`.",
-            at(f"requirements.{name}"),
-        )
-        for name, unit in (
-            ("guaranteed", "count"),
-            ("missed", "count"),
-            ("least_margin", "ratio"),
-            ("least_bound_margin", "ratio"),
-        )
+        **of_summary(
+            "count",
+            requirements_guaranteed="requirements.guaranteed",
+            requirements_missed="requirements.missed",
+        ),
+        **of_summary(
+            "ratio",
+            requirements_least_margin="requirements.least_margin",
+            requirements_least_bound_margin="requirements.least_bound_margin",
+        ),
     },
 )
 
@@ -237,7 +230,7 @@ BOUNDS = table(
             lambda one: one.found_ns,
         ),
         "found_share": (
-            "0 to 1 | `found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
+            "0…1 | `found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
             lambda one: one.found_share,
         ),
         "periods_ns": (
@@ -249,7 +242,7 @@ BOUNDS = table(
             lambda one: one.periods_found_ns,
         ),
         "periods_found_share": (
-            "0 to 1 | `periods_found_ns / periods_ns`.",
+            "0…1 | `periods_found_ns / periods_ns`.",
             lambda one: one.periods_found_share,
         ),
     },
@@ -303,11 +296,11 @@ CANDIDATES = table(
             fact("carries"),
         ),
         "accepted_mbytes_per_s": (
-            "10^6 B/s | Throughput at the traffic that is asked for.",
+            "MB/s | Throughput at the traffic that is asked for.",
             fact("accepted_mbytes_per_s"),
         ),
         "accepted_mbytes_per_s_ci95": (
-            "10^6 B/s | Half-width of its 95 % interval over seeds.",
+            "MB/s | Half-width of its 95 % interval over seeds.",
             fact("accepted_mbytes_per_s_ci95"),
         ),
         "mean_ns": ("ns | Mean latency from the creation of a packet or an event.", fact("mean_ns")),
@@ -318,11 +311,11 @@ CANDIDATES = table(
             fact("worst_failure"),
         ),
         "after_failure": (
-            "0 to 1 | Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
+            "0…1 | Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
             fact("after_failure"),
         ),
         "delivered_after": (
-            "0 to 1 | Share of all packets in a simulation with that failure from the beginning.",
+            "0…1 | Share of all packets in a simulation with that failure from the beginning.",
             fact("delivered_after"),
         ),
         "tail_after_ns": ("ns | The percentile of those that arrived there.", fact("tail_after_ns")),
@@ -343,11 +336,11 @@ PAIRINGS = table(
     "`effective_bisection` in the JSON of `fabriloom check --bisection N`: in each of N random pairings all pairs of terminals send to each other, and a flow gets one part of the link on its way that most flows use. No packet, buffer or blocking is in it. Null where tables do not say one way or one group (random intermediates), where links differ in rate, and for rings.",
     {
         "pairings": "count | Random pairings.",
-        "mean_share": "0 to 1 | Share of a link that a flow gets, the mean over flows and pairings.",
-        "least_pairing": "0 to 1 | The mean over flows of the worst pairing.",
-        "greatest_pairing": "0 to 1 | That of the best.",
-        "spread": "0 to 1 | Standard deviation of that mean from pairing to pairing.",
-        "least_flow": "0 to 1 | The least share of any flow.",
+        "mean_share": "0…1 | Share of a link that a flow gets, the mean over flows and pairings.",
+        "least_pairing": "0…1 | The mean over flows of the worst pairing.",
+        "greatest_pairing": "0…1 | That of the best.",
+        "spread": "0…1 | Standard deviation of that mean from pairing to pairing.",
+        "least_flow": "0…1 | The least share of any flow.",
     },
     is_json=True,
 )

@@ -310,8 +310,8 @@ class Operations(Clocked):
 class Rmap(Clocked):
     """Initiators read and write the memories of targets by RMAP (ECSS-E-ST-50-52C), byte for byte.
 
-    In each round, an initiator sends one command to each of its targets in turn. A target executes one
-    command at a time. A mark records the start of each round.
+    Sources are the initiators. In each round, one sends a command to each of its targets in turn. A target
+    executes one command at a time. A mark records the start of each round.
     """
 
     kind: Literal["rmap"]
@@ -336,8 +336,8 @@ class Rmap(Clocked):
         0,
         alias="reply_address_bytes",
     )
-    sources: Terminals = setting("Initiators. " + _SOURCES, "auto")
-    targets: Terminals = setting("Targets. " + _TARGETS, "auto")
+    sources: Terminals = setting(_SOURCES, "auto")
+    targets: Terminals = setting(_TARGETS, "auto")
 
 
 class Ccsds(Clocked):

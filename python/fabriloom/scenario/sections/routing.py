@@ -34,7 +34,7 @@ class TrafficClass(Section):
     """
 
     senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
-        "Terminals that send them, by number or name; all if not given", None, alias="from"
+        "Terminals that send them; all if not given", None, alias="from"
     )
     to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
         "Terminals that they are sent to; all if not given", None
