@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import _native, compile, experiments, published, simulate
-from fabriloom.experiments.evidence import explained
 from fabriloom.experiments.gpmimd import networks, pairs, settings
 from fabriloom.experiments.lab import Findings, Lab, Measured
+from fabriloom.experiments.page import explained
 from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of
 from fabriloom.scenario import Scenario

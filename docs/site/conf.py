@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from fabriloom import experiments
+from fabriloom.experiments import page
+
 project = "Fabriloom"
 extensions = ["myst_parser"]
 root_doc = "docs/README"
@@ -19,7 +22,6 @@ myst_heading_anchors = 3
 # Scenarios, sources and licences that pages point to are files of the repository, not pages of the site.
 suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
 
-_EXPERIMENTS = Path(__file__).resolve().parents[2] / "python/fabriloom/experiments"
 _PART = re.compile(r"^(?=\*\*)", re.MULTILINE)
 _TITLE = re.compile(r"\*\*\[?([^\]*]+)")
 _PAGE = re.compile(r"\]\(((?:\.\./)?[\w./-]+)\.md\)")
@@ -42,12 +44,11 @@ def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n\n" + _toctrees(source[0]) + "\n\n" + made
 
 
-def _add_remarks(app: Any, name: str, source: list[str]) -> None:
-    """The remarks on a paper, which the package shows in its reports, follow its numbers."""
+def _add_numbers(app: Any, name: str, source: list[str]) -> None:
+    """The page of a paper has its numbers, and why they differ, at its end, where they can be searched."""
     folder, _, paper = name.rpartition("/")
-    remarks = _EXPERIMENTS / paper.replace("-", "_") / "remarks.md"
-    if folder == "docs/generated" and remarks.is_file():
-        source[0] += "\n## Remarks\n\n" + remarks.read_text(encoding="utf-8")
+    if folder == "docs/background" and paper in experiments.names():
+        source[0] += page.added(Path(app.srcdir) / "docs/generated", paper)
 
 
 def _add_table(app: Any, name: str, source: list[str]) -> None:
@@ -63,7 +64,7 @@ def _add_table(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _add_toctrees)
-    app.connect("source-read", _add_remarks)
+    app.connect("source-read", _add_numbers)
     app.connect("source-read", _add_table)
     app.add_css_file("site.css")
 

@@ -22,7 +22,6 @@ import pytest
 from fabriloom import experiments, published
 from fabriloom.experiments import evidence, page
 from fabriloom.experiments.atlas_sci import bx, hosts, tables
-from fabriloom.experiments.evidence import explained
 from fabriloom.experiments.lab import Findings, Lab, between_us, lasted_us
 from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of, tally
@@ -194,19 +193,20 @@ def kept(paper: str) -> list[evidence.Line]:
 def test_every_disagreement_is_told(quick: dict[str, list[evidence.Line]]) -> None:
     full = [line for paper in quick for line in kept(paper)]
     outside = {line["id"] for lines in (full, *quick.values()) for line in lines if line["within"] is False}
-    told = {f"{paper}.{number}" for paper in quick for number in explained(paper)}
+    told = {f"{paper}.{number}" for paper in quick for number in page.explained(paper)}
     assert {number_of({"id": key}) for key in outside} <= told
     assert told <= {f"{paper}.{number}" for paper in quick for number in published.numbers(paper)}
 
 
 @pytest.mark.parametrize("paper", published.papers())
-def test_the_page_of_a_paper_is_made_of_its_table(paper: str) -> None:
-    """But for what the results depend on, which other runs show."""
-    text = (PAGES / f"{paper}.md").read_text(encoding="utf-8")
-    before, sensitivity = text.split("changed at a time.\n\n")
-    assert text == page.text(paper, kept(paper), sensitivity.rstrip("\n"))
-    assert sensitivity.count("\n| ") > 2
-    assert before.count("remarks.md") == 1
+def test_the_site_adds_what_the_tables_of_a_paper_say(paper: str) -> None:
+    text = page.added(PAGES, paper)
+    assert page.summary(kept(paper)) in text
+    assert page.outside(kept(paper)) in text
+    assert page.remarks_of(paper) in text
+    depends, numbers = text.split("changed at a time.\n\n")[1].split("### Every number")
+    assert depends.count("\n| ") > 2
+    assert numbers.count("\n| ") == len(kept(paper)) + 2
 
 
 @pytest.mark.parametrize("paper", published.papers())

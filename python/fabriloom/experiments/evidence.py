@@ -10,10 +10,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import sys
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from ..report import Reproduced
 from ..report.tally import HEAD, counts, number_of, said, tally
 from ..topology import build
 from .lab import Findings
-from .page import markdown
+from .page import markdown, remarks_of
 from .rows import reported
 from .sci_retry.networks import four_rings
 
@@ -137,11 +135,8 @@ runs. [numbers.csv](numbers.csv) has the lines of the quick runs (`fabriloom rep
 tests compute them again.
 
 A printed number counts once, however many readings of it have a line. It is within its tolerance when every
-scored line is. What does not agree, by paper:
-[macrame](../generated/macrame.md), [scinet](../generated/scinet.md),
-[sci-retry](../generated/sci-retry.md), [gpmimd](../generated/gpmimd.md),
-[atlas-sci](../generated/atlas-sci.md), [scinet-testbeds](../generated/scinet-testbeds.md).
-The table beside each page says why a number is not scored. A number is one of these:
+scored line is. The [table of each paper](../generated) says which agree, and why a number is not scored; its
+page in [background](../README.md) says what does not agree, and why. A number is one of these:
 
 * *arithmetic*: follows from rates, characters or wiring, and must be right to the printed digits;
 * *calibrated*: the number was used to set a parameter, which is named (`parameter` in `--json`);
@@ -164,25 +159,3 @@ def main(full: Path, quick: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     main(*(Path(argument) for argument in sys.argv[1:4]))
-
-
-# Remarks on the numbers of a paper: where they agree, where not, and why.
-# A paper's ``remarks.md`` has them as paragraphs in markdown without links. A line ``<!-- ID ID -->`` in
-# front of a paragraph lists the printed numbers that it explains.
-_ABOUT = re.compile(r"^<!-- (.*) -->\n", re.MULTILINE)
-
-
-def remarks_of(paper: str) -> str:
-    """Return the paragraphs of a paper; empty if it has none."""
-    return _ABOUT.sub("", _file(paper)).strip()
-
-
-def explained(paper: str) -> set[str]:
-    """Return the ids of the printed numbers that paragraphs explain."""
-    return {name for names in _ABOUT.findall(_file(paper)) for name in names.split()}
-
-
-def _file(paper: str) -> str:
-    folder = resources.files("fabriloom.experiments").joinpath(paper.replace("-", "_"))
-    file = folder.joinpath("remarks.md")
-    return file.read_text(encoding="utf-8") if file.is_file() else ""

@@ -1,16 +1,18 @@
 """Write the results of a paper: ``python -m fabriloom.experiments.page docs/generated macrame``.
 
-``macrame.csv`` gets every number. ``macrame.md`` counts them by table and section, lists those that do not
-agree, and shows what the results depend on. ``docs/background/macrame.md`` is written by hand.
+``macrame.csv`` gets every number, ``macrame-depends.csv`` what the results depend on. The site adds what both
+say to the page of the paper, ``docs/background/macrame.md``: see ``added``.
 """
 
 from __future__ import annotations
 
 import csv
+import fnmatch
 import io
+import re
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -109,47 +111,82 @@ def outside(lines: Sequence[Mapping[str, Any]]) -> str:
     return markdown(["number", "unit", "published", "ours", "agrees from"], rows) if rows else "All agree."
 
 
-def text(paper: str, lines: Sequence[Mapping[str, Any]], sensitivity: str) -> str:
-    """Return the generated page of a paper."""
-    return _PAGE.format(
-        paper=paper,
-        module=paper.replace("-", "_"),
+# Remarks on the numbers of a paper: where they agree, where not, and why.
+# A paper's ``remarks.md`` has them as paragraphs in markdown without links. A line ``<!-- ID ID -->`` in
+# front of a paragraph lists the printed numbers that it explains; ``*`` in an ID stands for any text.
+_ABOUT = re.compile(r"^<!-- (.*) -->\n", re.MULTILINE)
+
+
+def remarks_of(paper: str) -> str:
+    """Return the paragraphs of a paper; empty if it has none."""
+    return _ABOUT.sub("", _file(paper)).strip()
+
+
+def explained(paper: str) -> set[str]:
+    """Return the ids of the printed numbers that paragraphs explain, and those that no number has."""
+    printed = list(published.numbers(paper))
+    asked = {name for names in _ABOUT.findall(_file(paper)) for name in names.split()}
+    return {number for name in asked for number in fnmatch.filter(printed, name) or [name]}
+
+
+def _file(paper: str) -> str:
+    folder = resources.files("fabriloom.experiments").joinpath(paper.replace("-", "_"))
+    file = folder.joinpath("remarks.md")
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
+def added(folder: Path, paper: str) -> str:
+    """Return what a site adds to the page of a paper, from the tables in ``folder`` and from its remarks."""
+    numbers = (folder / f"{paper}.csv").read_text(encoding="utf-8")
+    lines = lines_of(paper, numbers)
+    return _ADDED.format(
         summary=summary(lines),
         outside=outside(lines),
-        sensitivity=sensitivity,
+        depends=_shown((folder / f"{paper}-depends.csv").read_text(encoding="utf-8")),
+        remarks=remarks_of(paper),
+        numbers=_shown(numbers),
     )
 
 
-_PAGE = """# The numbers of {paper}
+def _shown(text: str) -> str:
+    header, *rows = csv.reader(text.splitlines())
+    return markdown(header, [[cell.replace("|", "\\|") for cell in row] for row in rows])
 
-Every printed number beside ours: [{paper}.csv]({paper}.csv). How it is modelled: [the page of the
-paper](../background/{paper}.md). Why numbers differ: [the
-remarks](../../python/fabriloom/experiments/{module}/remarks.md).
-`python -m fabriloom.experiments.page docs/generated {paper}` writes this page and the table.
+
+_ADDED = """
+## The numbers
 
 {summary}
 
-## What does not agree
+### What does not agree
 
 {outside}
 
-## What the results depend on
+### Why numbers differ
+
+{remarks}
+
+### What the results depend on
 
 One assumption is changed at a time.
 
-{sensitivity}
+{depends}
+
+### Every number
+
+{numbers}
 """
 
 
 def main(folder: Path, paper: str) -> None:
-    """Run a whole paper and write its table and its page."""
+    """Run a whole paper and write its tables."""
     sensitivity = import_module(f".{paper.replace('-', '_')}.sensitivity", __package__)
     printed = list(published.numbers(paper))
     rows = sorted(study(paper).rows, key=lambda row: printed.index(number_of(row).partition(".")[2]))
-    numbers = table(rows)
-    (folder / f"{paper}.csv").write_text(numbers, encoding="utf-8")
-    told = text(paper, lines_of(paper, numbers), markdown(sensitivity.HEADER, sensitivity.table()))
-    (folder / f"{paper}.md").write_text(told, encoding="utf-8")
+    (folder / f"{paper}.csv").write_text(table(rows), encoding="utf-8")
+    depends = io.StringIO()
+    csv.writer(depends, lineterminator="\n").writerows([sensitivity.HEADER, *sensitivity.table()])
+    (folder / f"{paper}-depends.csv").write_text(depends.getvalue(), encoding="utf-8")
 
 
 if __name__ == "__main__":
