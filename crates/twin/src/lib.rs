@@ -11,6 +11,7 @@ mod arbiter;
 mod beside;
 mod by_queue;
 mod code;
+mod congestion;
 mod distribute;
 mod event;
 mod fault;
@@ -128,6 +129,9 @@ pub struct TwinRun {
     pub links: Vec<LinkCounts>,
     /// Per lane: ticks for which it occupied its wire, in the same time; 0 where lanes only take turns.
     pub lane_ticks: Vec<u64>,
+    /// Packets that each link has marked, and per port those of it that were delivered so, and its highest index; in the
+    /// same time. Empty without congestion control.
+    pub congestion: (Vec<u64>, Vec<(u64, u32)>),
     /// The results of programs, if programs drove the terminals.
     pub messages: Option<Messages>,
 }

@@ -57,6 +57,8 @@ pub struct Worm {
     pub wrong_on: Option<u32>,
     /// It was cut or discarded.
     pub lost: bool,
+    /// A switch has marked it.
+    pub marked: bool,
 }
 
 /// The state of the packet at the front of a queue.

@@ -186,6 +186,7 @@ impl Twin<'_> {
     }
 
     fn grant(&mut self, group: u32, head: Head, output: u32) {
+        self.mark(group, self.first(head.place), output);
         let state = &mut self.groups[group as usize];
         state.waiting.retain(|other| *other != head);
         state.last_granted = Some(head.place.lane);

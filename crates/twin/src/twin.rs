@@ -6,6 +6,7 @@ use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
+use crate::congestion::Congestion;
 use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Head, Kind, Lane, Link, Place, Register, Worm};
 use crate::{Delivery, FlowControl, TakenCode, TwinRun, delivery_key, messages};
@@ -33,6 +34,7 @@ pub struct Twin<'a> {
     /// Per switch: how its clock is aligned to the next code.
     pub(crate) clocks: Vec<Stream>,
     pub(crate) sources: Sources,
+    pub(crate) congestion: Congestion,
     /// The terminal of each port.
     ways: Ways,
     /// The ports of terminals with several, for sources' packets.
@@ -90,6 +92,7 @@ impl<'a> Twin<'a> {
             codes: Vec::new(),
             clocks: streams(fabric.seed, Family::Clock, fabric.switches as usize),
             sources: Sources::new(fabric),
+            congestion: Congestion::new(fabric),
             ways: Ways::new(fabric),
             ports: fabric.has_ports().then(|| Ports::new(fabric)),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
@@ -158,6 +161,9 @@ impl<'a> Twin<'a> {
     }
 
     fn ask(&mut self, terminal: u32) {
+        if let Some(time) = self.rests_until(terminal) {
+            return self.agenda.add(time, What::Ask { terminal });
+        }
         if self.programs.is_some() {
             self.enter_turn(self.now);
             let has_both = self.fabric.has_sources_beside();
@@ -300,6 +306,7 @@ impl<'a> Twin<'a> {
             delivered: false,
             wrong_on: None,
             lost: false,
+            marked: false,
         });
         self.agenda.add(self.now, What::Wire { link });
     }
@@ -335,6 +342,7 @@ impl<'a> Twin<'a> {
             length: worm.packet.length,
         };
         let mark = worm.packet.mark;
+        self.notify(end.packet);
         self.deliveries.push(delivery);
         if let Some(programs) = &mut self.programs {
             if mark::kind(mark) != mark::SOURCE {
@@ -403,6 +411,7 @@ impl<'a> Twin<'a> {
             deadlocked,
             links: self.links.iter().map(|link| link.counts).collect(),
             lane_ticks: self.links.iter().flat_map(|link| &link.lane_ticks).copied().collect(),
+            congestion: self.throttled(),
             messages,
         }
     }

@@ -22,7 +22,7 @@ from ..technology.lanes import check_queues
 from ..technology.model import Ps
 from ..topology import Graph
 from ..units import format_time_ps
-from . import pauses
+from . import congestion, pauses
 from .addresses import addresses_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
@@ -292,12 +292,13 @@ class LinkRoutes:
         }
 
     def columns_after(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
-        """Return the tables that replace others after faults."""
+        """Return the tables that replace others after faults, and congestion control."""
+        control = congestion.columns_of(scenario, self.technology, tick)
         if not scenario.fault:
-            return {}
+            return control
         from .tables import table_columns
 
-        return table_columns(scenario, self, columns, tick)
+        return control | table_columns(scenario, self, columns, tick)
 
     def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
         """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
@@ -313,6 +314,7 @@ class LinkRoutes:
                 pauses.check_network(_native.is_by_packet(arrays))
             if self.escapes:
                 self._check_room(scenario, arrays)
+            congestion.check(scenario, arrays)
             if arrays["output_queues"]:
                 check_queues(_native.queues(arrays))
         except TechnologyError as error:

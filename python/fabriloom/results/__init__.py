@@ -94,6 +94,8 @@ class Results(Tabled):
 
             made = signals.made(self.native, self.graph)
             columns.codes.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
+        if self.has_congestion_control:
+            columns.congestion.CONGESTION_SUMMARY.fill(summary, LinkRows(*self._numbers))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -146,6 +148,8 @@ class Results(Tabled):
             found = found.insert_column(1, columns.ports.PORT_LINKS.frame(rows)["plane"])
         if faults.has_faults(self.native):
             found = found.hstack(columns.faults.FAULT_LINKS.frame(rows))
+        if self.has_congestion_control:
+            found = found.hstack(columns.congestion.CONGESTION_LINKS.frame(rows))
         return found.hstack(columns.codes.CODE_LINKS.frame(rows)) if self.has_codes else found
 
     @property
@@ -226,6 +230,18 @@ class Results(Tabled):
         from . import signals
 
         return columns.codes.CODES.frame_of(signals.codes(*self._numbers))
+
+    @property
+    def has_congestion_control(self) -> bool:
+        """Whether switches marked packets, or could."""
+        return len(tables.column(self.native, "port_notified")) > 0
+
+    @cached_property
+    def congestion(self) -> pl.DataFrame:
+        """One row per terminal, or port: how far congestion control slowed it down; no rows without it."""
+        rows = LinkRows(*self._numbers)
+        made = columns.congestion.CONGESTION
+        return made.frame(rows) if self.has_congestion_control else made.frame_of([])
 
     @cached_property
     def batches(self) -> pl.DataFrame:

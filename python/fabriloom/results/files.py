@@ -81,6 +81,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
         tables["requirements"] = results.requirements
     if results.has_codes:
         tables["codes"] = results.codes
+    if results.has_congestion_control:
+        tables["congestion"] = results.congestion
     if results.program is not None:
         tables |= _of_programs(results)
     if results.has_trace:

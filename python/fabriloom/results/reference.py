@@ -45,6 +45,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Completion of flows | `results.completions` | `completions.parquet` (pattern `flows`) |
 | Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
 | Time-codes and interrupts | `results.codes` | `codes.parquet` (if terminals send any) |
+| Congestion control | `results.congestion` | `congestion.parquet` (networks with `[congestion_control]`) |
 | Batches | `results.batches` | `batches.parquet` |
 | Throughput over time | `results.over_time` | `over_time.parquet` (with several flows) |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |

@@ -93,6 +93,7 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
         *([("in flits", _flits(summary["flits"]))] if "flits" in summary else []),
         *(_faults(summary["faults"]) if "faults" in summary else []),
         *([("time-codes", _codes(summary["codes"]))] if "codes" in summary else []),
+        *([("congestion", _congestion(summary["congestion"]))] if "congestion" in summary else []),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
 
@@ -108,6 +109,12 @@ def _codes(codes: dict[str, Any]) -> str:
     from .signals import text
 
     return text(codes)
+
+
+def _congestion(found: dict[str, Any]) -> str:
+    rest, highest = in_percent(found["rest_share"]), found["ccti_highest"]
+    marked = f"{found['marked']:,} times a packet was marked, {found['notified']:,} of these were delivered"
+    return f"{marked}; ports rested {rest} of the time on average, highest index {highest}"
 
 
 def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from fabriloom.scenario.errors import Path
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.ring_topology import SciRings, network_kind
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
-from fabriloom.scenario.sections.technology import CharacterLinks, RingPreset
+from fabriloom.scenario.sections.technology import CharacterLinks, Generic, RingPreset
 from fabriloom.topology.kinds import LINKS, RINGS
 
 _PRESET: Path = ("technology", "preset")
@@ -20,6 +20,10 @@ def check_kind(scenario: Scenario) -> None:
     if scenario.interface and not isinstance(scenario.technology, CharacterLinks):
         message = f"interface chips are of SpaceWire, not of {scenario.technology.preset}"
         raise scenario.error(message, ("interface",), "remove [[interface]]", key=True)
+    if scenario.congestion_control is not None and not isinstance(scenario.technology, Generic):
+        message = f"congestion control is of packets that pass whole, not of {scenario.technology.preset}"
+        hint = 'remove the section, or write technology.preset = "infiniband-4x-edr"'
+        raise scenario.error(message, ("congestion_control",), hint, key=True)
 
 
 def _of_links(scenario: Scenario) -> None:

@@ -87,8 +87,8 @@ def scenario_page() -> str:
     lines = [_HEAD.rstrip("\n")]
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
-    tables = ("topology", "technology", "routing", "ports", "traffic", "protocol", "program", "run", "output")
-    tables, lists = (*tables, "study"), tuple(_SEE)
+    tables = ("topology", "technology", "routing", "ports", "congestion_control", "traffic")
+    tables, lists = (*tables, "protocol", "program", "run", "output", "study"), tuple(_SEE)
     lines += property_table({k: v for k, v in properties.items() if k not in (*tables, *lists)}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]

@@ -26,6 +26,7 @@ from fabriloom.topology.kinds import NetworkKind
 
 if TYPE_CHECKING:
     from fabriloom.scenario.sections.codes import Interrupt, TimeCode
+    from fabriloom.scenario.sections.congestion import CongestionControl
     from fabriloom.scenario.sections.fault import Fault
     from fabriloom.scenario.sections.interface import Interface
     from fabriloom.scenario.sections.program import Program
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 else:
     Interrupt = later("codes", "Interrupt")
     TimeCode = later("codes", "TimeCode")
+    CongestionControl = later("congestion", "CongestionControl")
     Fault = later("fault", "Fault")
     Interface = later("interface", "Interface")
     Program = later("program", "Program")
@@ -111,6 +113,9 @@ class Scenario(Written):
     )
     routing: Routing = setting("Which links packets may take", Auto(kind="auto"))
     ports: Ports | None = setting("Which of its ports a terminal uses, where it has several", None)
+    congestion_control: CongestionControl | None = setting(
+        "Switches that mark packets, and terminals that send less often then, as with InfiniBand", None
+    )
     traffic: Traffic = setting("Sources, destinations, lengths and rates of packets", Traffic())
     protocol: Protocol | None = setting("How the messages of a program become packets", None)
     program: Program | None = setting(

@@ -237,6 +237,9 @@ impl Network {
     #[inline(always)]
     fn grant(&mut self, head: Head, output: u32) {
         self.grants += 1;
+        if self.congestion.is_some() {
+            self.mark(head.stay, output);
+        }
         let now = self.now;
         let Stay { packet, length, class, entry, .. } = self.stays[head.stay];
         let to = &mut self.lanes[output as usize];

@@ -95,12 +95,14 @@ impl Network {
     /// Whether a lane has the credit with which it may be granted.
     #[inline(always)]
     pub(super) fn has_room(&self, lane: u32) -> bool {
-        if self.room == 0 {
-            return true;
-        }
+        self.room == 0 || self.has_credit_for(lane, self.room)
+    }
+
+    /// Whether there is credit for a packet of this length besides what a lane is to send.
+    pub(super) fn has_credit_for(&self, lane: u32, length: u32) -> bool {
         let kind = self.kind(self.lanes[lane as usize].link);
         let promised = u64::from(kind.input_buffer / kind.quantum * kind.quantum);
-        kind.to_terminal || self.occupied(lane) + u64::from(self.room) <= promised
+        kind.to_terminal || self.occupied(lane) + u64::from(length) <= promised
     }
 
     /// Returns when it has, as far as is known; 0 if it does.

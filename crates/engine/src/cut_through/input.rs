@@ -10,7 +10,7 @@ impl Network {
     /// Puts a packet that starts on a lane into the queue in which it will wait.
     #[inline(always)]
     pub(super) fn arrive(&mut self, stay: u32) {
-        let Stay { lane, class, .. } = self.stays[stay];
+        let Stay { lane, class, length, start, .. } = self.stays[stay];
         let switch = self.fabric.link_target[self.lanes[lane as usize].link as usize];
         let entry = if self.classed {
             self.fabric.entry(0, switch, class)
@@ -20,6 +20,12 @@ impl Network {
         if entry == NONE {
             self.no_route = Some((switch, class));
             return;
+        }
+        if self.congestion.is_some() {
+            let kind = self.kind(self.lanes[lane as usize].link);
+            let header = Time::from(self.fabric.header_chars.max(1) - 1) * Time::from(kind.character);
+            let arrival = kind.arrival(start + header);
+            self.congestion.iter_mut().for_each(|at| at.joins(entry >> 1, arrival, length));
         }
         let number = self.queue_for(lane, if self.fabric.output_queues == 1 { entry >> 1 } else { 0 });
         let at = &mut self.stays[stay];

@@ -39,6 +39,7 @@
 //! | room behind a lane that is granted | [`departures`]: `has_room`, `room_at`; [`allocate`]: `announce` | `wire.rs`: `has_room`, `credit` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
+//! | congestion: marked, told, rests | [`congestion`]: `mark`, `notify`, `rests_until` | `congestion.rs`: `mark`, `notify`, `rests_until` |
 //! | the queues that a packet chooses by | [`departures`]: `occupied`; [`allocate`]: `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
 //!
@@ -55,6 +56,7 @@
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
 //! | [`pause`] | switches that pause senders | `stores` |
+//! | [`congestion`] | packets that are marked, and ports that rest | `congestion`; `Packet::marked` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
 //! | [`deadlock`] | who waits for whom: reads only | |
 //!
@@ -71,6 +73,7 @@
 //!   its packet is in `Stay::out`, because that stay may be forgotten earlier.
 
 mod allocate;
+mod congestion;
 mod deadlock;
 mod departures;
 mod event;

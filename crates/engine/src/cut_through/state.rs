@@ -1,6 +1,7 @@
 //! The state of a network whose packets pass whole, and its counts.
 
 use super::allocate::Groups;
+use super::congestion::Congestion;
 use super::event::Event;
 use super::outages::Was;
 use super::parts::{Lane, Link, Stay};
@@ -34,12 +35,14 @@ pub struct Packet {
     pub mark: u32,
     /// Its number in its source.
     pub number: u32,
+    /// A switch has marked it: see [`super::congestion`].
+    pub marked: bool,
 }
 
 impl Packet {
     /// Returns the delivery of a packet at a tick.
     pub fn delivered(&self, delivered: Time) -> Delivery {
-        let &Self { source, target, length, created, started, mark, number } = self;
+        let &Self { source, target, length, created, started, mark, number, marked: _ } = self;
         Delivery { source, target, length, created, started, delivered, mark, number }
     }
 }
@@ -59,6 +62,7 @@ pub struct Network {
     /// The input buffers of lanes, if switches pause senders.
     pub(super) stores: Vec<Store>,
     pub(super) groups: Groups,
+    pub(super) congestion: Option<Box<Congestion>>,
     pub(super) outages: Outages<Was>,
     /// How lanes share wires, where it is more than a turn or a fixed order; and then, per link, its wire.
     pub(super) rules: Option<Box<Rules>>,
@@ -121,6 +125,7 @@ impl Network {
             lanes: (0..fabric.all_lanes() as u32).map(|lane| Lane::new(fabric.link_of(lane))).collect(),
             stores: stores(&fabric),
             groups: Groups::new(&fabric),
+            congestion: Congestion::new(&fabric),
             outages: Outages::new(&fabric, false),
             starting: Vec::new(),
             classed: fabric.class_headers.iter().any(|&first| first > 0),
@@ -229,6 +234,7 @@ impl Network {
 
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
+        self.clear_congestion(start);
         for link in 0..self.links.len() {
             let unsent = self.unsent(&self.links[link], start);
             let at = &mut self.links[link];

@@ -18,7 +18,8 @@ impl Network {
             None => (0, self.fabric.terminal_class[target as usize]),
         };
         let characters = header + self.fabric.header_chars + self.fabric.payload_chars(length) + 1;
-        let packet = Packet { source, target, length, created, started: UNKNOWN, mark, number };
+        let packet =
+            Packet { source, target, length, created, started: UNKNOWN, mark, number, marked: false };
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
         self.links[link as usize].dispatched = stay;
@@ -168,7 +169,9 @@ impl Network {
         shared.packets += 1;
         shared.characters += u64::from(length);
         if dispatched != NONE {
-            self.schedule(Event::Source(self.packets[packet].source), free_at);
+            let source = self.packets[packet].source;
+            self.congestion.iter_mut().for_each(|at| at.sends(source, free_at - now));
+            self.schedule(Event::Source(source), free_at);
         }
         if self.hops.limit > 0 {
             self.keep_hop(link, packet, now, free_at);
@@ -224,6 +227,8 @@ impl Network {
         let packet = self.stays[stay].packet;
         self.stays.remove(stay);
         self.packets.remove(packet);
-        self.packets[packet]
+        let packet = self.packets[packet];
+        self.notify(&packet);
+        packet
     }
 }

@@ -31,9 +31,7 @@ columns! {
         end_carries_data: u8,
         /// Seed of every random stream.
         seed: u64,
-
-        /// Lanes of every link, 1 to 16; 0 in ring networks, like the scalars below. Lane `v` of link `l` has the number
-        /// `l * lanes + v`. Columns of links hold what each of its lanes has: buffers, quantum, credit.
+        /// Lanes of every link, 1 to 16; 0 in ring networks, like the scalars below. Columns of links hold what each lane has.
         lanes: u32,
         /// One of [`sharing`].
         lane_sharing: u8,
@@ -55,9 +53,20 @@ columns! {
         store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
-        /// 1: a lane is granted only with room for the longest packet behind it; only where [`Fabric::is_by_packet`], without
-        /// faults and pause.
+        /// 1: a lane is granted only with room for the longest packet; where [`Fabric::is_by_packet`], without faults and pause.
         grant_with_room: u8,
+        /// A packet is marked if a queue for its output has more characters; only with `cct_eighths`, as those below.
+        mark_above_chars: u32,
+        /// Packets of a link that could be marked, between two that are.
+        mark_rate: u32,
+        /// 1: packets without credit for the link are marked, too.
+        mark_victims: u8,
+        /// Ticks from the delivery of a marked packet until the index of its sender's port rises.
+        becn_ticks: u64,
+        /// By how much it rises.
+        ccti_increase: u32,
+        /// Ticks after which it falls by one, again and again.
+        ccti_timer_ticks: u64,
         /// 0, or packets go straight if queue x hops there are less than those over their random switch plus this.
         via_by_queue: u32,
         /// Ticks for which a switch or a port ignores an interrupt number that it has passed on.
@@ -114,7 +123,6 @@ columns! {
         ring_close_after: u32,
         /// Time for which it is closed.
         ring_closed_ticks: u64,
-
         /// Programs: maximum bytes of a message in a packet. All scalars below are 0 without programs.
         message_packet_bytes: u32,
         /// The same for messages shorter than `message_small_below_bytes`.
@@ -183,6 +191,8 @@ columns! {
         message_bit_error_rate: f64,
     }
     columns {
+        /// Congestion control (or empty: none): the rest of a port after a packet, by its index, in eighths of the packet's time.
+        cct_eighths: u32,
         /// Per lane of a link (or empty: all alike): its priority, of which the lowest number goes first.
         lane_priority: u8,
         /// Per lane of a link (or empty): the millionths of the wire that are reserved for it.
@@ -209,7 +219,6 @@ columns! {
         switch_arbiter: u8,
         /// Per switch: one of [`choice`].
         switch_choice: u8,
-
         /// Per link: source vertex; a station in ring networks, and likewise below.
         link_source: u32,
         /// Per link: target vertex.
@@ -274,8 +283,7 @@ columns! {
         port_plane: u32,
         /// Per port, then per distribution: class of the header that leads to it.
         terminal_class: u32,
-        /// Per port (or empty: there is one traffic class): one bit per class, set if packets of its terminal may be of the class.
-        /// A packet is of the first class whose bit is set for its sender and in `port_class_to` for its target, or else the last.
+        /// Per port (or empty: one traffic class): a bit for each class of which its packets may be, the first that the target takes.
         port_class_from: u32,
         /// Per port (or empty): one bit per traffic class, set if packets for its terminal may be of the class.
         port_class_to: u32,
@@ -293,7 +301,6 @@ columns! {
         via_switch: u32,
         /// Per entry of `via_switch`: class of the header that leads there.
         via_class: u32,
-
         /// Per fault, ordered by the tick at which its link goes down: the link.
         fault_link: u32,
         /// Per fault: when the link goes down. The faults of one link do not overlap.
@@ -326,7 +333,6 @@ columns! {
         code_period_ticks: u64,
         /// Per source of codes: number of codes.
         code_count: u64,
-
         /// Per terminal: one of [`arrival`].
         source_arrival: u8,
         /// Per terminal: see [`arrival`].
@@ -455,7 +461,6 @@ columns! {
         terminal_transactions: u32,
         /// Per port: the kind of its packets, one of [`transaction`].
         terminal_transaction: u8,
-
         /// Per terminal and one more: start of its program in `op_kind`. Empty: terminals are sources.
         program_start: u32,
         /// Per operation: one of [`operation`].

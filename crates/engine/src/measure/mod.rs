@@ -115,6 +115,17 @@ pub struct LinkCounts {
     pub most_stored: u64,
 }
 
+/// What congestion control has done to a port since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Throttled {
+    /// Packets of it that were delivered with a mark.
+    pub notified: u64,
+    /// Its highest index.
+    pub highest: u32,
+    /// Ticks for which it rested between packets.
+    pub rest_ticks: u64,
+}
+
 /// The longest interval without a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {

@@ -67,6 +67,7 @@ impl Results {
         latencies(&mut out, &run.run.measure);
         batches(&mut out, &run.run.measure);
         links(&mut out, run);
+        congestion(&mut out, run);
         rings(&mut out, run);
         programs::flows(&mut out, "flow", run.run.measure.flows.as_ref());
         watched(&mut out, &run.run.measure.watched.delays);
@@ -195,6 +196,16 @@ fn links(out: &mut Results, run: &Simulation) {
     column(out, "link_cut", &losses, |losses| losses.cut);
     column(out, "link_discarded", &losses, |losses| losses.discarded);
     column(out, "link_timed_out", &losses, |losses| losses.timed_out);
+}
+
+/// Adds what congestion control has done to links and ports; empty without it.
+fn congestion(out: &mut Results, run: &Simulation) {
+    let Some(packets) = run.packets().filter(|packets| !packets.marked().is_empty()) else { return };
+    let ports = packets.throttled(run.now());
+    column(out, "link_marked", packets.marked(), |&count| count);
+    column(out, "port_notified", &ports, |port| port.notified);
+    column(out, "port_ccti_highest", &ports, |port| port.highest.into());
+    column(out, "port_rest_ticks", &ports, |port| port.rest_ticks);
 }
 
 /// Adds the counts of rings and buses; empty and 0 for other networks.

@@ -397,6 +397,14 @@ impl Simulation {
         }
     }
 
+    /// Returns the network, if it is one of links that is computed packet by packet.
+    pub fn packets(&self) -> Option<&Packets> {
+        match &self.network {
+            AnyNetwork::Packets(packets) => Some(packets),
+            _ => None,
+        }
+    }
+
     /// Returns the network, if it is one of links that is simulated character by character.
     pub fn lanes(&self) -> Option<&Lanes> {
         match &self.network {

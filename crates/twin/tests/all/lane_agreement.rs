@@ -1,10 +1,13 @@
 //! The engine and the twin deliver the same packets at the same ticks, in random networks with lanes.
 
+use fabriloom_engine::fabric::Fabric;
 use fabriloom_engine::kernel::Time;
 use fabriloom_twin::{FlowControl, run};
 
 use crate::scenarios::agree::{Agreed, Seen};
-use crate::scenarios::lanes::{by_queue, with_arbiters, with_classes, with_lanes, with_whole_packets};
+use crate::scenarios::lanes::{
+    by_queue, with_arbiters, with_classes, with_congestion, with_lanes, with_whole_packets,
+};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
@@ -44,6 +47,22 @@ fn random_fabrics_of_whole_packets_agree() {
 }
 
 #[test]
+fn ports_that_rest_for_congestion_agree() {
+    let (mut agreed, mut marked, mut later) = (Agreed::default(), 0, 0);
+    for seed in seeds("congestion control", 0..160) {
+        let fabric = with_congestion(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &fabric, until);
+        let twin = run(&fabric, FlowControl::Counted, until);
+        marked += usize::from(twin.congestion.0.iter().any(|&packets| packets > 0));
+        let without = Fabric { cct_eighths: vec![0; fabric.cct_eighths.len()], ..fabric };
+        later += usize::from(run(&without, FlowControl::Counted, until).deliveries != twin.deliveries);
+    }
+    assert!(agreed.delivered > 20 * agreed.runs, "{agreed:?}");
+    assert!(marked > 50 && later > 40, "{marked} of {} runs marked, {later} rested", agreed.runs);
+}
+
+#[test]
 fn lanes_by_traffic_class_agree() {
     let mut agreed = Agreed::default();
     let mut apart = 0;
@@ -74,8 +93,11 @@ fn programs_over_lanes_agree() {
     let mut seen = Seen::default();
     for seed in seeds("programs over lanes", 0..30) {
         let fabric = random_programs(&random_fabric(seed), seed);
-        let fabric =
-            if seed % 3 == 0 { with_whole_packets(&fabric, seed) } else { with_lanes(&fabric, seed) };
+        let fabric = match seed % 6 {
+            0 => with_whole_packets(&fabric, seed),
+            3 => with_congestion(&fabric, seed),
+            _ => with_lanes(&fabric, seed),
+        };
         seen.compare(seed, &fabric, time_for(&fabric, 15));
     }
     assert!(seen.received > 100, "{seen:?}");

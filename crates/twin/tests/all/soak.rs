@@ -12,7 +12,8 @@ use crate::scenarios::faults::{
     with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
 };
 use crate::scenarios::lanes::{
-    with_arbiters, with_classes, with_lanes, with_whole_packets, with_whole_packets_and_faults,
+    with_arbiters, with_classes, with_congestion, with_lanes, with_whole_packets,
+    with_whole_packets_and_faults,
 };
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
@@ -225,6 +226,20 @@ fn small_networks_of_whole_packets() {
         let classes = if seed % 5 == 0 { with_classes(&fabric, seed) } else { None };
         let fabric = classes.unwrap_or(fabric);
         let fabric = if seed % 7 == 0 { with_priorities(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, packets(seed));
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// With ports that rest because switches have marked their packets.
+#[test]
+fn whole_packets_with_congestion_control() {
+    for seed in seeds("whole packets with congestion control", 0..60) {
+        let fabric = if seed % 8 == 0 { random_network(seed).0 } else { random_fabric(seed) };
+        let fabric = with_congestion(&fabric, seed);
+        let classes = if seed % 5 == 0 { with_classes(&fabric, seed) } else { None };
+        let fabric = classes.unwrap_or(fabric);
         let until = time_for(&fabric, packets(seed));
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);

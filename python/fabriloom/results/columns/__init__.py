@@ -8,6 +8,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 from __future__ import annotations
 
 from .codes import CODE_LINKS, CODE_SUMMARY, CODES
+from .congestion import CONGESTION, CONGESTION_LINKS, CONGESTION_SUMMARY
 from .faults import FAILURES, FAULT_LINKS, FAULT_SUMMARY
 from .flits import FLIT_POINTS, FLIT_SUMMARY
 from .ports import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
@@ -34,6 +35,7 @@ TABLES = (
     FAULT_SUMMARY,
     FLIT_SUMMARY,
     CODE_SUMMARY,
+    CONGESTION_SUMMARY,
     PROGRAM_SUMMARY,
     REQUIREMENT_SUMMARY,
     PORT_SUMMARY,
@@ -41,6 +43,7 @@ TABLES = (
     LINKS,
     FAULT_LINKS,
     CODE_LINKS,
+    CONGESTION_LINKS,
     PORT_LINKS,
     RING_LINKS,
     RINGS,
@@ -51,6 +54,7 @@ TABLES = (
     COMPLETIONS,
     REQUIREMENTS,
     CODES,
+    CONGESTION,
     BATCHES,
     OVER_TIME,
     CCDF,

@@ -19,6 +19,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     known("port_priority", &fabric.port_priority, 1)?;
     pause(fabric)?;
     with_room(fabric)?;
+    congestion(fabric)?;
     by_queue(fabric)
 }
 
@@ -160,6 +161,25 @@ fn with_room(f: &Fabric) -> Checked {
         let expected =
             "0, unless packets are computed as one, no link fails and no switch pauses its senders";
         return fail("grant_with_room", 0, 1, expected);
+    }
+    Ok(())
+}
+
+/// Refuses congestion control where queues and credit are not counted, and settings that it cannot have.
+fn congestion(f: &Fabric) -> Checked {
+    known("mark_victims", &[f.mark_victims], 1)?;
+    let entries = f.cct_eighths.len();
+    let counted = f.is_by_packet() && f.output_queues == 1 && !f.has_pause() && !f.has_faults();
+    if entries == 1 || entries > 1 << 16 || entries > 0 && !counted {
+        let expected = "empty, or 2 to 65,536 entries where packets are computed as one, with queues per output, \
+                        no link fails and no switch pauses its senders";
+        return fail("cct_eighths", 0, entries, expected);
+    }
+    between("cct_eighths", &f.cct_eighths, 0, 1 << 20, "at most 2^20")?;
+    for (name, ticks) in [("becn_ticks", f.becn_ticks), ("ccti_timer_ticks", f.ccti_timer_ticks)] {
+        if (entries > 0) != (ticks > 0) || ticks > 1 << 40 {
+            return fail(name, 0, ticks, "from 1 to 2^40 with congestion control, else 0");
+        }
     }
     Ok(())
 }

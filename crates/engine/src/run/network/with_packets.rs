@@ -32,7 +32,10 @@ impl Network for Packets {
                 Event::Release(lane) => self.release(lane),
                 Event::Deliver(stay) => news.deliveries.push(self.deliver(stay).delivered(now)),
                 Event::Head(stay) => news.heads.push(self.head(stay)),
-                Event::Source(port) => news.asking.push(port),
+                Event::Source(port) => match self.rests_until(port) {
+                    Some(time) => self.schedule_source(port, time),
+                    None => news.asking.push(port),
+                },
                 Event::Wire(link) => self.note_start(link),
             }
         }

@@ -203,12 +203,20 @@ fn same_use(seed: u64, fabric: &Fabric, drained: &Simulation, twin: &TwinRun) {
         return;
     }
     assert_eq!(link_counts(drained), twin.links, "links, seed {seed}");
+    assert_eq!(congestion(drained), twin.congestion, "congestion, seed {seed}");
     if fabric.has_lane_arbiter() {
         assert_eq!(drained.lane_ticks(), twin.lane_ticks, "lanes, seed {seed}");
         let sums = twin.lane_ticks.chunks(fabric.lanes as usize).map(|lanes| lanes.iter().sum::<u64>());
         let busy = twin.links.iter().map(|link| link.busy_ticks);
         assert!(fabric.has_codes() || sums.eq(busy), "what lanes occupy is what wires are busy, seed {seed}");
     }
+}
+
+/// Returns what congestion control has done, in the twin's form.
+fn congestion(simulation: &Simulation) -> (Vec<u64>, Vec<(u64, u32)>) {
+    let Some(packets) = simulation.packets() else { return Default::default() };
+    let ports = packets.throttled(Time::MAX / 4).into_iter();
+    (packets.marked().to_vec(), ports.map(|port| (port.notified, port.highest)).collect())
 }
 
 /// Returns the link counts of a network of switches, in the twin's form.

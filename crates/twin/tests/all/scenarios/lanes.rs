@@ -103,6 +103,25 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
+/// The same with queues per output and congestion control.
+pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0xfec_9bec);
+    let mut f = with_whole_packets(fabric, seed);
+    (f.link_pause_above, f.link_pause_until) = (Vec::new(), Vec::new());
+    f.output_queues = 1;
+    f.switch_crossbar_ticks.fill(0);
+    f.mark_above_chars = draw.between(0, 2 * longest(&f));
+    f.mark_rate = draw.pick(&[0, 0, 1, 4]);
+    f.mark_victims = u8::from(draw.chance(30));
+    f.becn_ticks = draw.pick(&[1, 9, 100, 2000]);
+    f.ccti_increase = draw.pick(&[0, 1, 1, 3, 40]);
+    f.ccti_timer_ticks = draw.pick(&[1, 20, 300, 5000, 1 << 40]);
+    let step = draw.pick(&[1, 3, 8, 40]);
+    f.cct_eighths = (0..draw.pick(&[2, 5, 128])).map(|index| index * step).collect();
+    check(&f).expect("the generator makes legal networks");
+    f
+}
+
 /// The same with links that fail or stop without cutting many packets.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let f = with_whole_packets(fabric, seed);
