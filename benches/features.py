@@ -125,6 +125,7 @@ INFINIBAND: dict[str, Feature] = {
         TWICE, lane_arbiter="weighted", lane_high="0:4", lane_low="1:64,2:32,3:32", lane_high_limit=1
     ),
     "cables of 100 m": technology(cable_length="100 m"),
+    "congestion control": ({"congestion_control": {}}, NEARLY_NOTHING),
     "a fault far in the future": FAR_FAULT,
     "one terminal of high priority": PRIORITY,
 }
@@ -178,7 +179,8 @@ def scenario(case: Case) -> Row:
         },
         "run": {"duration": "100 s", "warmup": "0 ns", "precision": 0},
     }
-    return network | {name: new[name] for name in ("routing", "fault", "time_code") if name in new}
+    others = ("routing", "fault", "time_code", "congestion_control")
+    return network | {name: new[name] for name in others if name in new}
 
 
 @functools.cache

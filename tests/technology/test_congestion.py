@@ -10,10 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 from fabriloom import Scenario, load, run
+from fabriloom.report.sections import links as link_sections
 from fabriloom.results import columns
 
 from tests.twin import drawing
 
+SIX = {"t(0).0", "t(0).1", "t(0).2", "t(1).2", "t(1).3", "t(1).4"}
+"""Those that send to the hot spot."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -46,7 +49,19 @@ def test_what_was_marked_and_who_rested() -> None:
     assert found.congestion["notified"].sum() == said["notified"]
     assert found.congestion["ccti_highest"].max() == said["ccti_highest"] > 5
     rested = found.congestion.filter(pl.col("rest_share") > 0.3)["terminal"].to_list()
-    assert set(rested) == {"t(0).0", "t(0).1", "t(0).2", "t(1).2", "t(1).3", "t(1).4"}
+    assert set(rested) == SIX
+
+
+def test_the_report_names_those_that_rested_longest() -> None:
+    [table] = link_sections.congestion(run(hot_spot()).congestion)
+    assert {row[0].text for row in table.rows[:6]} == {
+        "t(0).0",
+        "t(0).1",
+        "t(0).2",
+        "t(1).2",
+        "t(1).3",
+        "t(1).4",
+    }
 
 
 def test_a_port_rests_as_its_table_says() -> None:

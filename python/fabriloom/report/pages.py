@@ -141,6 +141,7 @@ def _network(results: Results) -> list[Any]:
         ),
         *link_sections.planes(results.planes),
         *link_sections.lanes(results.lanes),
+        *link_sections.congestion(results.congestion),
         *sections.batches(results.batches, moments_ns),
         *flow_sections.over_time(results.over_time, moments_ns),
         *code_sections.codes(results),

@@ -64,6 +64,24 @@ def planes(table: pl.DataFrame) -> list[Table]:
     return [Table("Planes", head, rows, [False, *(True for _ in head[1:])], note)]
 
 
+def congestion(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """Return the terminals that congestion control slowed down most."""
+    if not len(table):
+        return []
+    slowest = table.sort("rest_share", descending=True, maintain_order=True).head(most)
+    rows = [
+        [
+            Cell(row["terminal"]),
+            *(Cell(number(row[name]), None, row[name]) for name in ("notified", "ccti_highest")),
+            _share(row["rest_share"]),
+        ]
+        for row in slowest.iter_rows(named=True)
+    ]
+    head = ["Terminal", "Packets delivered with a mark", "Highest index", "Rested"]
+    note = f"{len(rows)} of {number(len(table))}, those first that rested longest between packets."
+    return [Table("Congestion control", head, rows, [False, True, True, True], note)]
+
+
 def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
     """Return where packets were lost, and which links were down."""
     if "down_ns" not in table.columns:
