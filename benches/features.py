@@ -229,24 +229,25 @@ def counts(chosen: list[Case], spans: dict[str, tuple[int, int]] = SPANS) -> lis
 
 
 def factors(rows: list[Row]) -> str:
-    """The table of factors."""
+    """A table of factors for each preset and length."""
     base = {
         (row["preset"], row["length"]): row["instructions"] for row in rows if row["feature"] == "without"
     }
-    lines = [
-        "| preset | length | feature | instructions per hop | factor | at most | met |",
-        "|---|---:|---|---:|---:|---:|---|",
-    ]
+    lines: list[str] = []
+    last: tuple[Any, Any] = (None, None)
     for row in rows:
         without = base[row["preset"], row["length"]]
         most = NETWORKS[row["preset"]][0][row["feature"]][1]
         unit = "flits" if row["preset"] == "generic" else "B"
-        met = {None: "", True: "yes", False: "**no**"}[most.is_met(row, without)]
-        lines.append(
-            f"| {row['preset']} | {row['length']} {unit} | {row['feature']} | {row['instructions']:.0f} "
-            f"| {row['instructions'] / without:.2f} | {most.said(row['length'])} | {met} |"
-        )
-    return "\n".join(lines)
+        if last != (row["preset"], row["length"]):
+            last = row["preset"], row["length"]
+            head = f"| `{row['preset']}`, {row['length']} {unit} | per hop | factor | at most |"
+            lines += ["", head, "|---|---:|---:|---:|"]
+        said = most.said(row["length"])
+        said = f"**{said}**" if most.is_met(row, without) is False else said
+        factor = f"{row['instructions'] / without:.2f}"
+        lines.append(f"| {row['feature']} | {row['instructions']:.0f} | {factor} | {said} |")
+    return "\n".join(lines).strip()
 
 
 def over(rows: list[Row]) -> list[Row]:
@@ -263,8 +264,8 @@ NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traf
 statistics on, otherwise the presets' defaults. Instructions are counted by valgrind over a stretch of a
 run: other work on the machine does not change them. *Factor*: against the same network without the
 feature; of `spacefibre-2g5` against one lane without frames. *At most*: what is aimed at, as such a factor
-or in instructions per packet-hop. Not counted are packet distribution and terminals of several ports;
-programs have [a page of their own](PROGRAMS.md)."""
+or in instructions per packet-hop; bold: not met. Not counted are packet distribution and terminals of
+several ports; programs have [a page of their own](PROGRAMS.md)."""
 
 
 KEPT: list[Case] = [

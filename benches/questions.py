@@ -173,7 +173,7 @@ def atlas_300(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
 
 def effective(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
     """Simulated beside counted, by table and size."""
-    rows: Rows = [["routing", "terminals", "counted", "simulated", "spread over pairings", "pairings"]]
+    shown: dict[str, list[Any]] = {}
     tables = variants(fabriloom.load(STUDIES / "effective-bisection.toml"))
     lines: dict[str, list[list[Any]]] = {}
     for row in by(table, ["scenario", "topology.terminals"], "accepted_mbytes_per_s").iter_rows(named=True):
@@ -185,13 +185,15 @@ def effective(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
         assert found is not None
         full = size * compiled.technology.payload_bytes_per_s(256) / 1e6
         rate, spread = row["mean"] / full, row["spread"] / full
-        cells = [f"{100 * found['mean_share']:.1f} %", f"{100 * rate:.1f} %", f"{100 * spread:.1f} %"]
-        rows.append([name, size, *cells, row["runs"]])
+        cell = f"{100 * found['mean_share']:.1f}; {100 * rate:.1f} ± {100 * spread:.1f}"
+        shown.setdefault(name, [name]).append(cell)
         if "by output" not in name:
             lines.setdefault(f"{name}, counted", []).append([size, 100 * found["mean_share"], None, None, ""])
         lines.setdefault(f"{name}, simulated", []).append([size, 100 * rate, None, None, ""])
     series = [Series(n, p, "dashed" if "counted" in n else "line") for n, p in lines.items()]
     axes = Axis("terminals", log=True), Axis("share of a link (%)")
+    sizes = table["topology.terminals"].unique(maintain_order=True)
+    rows: Rows = [["routing, %", *(f"{size} terminals" for size in sizes)], *shown.values()]
     return rows, [Chart("Effective bisection bandwidth", *axes, series)]
 
 

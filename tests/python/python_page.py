@@ -68,22 +68,20 @@ the setting traffic.load=2: traffic.load is 2, it must be at most 1
 ```
 
 In a notebook, pictures, results, studies and bounds show themselves; `fabriloom.widget(scenario)` plays the packets in the cell, and
-`fabriloom.widget(scenario, study)` shows the curve beside them, with the extra `fabriloom[notebook]`. Charts need `fabriloom[plots]`. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
-`study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_numpy()` and `to_pandas()` convert it, the
-latter with the extra `fabriloom[pandas]` (`make setup-pandas`). The page of
-[results](results.md) defines all columns and their units, the page of [scenarios](scenario.md) all settings. Names end with their unit: `_ps`, `_ns`,
-`_bytes`, `_bits_per_s`, `_mbytes_per_s` (10^6 bytes of payload per second).
+`fabriloom.widget(scenario, study)` shows the curve beside them, with the extra `fabriloom[notebook]`. Charts need `fabriloom[plots]`. Every table is a Polars data frame:
+`write_csv` and `write_parquet` write it, `to_numpy()` and, with the extra `fabriloom[pandas]`, `to_pandas()` convert it. [Results](results.md) defines all columns,
+[scenarios](scenario.md) all settings. Names end with their unit: `_ps`, `_ns`, `_bytes`, `_bits_per_s`, `_mbytes_per_s` (10^6 bytes of payload per second).
 
 Functions that run several points share four arguments. `jobs` is the number of parallel runs; results do not depend on it. `out` is a folder in which
-finished points are stored: a stored point of the same resolved scenario and version is not run again. `progress` is called at intervals with the progress,
-`on_point` with every finished point. Ctrl-C ends such a function early: its result holds the finished points, and `interrupted` is set.
+finished points are stored, and not run again. `progress` is called at intervals with the progress, `on_point` with every finished point. Ctrl-C ends such a function
+early: its result holds the finished points, and `interrupted` is set.
 
 Results, curves, comparisons, repetitions, saturations and studies have `tables()`, their tables by file name; `to_json(path=None)`
 returns the summary as JSON text and writes it to `path` if given; `to_parquet(folder)` and `to_csv(folder)` write the tables into
 `folder`, which is created if needed, and return the files.
 
-A mistake in a scenario raises `ScenarioError` (a `ValueError`), whose text is the whole message. Outside a scenario, a graph that cannot be built raises
-`topology.GraphError`, and a routing `routing.RoutingError`.
+What takes a scenario raises `ScenarioError` (a `ValueError`), whose text is the whole message, if it cannot be run. Outside a scenario, a graph that cannot be built
+raises `topology.GraphError`, and a routing `routing.RoutingError`.
 """
 _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
     (
@@ -126,6 +124,7 @@ _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
 _SHARED = re.compile(
     r"`jobs`: number of parallel runs;|`progress`: called at intervals with the progress\.$|`on_point`: called with every"
     r"|`out`: folder in which finished (?:points|runs) are stored(?:, see|\. A stored)|Ctrl-C ends it early: the result holds"
+    r"|`ScenarioError`: (?:the|a) scenario (?:or a point )?(?:cannot be run|is wrong)\.$|`scenario`: the scenario\.$"
 )
 """What the head of the page says of several functions."""
 
@@ -141,7 +140,8 @@ def _text(docstring: str | None) -> str:
             entries = re.split(r"\n(?=\S)", inspect.cleandoc(rest))
             lines = [re.sub(r"^([\w, ]+): ", r"`\1`: ", " ".join(entry.split())) for entry in entries]
             kept = [f"- {line}" for line in lines if not _SHARED.match(line)]
-            parts.append(f"{head}\n\n" + "\n".join(kept))
+            if kept:
+                parts.append(f"{head}\n\n" + "\n".join(kept))
         elif not _SHARED.match(block):
             parts.append(block)
     return "\n\n".join(parts)

@@ -41,8 +41,8 @@ class Results(Tabled):
     """The results of one run.
 
     ``native`` is the engine's dictionary of numbers and arrays, in ticks of ``tick_ps`` picoseconds;
-    ``graph`` gives the names. Tables are computed on first use. In the summary and the tables, times are in
-    nanoseconds and rates in MB/s, 10^6 bytes of payload per second; ``columns`` defines each key and column.
+    ``graph`` gives the names. Tables are computed on first use; ``columns`` defines each key and column.
+    Those of programs raise ValueError without a program.
 
     Raises:
         ConservationError: the engine lost or invented a packet.
@@ -262,36 +262,33 @@ class Results(Tabled):
 
     @cached_property
     def events(self) -> pl.DataFrame:
-        """One row per event of a program; no rows if it has none. Raises ValueError without a program."""
+        """One row per event of a program; no rows if it has none."""
         return columns.programs.EVENTS.frame(self._program())
 
     @cached_property
     def hosts(self) -> pl.DataFrame:
-        """One row per terminal: bytes, back-pressure, occupancy. Raises ValueError without a program."""
+        """One row per terminal: bytes, back-pressure, occupancy."""
         return columns.programs.HOSTS.frame(self._program())
 
     @cached_property
     def messages(self) -> pl.DataFrame:
-        """One row per message; no rows unless ``output.messages`` is set. Raises ValueError without a
-        program.
-        """
+        """One row per message; no rows unless ``output.messages`` is set."""
         return columns.programs.MESSAGES.frame(self._program())
 
     @cached_property
     def message_flows(self) -> pl.DataFrame:
-        """One row per pair of terminals with messages. Raises ValueError without a program."""
+        """One row per pair of terminals with messages."""
         self._program()
         return columns.programs.MESSAGE_FLOWS.frame(FlowRows(*self._numbers, kept="message_flow"))
 
     @cached_property
     def marks(self) -> pl.DataFrame:
-        """One row per mark that a program passed. Raises ValueError without a program."""
+        """One row per mark that a program passed."""
         return columns.programs.MARKS.frame(self._program())
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        """One row per entry of a SpaceWire-D schedule; no rows for other programs. Raises ValueError without
-        a program."""
+        """One row per entry of a SpaceWire-D schedule; no rows for other programs."""
         from .programs import slots
 
         return columns.programs.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))

@@ -26,7 +26,7 @@ Of programs, messages and events have latencies of their own, each with its two 
 
 In the tables `pN` stands for the percentiles `p50`, `p90`, `p99`, `p99_9` and `p99_99`, or those of them that a table
 has. `…_ci95` is the half-width of the 95 % confidence interval of the number before it, `…_ci95_low` and `…_ci95_high`
-are its ends.
+are its ends. A unit that stands in the name is not repeated; a number without one is a count.
 
 **Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
 a ratio of batch sums (latency over packets, bytes over time). Batches of one run may be correlated, so the
@@ -90,8 +90,16 @@ def _rows_of(columns: Sequence[Column]) -> list[tuple[str, str, str]]:
             rows[-1] = f"{last}, `…{shown.removeprefix(stem)}`", unit, said
         else:
             meaning = re.sub(r"\b[\d.]+ % of", "N % of", column.meaning) if several else column.meaning
-            rows.append((f"`{shown}`", column.unit, meaning))
+            rows.append((f"`{shown}`", _unit(column), meaning))
     return rows
+
+
+_SAID = {"ns": "_ns", "MB/s": "mbytes_per_s", "B": "bytes", "count": ""}
+
+
+def _unit(column: Column) -> str:
+    """Return the unit of a column, unless its name says it."""
+    return "" if _SAID.get(column.unit, "|") in column.name else column.unit
 
 
 def _alike(columns: Sequence[Column]) -> dict[str, str]:
@@ -109,7 +117,7 @@ def _rows(table: Table) -> list[str]:
     known = [(column, _AS_SUMMARY.fullmatch(column.meaning)) for column in table.columns]
     told = [column for column, seen in known if not seen and column.name.rpartition(".")[0] not in alike]
     lines = [f"| {name} | {unit} | {meaning} |" for name, unit, meaning in _rows_of(told)]
-    lines += [f"| `{outer}.…` | ns | The keys of `latency_ns`. {mean} |" for outer, mean in alike.items()]
+    lines += [f"| `{outer}.…` | | The keys of `latency_ns`. {mean} |" for outer, mean in alike.items()]
     if lines:
         lines = [f"| {'key' if table.is_json else 'column'} | unit | meaning |", "|---|---|---|", *lines]
     same = [f"`{column.name}`" + _elsewhere(column.name, seen[1]) for column, seen in known if seen]

@@ -26,7 +26,7 @@ LINKS = table(
             lambda rows: rows.utilisation,
         ),
         "blocked_share": (
-            "0…1 | Share of the time in which the wire stood still within a packet: the packet could not continue further down, or its next characters had not arrived yet.",
+            "0…1 | Share of the time in which the wire stood still within a packet.",
             share("link_stalled_ticks"),
         ),
         "blocked_ns": ("ns | The same in time.", time_ns("link_stalled_ticks")),

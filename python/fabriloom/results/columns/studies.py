@@ -62,7 +62,7 @@ POINTS = table(
 TRIALS = table(
     "trials",
     "Trials of a search",
-    "One row per trial of a study with `[study.search]` (`study(…).search.table`). Between `trial` and the other columns come the fields that were varied, each named by its path, and the means over the runs of the trial of the goal and of all columns with limits.",
+    "One row per trial of a study with `[study.search]`. Between `trial` and the other columns come the fields that were varied, each named by its path, and the means over the runs of the trial of the goal and of all columns with limits.",
     {
         "trial": ("count | From 1, in the order in which trials were chosen.", lambda row: row[0].number),
         "verdict": (
@@ -95,8 +95,7 @@ SATURATION = table(
 SEEDS = table(
     "seeds",
     "Means over seeds",
-    "One row per number of `fabriloom run --seeds` (`repeat(…).means`, `seeds.parquet`; `means` in the JSON), over the "
-    "runs in which it could be measured. The runs themselves are the points, their `seed` before the other columns.",
+    "One row per number of `fabriloom run --seeds` (`means` in the JSON), over the runs in which it could be measured. The runs themselves are the points.",
     {
         "quantity": ("text | Name of the column of the table of points.", lambda one: one.name),
         "runs": ("count | Runs in which it could be measured.", lambda one: len(one.values)),
@@ -170,7 +169,7 @@ REQUIREMENT_POINTS = table(
 REQUIREMENTS = table(
     "requirements",
     "Requirements",
-    "One row per flow that has a requirement, in the order of their sources, and per requirement on messages of programs, whose packets here are messages (`results.requirements`, `requirements.parquet`; without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
+    "One row per flow that has a requirement, and per requirement on messages of programs, whose packets here are messages (without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
     {
         "flow": (
             "text | Its name, or its two ends; of messages with their tag, and `any` for no end.",
@@ -216,7 +215,7 @@ REQUIREMENTS = table(
 BOUNDS = table(
     "bounds",
     "Guaranteed delays",
-    "One row per flow, the largest bound first; packets of another length between the same terminals are another one (`fabriloom.bound(…).table`; `flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
+    "One row per flow, the largest bound first; packets of another length between the same terminals are another one (`flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
     {
         "source": ("text | Terminal that sends.", lambda one: one.source),
         "target": ("text | Terminal that receives.", lambda one: one.target),
@@ -251,7 +250,7 @@ BOUNDS = table(
 CANDIDATES = table(
     "candidates",
     "Candidates of a design",
-    "One row per candidate of `fabriloom design` (`design(…).table`; in the JSON `ranking` has those that meet everything). What belongs to a later sieve than the one that refused it is null.",
+    "One row per candidate of `fabriloom design` (in the JSON `ranking` has those that meet everything). What belongs to a later sieve than the one that refused it is null.",
     {
         "candidate": ("text | The network in words.", lambda one: one.of.candidate.name),
         "family": ("text | Kind of its topology.", lambda one: one.of.candidate.family),

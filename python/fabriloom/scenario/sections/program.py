@@ -111,7 +111,7 @@ class AllToAll(Clocked):
         "same: all begin with the first",
         "random",
     )
-    barrier: bool = setting("Whether all terminals wait for each other between rounds", False)
+    barrier: bool = setting("All terminals wait for each other between rounds", False)
 
 
 class LogP(Section):
@@ -322,9 +322,7 @@ class Rmap(Clocked):
     outstanding: Count = setting(
         "Most transactions that an initiator has open at the same time, each with a different target", 1
     )
-    target_time_ps: TimePs = setting(
-        "Time from the arrival of a command to its reply: authorisation, check of the data, memory access", 0
-    )
+    target_time_ps: TimePs = setting("From the arrival of a command to its reply", 0)
     retry_after_ps: PositiveTimePs | None = setting(
         "A command is sent again if its reply has not arrived after this time; if not given, never", None
     )

@@ -88,8 +88,7 @@ class Protocol(Section):
         None,
     )
     channels_limit: Window | None = setting(
-        "Most terminals that a terminal's program may send to; if it has more, the run is "
-        "refused. 0: no limit",
+        "Most terminals that a terminal's program may send to; more are refused. 0: no limit",
         None,
     )
     acknowledge: Literal["none", "packet", "response"] | None = setting(
@@ -121,8 +120,7 @@ class Protocol(Section):
     )
     bus_byte_time_ps: TimePs | None = setting("Time per byte on the host's bus", None)
     send_gap_time_ps: TimePs | None = setting(
-        "Least time from the start of one packet of a terminal to the start of the next; the "
-        "packet itself is not delayed",
+        "Least time from the start of one packet of a terminal to the start of the next",
         None,
     )
     shaper_rate_bits_per_s: ByteRateBitsPerS | None = setting(
@@ -134,15 +132,15 @@ class Protocol(Section):
         "Token bucket of each channel: tokens that it holds, at least a packet; one packet if not given", None
     )
     receive_gap_time_ps: TimePs | None = setting(
-        "Least time from one packet accepted by a terminal to the next: acknowledgements of "
-        "packets that arrive sooner wait; their data do not",
+        "Least time from one packet accepted by a terminal to the next; acknowledgements of packets that "
+        "arrive sooner wait",
         None,
     )
     ack_time_ps: TimePs | None = setting(
-        "Time from the acceptance of a packet until its acknowledgement is ready", None
+        "From the acceptance of a packet until its acknowledgement is ready", None
     )
     resume_time_ps: TimePs | None = setting(
-        "Time from the arrival of an acknowledgement until the place of its packet is free", None
+        "From the arrival of an acknowledgement until the place of its packet is free", None
     )
     check_time_ps: TimePs | None = setting(
         "Time of a check of each message after its last acknowledgement; if the check fails, "
@@ -153,8 +151,8 @@ class Protocol(Section):
         "Probability that a bit is wrong; the check detects it", None
     )
     eager_limit_bytes: Bytes | None = setting(
-        "Longer messages are announced to their receiver (rendezvous): they are sent when a receive for them "
-        "is posted. Others are sent at once. 0: all are",
+        "Longer messages are announced (rendezvous), and sent when a receive for them is posted. 0: all "
+        "are sent at once",
         None,
     )
     announcement_bytes: MessageBytes | None = setting(
@@ -201,8 +199,7 @@ class Protocol(Section):
         "Requirements on messages, each a table [[protocol.requirements]]", None
     )
     preset_file: FileName | None = setting(
-        "Preset file, as fabriloom fit writes it. Its table [protocol] gives the settings that "
-        "are not written here",
+        "File of fabriloom fit whose table [protocol] gives the settings that are not written here",
         None,
     )
 

@@ -87,7 +87,7 @@ class AnyRouting(Section):
     spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
         'Seed of spread = "random"; 0 if not given', None
     )
-    universal: bool = setting("Whether every packet first goes to a random intermediate switch", False)
+    universal: bool = setting("Every packet first goes to a random intermediate switch", False)
     lane_choice: (
         Literal[
             "any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape", "escape-with-room"
@@ -110,9 +110,8 @@ class AnyRouting(Section):
         None,
     )
     traffic_class: TrafficClasses = setting(
-        "Traffic classes: packets from some terminals, or to some, have lanes of their own, and "
-        "other packets the remaining ones; or they leave by ports of their own. lane_choice then selects "
-        "among the lanes of a class",
+        "Traffic classes: packets from some terminals, or to some, have lanes of their own, or leave by "
+        "ports of their own. lane_choice then selects among the lanes of a class",
         None,
     )
     distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = setting(

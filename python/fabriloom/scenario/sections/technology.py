@@ -52,8 +52,8 @@ class AnyTechnology(Section):
     """Whether these are links of rings."""
 
     crossbar: Crossbar | None = setting(
-        "fast: characters cross a switch as soon as the output buffer has room; link-rate: at "
-        "most one per character time; clock: one per period of router_clock",
+        "When characters cross a switch. fast: as soon as the output buffer has room; link-rate: one per "
+        "character time; clock: one per period of router_clock",
         None,
     )
     arbiter: Arbiter | None = setting(
@@ -62,8 +62,7 @@ class AnyTechnology(Section):
     group_choice: GroupChoice | None = setting("Which free link of a group a packet takes", None)
 
     preset_file: FileName | None = setting(
-        "Preset file, as fabriloom fit writes it. Its table [technology] gives the settings "
-        "that are not written here",
+        "File of fabriloom fit whose table [technology] gives the settings that are not written here",
         None,
     )
 
@@ -118,13 +117,13 @@ class CharacterLinks(SwitchedLinks):
     via_header_bytes: Bytes | None = setting(
         "Size of the additional header that leads to a random intermediate switch", None
     )
-    delete_header: bool | None = setting("Whether links into terminals delete the header", None)
+    delete_header: bool | None = setting("Links into terminals delete the header", None)
     decode_latency_ps: TimePs | None = setting(
-        "Time from the arrival of the whole header at the front of its buffer to its request for an output",
+        "From the whole header being at the front of its buffer to its request for an output",
         None,
     )
     forward_latency_ps: TimePs | None = setting(
-        "Time from a character leaving the input buffer until it is ready for the wire", None
+        "From a character leaving the input buffer until it is ready for the wire", None
     )
     router_latency: Annotated[str, Field(max_length=100)] | None = setting(
         "Delay of a switch from last bit in to last bit out, as data sheets give it, such as "
@@ -146,29 +145,28 @@ class CharacterLinks(SwitchedLinks):
         None,
     )
     receiver_latency_ps: TimePs | None = setting(
-        "Time from the end of a character on the wire until it can be used", None
+        "From the end of a character on the wire until it can be used", None
     )
     turn_around_ps: TimePs | None = setting(
-        "Time from a place in the buffer becoming free to the start of its flow-control character", None
+        "From a place in the buffer becoming free to the start of its flow-control character", None
     )
     handover_ps: PositiveTimePs | None = setting(
-        "Time from the end of packet leaving an input buffer until its output is free and the "
-        "next header is read; at least the time to cross the switch",
+        "From the end of packet leaving an input buffer until its output is free and the next header is "
+        "read; at least the time to cross the switch",
         None,
     )
     flow_control: FlowControl | None = setting(
-        "Link time that flow-control characters take. average: their full share, as on cables "
-        "busy in both directions; matched: in proportion to the load of the opposite direction, which a "
-        "short run measures first; ignored: none",
+        "Link time of flow-control characters. average: their full share, as on cables busy in both "
+        "directions; matched: in proportion to the load of the opposite direction, which a short run "
+        "measures first; ignored: none",
         None,
     )
     disconnect_ps: PositiveTimePs | None = setting(
-        "Time from the failure of a link until its receiver detects the disconnection", None
+        "From the failure of a link until its receiver detects it", None
     )
-    restart_ps: PositiveTimePs | None = setting("Time from the repair of a link until it runs again", None)
+    restart_ps: PositiveTimePs | None = setting("From the repair of a link until it runs again", None)
     start_rate_bits_per_s: RateBitsPerS | None = setting(
-        "SpaceWire: rate of the characters with which a link starts after restart: NULLs and a "
-        "flow-control character in each direction",
+        "SpaceWire: rate of the characters with which a link starts after restart",
         None,
     )
     time_code_bits: Bits | None = setting("SpaceWire: bits of a time-code or an interrupt on the wire", None)
@@ -183,7 +181,7 @@ class CharacterLinks(SwitchedLinks):
         None,
     )
     time_code_forward_ps: TimePs | None = setting(
-        "Time from the arrival of a time-code at a switch until it is ready for the wires", None
+        "From the arrival of a time-code at a switch until it is ready for the wires", None
     )
     interrupt_hold_ps: TimePs | None = setting(
         "Time for which switches and terminals ignore an interrupt number after accepting it", None
@@ -226,31 +224,30 @@ class Generic(SwitchedLinks):
         "Shorter packets, overhead included, are filled up to this", None, alias="shortest_packet"
     )
     router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
-        "Cycles from a head flit reaching the front of its buffer to its request for an output; "
-        "the next packet waits for them",
+        "From a head flit reaching the front of its buffer to its request for an output; the next packet "
+        "waits for them",
         None,
     )
     forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
-        "Cycles from a flit leaving its input buffer until it is ready for the wire, a pipeline: "
-        "every flit is later by them, and none waits for another one's",
+        "From a flit leaving its input buffer until it is ready for the wire: a pipeline, in which no flit "
+        "waits for another",
         None,
     )
     link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
-        "Cycles from the start of a flit on a link until it can be used at its end", None
+        "From the start of a flit on a link until it can be used at its end", None
     )
     cable_length_m: LengthM | None = setting("Length of every cable, whose delay is added", None)
     cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
     turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
-        "Cycles from a place in the buffer becoming free to the start of its credit, which takes "
-        "link_cycles and the delay of the cable to the sender",
+        "From a place in the buffer becoming free to the start of its credit, which takes link_cycles and "
+        "the delay of the cable to the sender",
         None,
     )
     handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
-        "Cycles from a tail flit leaving its buffer until its output can serve another packet", None
+        "From a tail flit leaving its buffer until its output can serve another packet", None
     )
     next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
-        "Cycles from a tail flit leaving its buffer until the next head is at the front and "
-        "router_cycles begin",
+        "From a tail flit leaving its buffer until the next head is at the front and router_cycles begin",
         None,
     )
     input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
@@ -266,9 +263,8 @@ class Generic(SwitchedLinks):
         "Lanes (virtual channels) of every link; each has its own buffers", None
     )
     lane_sharing: LaneSharing | None = setting(
-        "How lanes share a link. flit: flits of several packets may alternate; packet: a packet "
-        "is sent from head to tail without interruption; frame: a lane sends up to frame_flits as long as it "
-        "has some, and credit",
+        "How lanes share a link. flit: flits of several packets may alternate; packet: a packet is sent "
+        "without interruption; frame: a lane sends up to frame_flits as long as it has some, and credit",
         None,
     )
     lane_arbiter: LaneArbiter | None = setting(
@@ -335,10 +331,10 @@ class Generic(SwitchedLinks):
         "When the buffer holds no more than this, the sender goes on, as much later", None
     )
     disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
-        "Cycles from the failure of a link until its receiver detects it", None
+        "From the failure of a link until its receiver detects it", None
     )
     restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
-        "Cycles from the repair of a link until it runs again", None
+        "From the repair of a link until it runs again", None
     )
     watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = setting(
         "A switch ends a packet that holds an output and has not moved for this many cycles; 0: never", None
