@@ -83,7 +83,7 @@ def test_without_places_or_time_there_is_none_and_the_reason_is_told() -> None:
         bound(scenario([flow(source, 3, "300 ns") for source in (0, 1, 2)]))
     with pytest.raises(ScenarioError, match="only if all packets are of flows with periods"):
         bound(scenario([{"source": 0, "target": 3, "length": "64 B", "rate": "1 MB/s"}]))
-    for preset, more in (("rpr-10g", {}), ("noc-ring", {"slot": "120 B"})):
+    for preset, more in (("rpr-10g", {}), ("noc-ring", {"slot": "120 B"}), ("fddi", {})):
         with pytest.raises(ScenarioError, match="of insertion rings with echoes"):
             bound(scenario([flow(0, 3)], "dmove", technology={"preset": preset, **more}))
     with pytest.raises(ScenarioError, match="can go by several ways"):

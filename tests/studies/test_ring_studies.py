@@ -27,7 +27,8 @@ def scenario(kind: str = "sci-switch", traffic: dict[str, Any] | None = None, **
 
 
 @pytest.mark.parametrize(
-    ("preset", "least_ns", "most_ns"), [("noc-ring", 3, 9), ("rpr-10g", 5261.8, 36_481.0)]
+    ("preset", "least_ns", "most_ns"),
+    [("noc-ring", 3, 9), ("rpr-10g", 5261.8, 36_481.0), ("fddi", 7738, 19_840)],
 )
 def test_zero_load_of_other_rings(preset: str, least_ns: float, most_ns: float) -> None:
     """By hand, over one link and over seven. On a chip 1 ns a link, 1 ns to the memory and 1 ns there. In a

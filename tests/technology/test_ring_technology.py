@@ -39,7 +39,7 @@ SLOTS: dict[str, Any] = {"slot_bytes": 128, "bandwidth_allocation": False}
 def test_the_presets_of_rings() -> None:
     assert RINGS[:4] == ["scinet", "sci-retry", "sci-1000", "sci-lc2"]
     machines = ["sci-lx-d310", "sci-bx-d321", "sci-lc1-alpha", "sci-testbed-1", "sci-testbed-2"]
-    assert RINGS[4:] == [*machines, "rpr-10g", "noc-ring"]
+    assert RINGS[4:] == [*machines, "rpr-10g", "noc-ring", "fddi"]
     assert set(PAYLOADS_BYTES) == set(get_args(Transaction))
 
 
@@ -134,7 +134,7 @@ def test_presets_are_whole(name: str) -> None:
     ring = ring_technology(name)
     assert isinstance(ring, RingTechnology)
     assert ring.preset == name
-    assert ring.transactions == {"rpr-10g": 4096, "noc-ring": 4096}.get(name, 64)
+    assert ring.transactions == {"rpr-10g": 4096, "noc-ring": 4096, "fddi": 4096}.get(name, 64)
     assert ring.flow_control == "ignored"
 
 

@@ -30,12 +30,19 @@ RINGS = (
     "sci-testbed-2",
     "rpr-10g",
     "noc-ring",
+    "fddi",
 )
 OTHER_RINGS: tuple[Table, ...] = (
     {},
     {},
     {"payloads": "any", "symbol": "32 B"},
     {"when_full": "pass", "phases": False},
+    {
+        "token": {"length": "6 B", "packets": 1},
+        "retry": {"at": "requester"},
+        "forwarding": "cut-through",
+        "bandwidth_allocation": False,
+    },
     {"slot": "300 B", "forwarding": "cut-through", "bandwidth_allocation": False},
     {
         "echo": "0 B",

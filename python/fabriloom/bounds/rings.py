@@ -50,8 +50,13 @@ def check_rings(compiled: Compiled) -> None:
         raise refused(message, ("traffic", "pattern"), 'write pattern = { kind = "flows", … } with periods')
     tech = compiled.technology
     assert isinstance(tech, RingTechnology)
-    if not tech.echo_bytes or tech.slot_bytes or tech.when_full == "pass":
-        name = "slot" if tech.slot_bytes else "when_full" if tech.when_full == "pass" else "echo"
+    others = {
+        "slot": tech.slot_bytes > 0,
+        "token": tech.token_length_bytes > 0,
+        "when_full": tech.when_full == "pass",
+        "echo": not tech.echo_bytes,
+    }
+    if name := next((name for name, is_so in others.items() if is_so), ""):
         message = (
             "the bound on rings is that of insertion rings with echoes, on which a full queue busies packets"
         )

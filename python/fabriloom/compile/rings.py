@@ -53,6 +53,7 @@ class RingNetwork:
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
         """Traffic classes, which have ports of their own."""
         check_rates(scenario, graph, self.technology)
+        self._check_rotation(scenario)
         self._routes: RingRoutes | None = None
 
     def routes(self, scenario: Scenario) -> RingRoutes:
@@ -73,6 +74,21 @@ class RingNetwork:
             },
         )
 
+    def _check_rotation(self, scenario: Scenario) -> None:
+        """Raise ScenarioError for a ring that a token needs longer for than it should."""
+        tech, ring = self.technology, self.rings.station_ring
+        if not tech.token_rotation_ps:
+            return
+        ahead = self.times_ps["arrival"] + tech.decode_latency_ps + tech.bypass_latency_ps
+        token = np.maximum.reduceat(self.times_ps["character"], np.unique(ring, return_index=True)[1])
+        token = token * tech.token_symbols
+        rounds = np.bincount(ring, weights=np.asarray(ahead, np.float64))
+        least_ps = float((np.maximum(rounds, token) + token).max())
+        if tech.token_rotation_ps <= least_ps:
+            message = "no station may send: the token is late even if nobody takes it"
+            hint = f'write more than "{least_ps / 1e6:g} us", the time of a round and of the token'
+            raise scenario.error(message, ("technology", "token", "rotation"), hint)
+
     def durations(self, beside: Tenths | None = None) -> list[Durations]:
         """Return all durations of links, stations, buses and memories; links are one-way."""
         times = {
@@ -80,7 +96,7 @@ class RingNetwork:
             "cable_length": self.times_ps["arrival"],
             **durations_ps(self.technology),
         }
-        longer = ("retry.delay", "timeout")
+        longer = ("retry.delay", "timeout", "token.rotation")
         return [
             Durations.of(
                 f"technology.{name}",
@@ -153,16 +169,21 @@ class RingNetwork:
 
     def _bypass_ticks(self, tech: RingTechnology, tick: Ps) -> np.ndarray:
         """Return the delays of the bypass FIFOs; the first station of a ring keeps the ends of slots until
-        the ring holds a whole number of them.
+        the ring holds a whole number of them, or a token until the ring holds it.
         """
         bypass = fill(self.rings.stations, tech.bypass_latency_ps // tick)
-        if not tech.slot_bytes:
+        if not tech.slot_bytes and not tech.token_symbols:
             return bypass
         _, firsts, ring = np.unique(self.rings.station_ring, return_index=True, return_inverse=True)
         arrival, symbol = (u32(self.times_ps[name] // tick) for name in ("arrival", "character"))
         ahead = arrival.astype(np.int64) + int(bypass[0]) + int(tech.decode_latency_ps // tick)
-        slot = symbol[firsts].astype(np.int64) * (tech.slot_bytes // tech.symbol_bytes)
-        bypass[firsts] += u32(-np.bincount(ring, weights=ahead).astype(np.int64) % slot)
+        round_ticks, symbol = np.bincount(ring, weights=ahead).astype(np.int64), symbol[firsts]
+        if tech.slot_bytes:
+            slot = symbol.astype(np.int64) * (tech.slot_bytes // tech.symbol_bytes)
+            bypass[firsts] += u32(-round_ticks % slot)
+        else:
+            token = symbol.astype(np.int64) * tech.token_symbols
+            bypass[firsts] += u32(np.maximum(token - round_ticks, 0))
         return bypass
 
     def _buses(self, tech: RingTechnology, tick: Ps) -> Arrays:
@@ -311,6 +332,7 @@ def durations_ps(tech: RingTechnology) -> dict[str, Ps]:
         "bus.rate": tech.bus_cycle_ps,
         "memory.access": tech.memory_access_ps,
         "memory.block": tech.memory_block_ps,
+        "token.rotation": tech.token_rotation_ps,
         "retry.delay": tech.retry_delay_ps,
         "timeout": tech.timeout_ps,
     }
@@ -321,6 +343,9 @@ def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
         "ring_symbol_bytes": tech.symbol_bytes,
         "ring_when_full": number("when_full", tech.when_full),
         "ring_slot_symbols": tech.slot_bytes // tech.symbol_bytes,
+        "ring_token_symbols": tech.token_symbols,
+        "ring_token_packets": tech.token_packets,
+        "ring_token_rotation_ticks": tech.token_rotation_ps // tick,
         "ring_request_header_bytes": tech.request_header_bytes,
         "ring_response_header_bytes": tech.response_header_bytes,
         "ring_echo_bytes": tech.echo_bytes,

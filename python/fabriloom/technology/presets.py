@@ -49,8 +49,8 @@ _UNITS: tuple[tuple[str, Any, str], ...] = (
         units.parse_bytes,
         "credit_quantum credit_limit input_buffer output_buffer header via_header receive_buffer "
         "mtu overhead flit request_header response_header echo symbol slot send_idle echo_idle bus.width "
-        "bus.encapsulation packet small_packet small_below ahead control_word next_address eager_limit "
-        "announcement unexpected_buffer",
+        "token.length bus.encapsulation packet small_packet small_below ahead control_word next_address "
+        "eager_limit announcement unexpected_buffer",
     ),
     (
         "ps",
@@ -58,7 +58,7 @@ _UNITS: tuple[tuple[str, Any, str], ...] = (
         "decode_latency forward_latency receiver_latency handover turn_around disconnect restart "
         "time_code_forward interrupt_hold watchdog bypass_latency receive_latency "
         "transmit_latency interface_latency host_latency timeout echo_timeout closed_for "
-        "retry.delay bus.setup memory.access memory.block send_time receive_time packet_time "
+        "retry.delay token.rotation bus.setup memory.access memory.block send_time receive_time packet_time "
         "byte_time bus_packet_time bus_byte_time send_gap_time receive_gap_time ack_time "
         "resume_time check_time resend_after",
     ),

@@ -42,7 +42,15 @@ PAYLOADS_BYTES: Final = {
 
 PORT_PLACES: Final = ("port_requests_out", "port_responses_out", "port_requests_in")
 """Settings of a switch port; each replaces the setting of every station whose name it continues."""
-OTHER_RINGS: Final = {"symbol_bytes": 2, "payloads": "sci", "when_full": "busy", "slot_bytes": 0}
+OTHER_RINGS: Final = {
+    "symbol_bytes": 2,
+    "payloads": "sci",
+    "when_full": "busy",
+    "slot_bytes": 0,
+    "token_length_bytes": 0,
+    "token_packets": 0,
+    "token_rotation_ps": 0,
+}
 """Settings by which other rings differ from SCI, with those of IEEE 1596-1992."""
 _PS_PER_S = 10**12
 _MOST_BYTES = 1024
@@ -118,6 +126,12 @@ class RingTechnology:
     """What happens to a packet that finds no place: it is busied, or passes and comes back after a round."""
     slot_bytes: int = 0
     """Length of the slots that circulate on a ring, in bytes; 0: stations insert packets anywhere."""
+    token_length_bytes: int = 0
+    """Length of the token that circulates on a ring, in bytes; 0: stations need none."""
+    token_packets: int = 0
+    """Most packets that a station sends with the token; 0: no limit."""
+    token_rotation_ps: int = 0
+    """Time in which the token should come round, in ps; 0: there is none."""
     transaction: Transaction = "nwrite"
     """Transaction of the terminals' packets; it determines their sizes on the link."""
 
@@ -167,6 +181,7 @@ class RingTechnology:
             raise TechnologyError(message, "echo", "shorten the echo or its idles")
         self._check_answers()
         self._check_slots()
+        self._check_token()
         if self.bus_rate_bits_per_s <= 0:
             raise TechnologyError("bus.rate must be above zero", "bus.rate", 'write for example "600 MB/s"')
         if self.bus_cycle_ps < LEAST_CHARACTER_PS:
@@ -211,6 +226,28 @@ class RingTechnology:
         if self.bandwidth_allocation:
             message = "go bits are in the idle symbols between packets, and slots have none"
             raise TechnologyError(message, "bandwidth_allocation", "write bandwidth_allocation = false")
+
+    def _check_token(self) -> None:
+        """Refuse limits without a token, and rules that cannot go with one."""
+        limits = ("token.packets", self.token_packets), ("token.rotation", self.token_rotation_ps)
+        if not self.token_length_bytes:
+            for name, limit in limits:
+                if limit:
+                    message = f"{name} limits a station that holds the token, and here is none"
+                    raise TechnologyError(message, name, 'give token.length a size, such as "11 B"')
+            return
+        for name, value, wrong, message in (
+            ("slot", '"0 B"', self.slot_bytes > 0, "stations fill slots without a token"),
+            ("forwarding", '"cut-through"', self.forwarding != "cut-through", "a token is not stored"),
+            ("bandwidth_allocation", "false", self.bandwidth_allocation, "a token needs no go bits"),
+            ("when_full", '"busy"', self.when_full == "pass", "packets go round once, ahead of the token"),
+            ("retry.at", '"requester"', self.retry_at == "responder", "echoes cannot wait for the token"),
+        ):
+            if wrong:
+                raise TechnologyError(message, name, f"write {name} = {value}")
+        if self.echo_bytes and not any(limit for _, limit in limits):
+            message = "a station that sends busied packets again could keep the token for ever"
+            raise TechnologyError(message, "token.packets", "write token.packets = 1, or a token.rotation")
 
     def check_rate(self, rate_bits_per_s: Rate | None = None) -> None:
         """Raise TechnologyError for a rate at which symbols are shorter than the resolution of time."""
@@ -317,6 +354,11 @@ class RingTechnology:
     def response_symbols(self, payload_bytes: float) -> float:
         """Return the symbols of the response; 0 if there is none."""
         return self._symbols(payload_bytes, self.response_bytes(payload_bytes))
+
+    @property
+    def token_symbols(self) -> int:
+        """Return the symbols of the token; 0 if there is none."""
+        return -(-self.token_length_bytes // self.symbol_bytes)
 
     @property
     def echo_symbols(self) -> int:

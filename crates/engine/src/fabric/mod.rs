@@ -2,10 +2,13 @@
 //!
 //! Vertices are numbered switches first (`0..switches`), then the ports of terminals (`switches..switches+ports`). A
 //! terminal with one port is its port, and "terminal" in a network means a port. All times are whole ticks of `tick_ps`
-//! picoseconds; buffers are counted in characters. The meaning of every column is given once, in `arrays.rs`.
+//! picoseconds; buffers are counted in characters. The meaning of every column is given once, in `arrays.rs` and
+//! `program_arrays.rs`.
 
 #[macro_use]
 mod columns;
+#[macro_use]
+mod program_arrays;
 mod address;
 mod arrays;
 mod check;

@@ -71,10 +71,12 @@ impl Rings {
             let (mut round, mut at) = (0, start);
             while !std::mem::replace(&mut seen[at], true) {
                 let timing = self.timing(at as u32);
-                round += Time::from(timing.ahead) + Time::from(symbols) * Time::from(timing.symbol);
+                let units = Time::from(symbols) * Time::from(self.fabric.ring_token_packets.max(1));
+                let units = units + Time::from(self.fabric.ring_token_symbols);
+                round += Time::from(timing.ahead) + units * Time::from(timing.symbol);
                 at = self.stations[at].link.next as usize;
             }
-            longest = longest.max(round);
+            longest = longest.max(round + 2 * self.fabric.ring_token_rotation_ticks as Time);
         }
         longest
     }

@@ -19,7 +19,8 @@
 //! | terminals | `user.rs`: `dispatch`, `serve`, `time_out` | `user.rs`: `dispatch`, `start_service`, `time_out` |
 //! | buses | `bus.rs`: `arbitrate`, `transfer` | `bus.rs`: `start_transfers`, `start_transfer` |
 //! | the scrubber | `station.rs`: `forward`, `scrub` | `input.rs`: `scrub` |
-//! | other rings | `state.rs`: `on_link`, `slots`; `output.rs`: `begins_slot`, `put_unanswered`; `station.rs`: `passes_when_full` | `rings.rs`: `on_link`; `output.rs`: `until_slot`; `input.rs`: `answer_gone` |
+//! | other rings | `state.rs`: `on_link`, `offsets`; `output.rs`: `begins_slot`, `put_unanswered`; `station.rs`: `passes_when_full` | `rings.rs`: `on_link`; `output.rs`: `until_slot`; `input.rs`: `answer_gone` |
+//! | tokens | `token.rs`: `start_by_token`, `bring`, `release` | `token.rs`: `visit`, `may_by_token`, `pass_token` |
 //! | faults | `fault.rs`: `loses`, `forget_lost`; `closed.rs` | `fault.rs`: `lose`, `forget_lost`; `user.rs`: `may_close` |
 //! | order within a tick | `tick.rs`: `happen`, then `start` | `rings.rs`: `tick` |
 //! | livelock | `livelock.rs`: `is_livelocked` | |
@@ -40,6 +41,7 @@
 //! | `choice.rs` | which packet of a station may start, and is first | `Station::blocked` |
 //! | `phases.rs` | the places that a receive queue reserves for busied packets | `Rings::reserved` |
 //! | `allocation.rs` | go bits of idle symbols | `Link`: what is heard, kept and said |
+//! | `token.rs` | which station has the token of a ring | `Rings::tokens`; `Link::free_at` (while a token is taken) |
 //! | `user.rs` | dispatch, service and time-outs at terminals | transactions; at terminals `Station::coming`, `held`, `at_work`, `in_free` (returned) |
 //! | `host.rs` | terminals that run programs: the host's bus, and what programs learn | `Rings::hosts` |
 //! | `bus.rs` | transfers between the ports of a switch | switches and ports; at ports `Station::held`, `at_work`, `in_free` (returned) |
@@ -74,6 +76,7 @@ mod state;
 mod station;
 mod stations;
 mod tick;
+mod token;
 mod user;
 
 pub use deadlock::deadlock;

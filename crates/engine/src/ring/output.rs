@@ -73,7 +73,7 @@ impl Rings {
         let at = &self.stations[link as usize].link;
         let free_at = at.free_at;
         let mut due = NEVER;
-        if at.must_be_judged() || self.place_is_awaited(link) {
+        if at.must_be_judged() || self.place_is_awaited(link) || self.tokens.are_any() && self.holds(link) {
             due = free_at;
         } else {
             if !at.bypass.is_empty() {
@@ -88,8 +88,11 @@ impl Rings {
         }
     }
 
-    /// Returns when the first of the station's own units is ready.
+    /// Returns when the first of the station's own units is ready, or meets the token that it waits for.
     fn own_due(&self, link: u32) -> Time {
+        if self.tokens.are_any() && self.wants_token(link) {
+            return self.next_visit(link).unwrap_or(NEVER);
+        }
         let at = &self.stations[link as usize];
         let says_go = self.stations[link as usize].link.says_go;
         let mut due = NEVER;
@@ -171,7 +174,12 @@ impl Rings {
             self.start_passing(link);
             return true;
         }
-        if (!slotted || self.begins_slot(link)) && self.start_own(link) {
+        let starts = if self.tokens.are_any() {
+            self.start_by_token(link)
+        } else {
+            (!slotted || self.begins_slot(link)) && self.start_own(link)
+        };
+        if starts {
             return true;
         }
         if ready == now {
@@ -186,7 +194,7 @@ impl Rings {
     fn begins_slot(&mut self, link: u32) -> bool {
         let at = &self.stations[link as usize].link;
         let slot = Time::from(self.fabric.ring_slot_symbols) * Time::from(self.timing(link).symbol);
-        let until = |time: Time| (self.slots[link as usize] - time).rem_euclid(slot);
+        let until = |time: Time| (self.offsets[link as usize] - time).rem_euclid(slot);
         let (rest, waits) = (until(self.now), at.waiting > 0);
         if rest > 0 && waits {
             self.look_at(link, self.now + rest);
@@ -239,38 +247,42 @@ impl Rings {
 
     /// Puts a unit of the station's own on the link if one may start; otherwise schedules the next check. Returns
     /// whether one started.
-    fn start_own(&mut self, link: u32) -> bool {
+    pub(super) fn start_own(&mut self, link: u32) -> bool {
         if self.stations[link as usize].link.waiting == 0 {
             return false;
         }
-        let now = self.now;
         let mut later = NEVER;
         let has_retries = self.stations[link as usize].has_retries;
         let echo = if has_retries { self.rare[link as usize].echoes.head } else { NONE };
         if echo != NONE {
-            if self.units[echo].time <= now {
+            if self.units[echo].time <= self.now {
                 self.start_echo(link);
                 return true;
             }
             later = self.units[echo].time;
         }
+        let choice = self.first_own(link, later);
+        if let Some(choice) = choice {
+            self.start_packet(link, choice);
+        }
+        choice.is_some()
+    }
+
+    /// Returns the packet of the station's own that may start; without one, schedules the next check, at `later` or
+    /// when one is ready.
+    pub(super) fn first_own(&mut self, link: u32, mut later: Time) -> Option<Choice> {
         self.stations[link as usize].blocked = false;
-        match self.choose(link, &mut later) {
-            Some(choice) => {
-                self.start_packet(link, choice);
-                true
+        let choice = self.choose(link, &mut later);
+        if choice.is_none() {
+            let at = &self.stations[link as usize];
+            if at.blocked && !at.echoes_due.is_empty() {
+                later = later.min(self.units[at.echoes_due.head].time);
             }
-            None => {
-                let at = &mut self.stations[link as usize];
-                if at.blocked && !at.echoes_due.is_empty() {
-                    later = later.min(self.units[at.echoes_due.head].time);
-                }
-                if later < NEVER {
-                    self.await_own(link, later);
-                }
-                false
+            if later < NEVER {
+                self.await_own(link, later);
             }
         }
+        choice
     }
 
     fn start_echo(&mut self, link: u32) {

@@ -9,6 +9,7 @@ use super::livelock::Still;
 use super::parts::{Edge, Entry, Sent, Traits, Transaction, Unit};
 use super::phases::Reservation;
 use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, receive_places, switches};
+use super::token::Tokens;
 use crate::fabric::{Exits, Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
@@ -56,8 +57,9 @@ pub struct Rings {
     pub(super) taken_up: Vec<[Time; 2]>,
     /// Per station: whether the next one is a further controller of the same port; empty if no port has several.
     pub(super) yields: Vec<bool>,
-    /// Per station: a tick at which a slot begins there; empty without slots.
-    pub(super) slots: Vec<Time>,
+    /// Per station: ticks from the output of the first one of its ring to its own; empty without slots and tokens.
+    pub(super) offsets: Vec<Time>,
+    pub(super) tokens: Tokens,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
@@ -142,7 +144,8 @@ impl Rings {
             reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { count }],
             taken_up: vec![[0; 2]; if fabric.ring_interface_occupied == 0 { 0 } else { count }],
             yields: yields(&fabric),
-            slots: slots(&fabric),
+            offsets: offsets(&fabric),
+            tokens: Tokens::new(&fabric),
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
@@ -359,21 +362,29 @@ impl Rings {
     }
 }
 
-/// Returns when a slot begins at each station: at its lowest numbered one, one begins at 0. Empty without slots.
-fn slots(f: &Fabric) -> Vec<Time> {
-    let mut begins = vec![NEVER; if f.ring_slot_symbols == 0 { 0 } else { f.links() }];
-    for first in 0..begins.len() {
+/// Returns how long what starts at the lowest numbered station of a ring takes to the output of each one: a slot that
+/// begins there, or a token. Empty without slots and tokens.
+pub(super) fn offsets(f: &Fabric) -> Vec<Time> {
+    let counts = f.ring_slot_symbols > 0 || f.ring_token_symbols > 0;
+    let mut offsets = vec![NEVER; if counts { f.links() } else { 0 }];
+    for first in 0..offsets.len() {
         let (mut station, mut time) = (first, 0);
-        while begins[station] == NEVER {
-            begins[station] = time;
-            let next = f.station_next[station] as usize;
-            let ahead =
-                [f.link_arrival_ticks[station], f.station_decode_ticks[next], f.station_bypass_ticks[next]];
-            time += ahead.into_iter().map(Time::from).sum::<Time>();
-            station = next;
+        while offsets[station] == NEVER {
+            offsets[station] = time;
+            time += ahead(f, station);
+            station = f.station_next[station] as usize;
         }
     }
-    begins
+    offsets
+}
+
+/// Returns the ticks from the start of a symbol until it can be at the output of the next station.
+pub(super) fn ahead(f: &Fabric, station: usize) -> Time {
+    let next = f.station_next[station] as usize;
+    [f.link_arrival_ticks[station], f.station_decode_ticks[next], f.station_bypass_ticks[next]]
+        .into_iter()
+        .map(Time::from)
+        .sum()
 }
 
 /// Returns which stations have a further controller of their port after them, see [`Rings::yields`].

@@ -29,6 +29,10 @@ impl Rings {
                 self.await_echo(station, unit, tail);
                 return;
             }
+        } else if self.comes_back(station, sender) {
+            self.units[unit].kind = Kind::Marked;
+            self.schedule(ARRIVE, unit, decision);
+            return;
         } else if let Some(target) = self.taken_to(station, dest) {
             let may_pass = self.passes_when_full() || self.last_taker(station, dest) != station;
             let accepted = self.plan_decision(unit, station, target, decision, may_pass);

@@ -57,7 +57,7 @@ impl Rings<'_> {
             return if unit.station == station { Fate::Answer } else { Fate::Pass };
         };
         let target = self.target(unit.sent);
-        if !self.takes(station, target) {
+        if !self.takes(station, target) || self.comes_back(station, &unit) {
             return self.scrub(station, number);
         }
         let verdict = if self.fabric.ring_when_full == when_full::PASS {
@@ -89,15 +89,22 @@ impl Rings<'_> {
         Fate::Strip { echo: Some(echo), whole }
     }
 
-    /// Removes a unit that passes the lowest numbered station of a ring for the second time.
+    /// Whether a packet is at its sender again, which removes it where there is a token.
+    fn comes_back(&self, station: usize, unit: &Unit) -> bool {
+        unit.station == station && self.fabric.ring_token_symbols > 0
+    }
+
+    /// Removes a unit that passes the lowest numbered station of a ring for the second time or, with a token, is at its
+    /// sender again.
     fn scrub(&mut self, station: usize, number: usize) -> Fate {
         let ring = self.fabric.station_ring[station];
         let lowest = self.fabric.station_ring.iter().position(|&other| other == ring);
-        if lowest != Some(station) {
+        let unit = self.units[number];
+        let comes_back = self.comes_back(station, &unit);
+        if lowest != Some(station) && !comes_back {
             return Fate::Pass;
         }
-        let unit = self.units[number];
-        if !unit.marked {
+        if !unit.marked && !comes_back {
             self.units[number].marked = true;
             return Fate::Pass;
         }

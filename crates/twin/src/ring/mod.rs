@@ -13,6 +13,7 @@ mod output;
 mod parts;
 mod programs;
 mod rings;
+mod token;
 mod user;
 
 use fabriloom_engine::fabric::Fabric;

@@ -33,6 +33,7 @@ impl Rings<'_> {
 
     /// Starts the next unit on a free link.
     pub(crate) fn start_unit(&mut self, station: usize) {
+        self.visit(station);
         if self.stations[station].sending.is_some() {
             return;
         }
@@ -44,11 +45,16 @@ impl Rings<'_> {
         let goes_first = |ready| ready < self.now || self.fabric.ring_slot_symbols > 0 && ready == self.now;
         if passing.is_some_and(goes_first) {
             self.start_passing(station);
+        } else if !self.may_by_token(station) {
+            if passing == Some(self.now) {
+                self.start_passing(station);
+            }
         } else if let Some((ready, unit)) = self.own_unit(station) {
             self.stations[station].counts.wait_ticks += (self.now - ready) as u64;
             let longest = self.stations[station].longest_own.max(self.units[unit].symbols);
             self.stations[station].longest_own = longest;
             self.start(station, unit, true);
+            self.count_by_token(station);
         } else if passing == Some(self.now) {
             self.start_passing(station);
         }
@@ -85,6 +91,7 @@ impl Rings<'_> {
         let lost = self.lose(station, unit);
         let state = &mut self.stations[station];
         assert!(state.sending.is_none(), "a station sends two units at once");
+        assert!(state.token_until <= self.now, "a unit meets a token");
         state.sending = Some(Sending { unit, own, start: self.now, next: 0, lost });
         let (unit, counts) = (&self.units[unit], &mut state.counts);
         counts.symbols += u64::from(unit.symbols);
@@ -136,7 +143,7 @@ impl Rings<'_> {
     }
 
     /// Whether a packet in a transmit queue may start.
-    fn may_start(&self, station: usize, packet: &Outgoing) -> bool {
+    pub(crate) fn may_start(&self, station: usize, packet: &Outgoing) -> bool {
         let state = &self.stations[station];
         let alike = || state.outgoing.iter().filter(|other| other.sent.kind == packet.sent.kind);
         let in_flight = alike().filter(|other| other.away).count();

@@ -258,6 +258,11 @@ pub struct Station {
     /// Whether they say go from a tick on, on the way to the next station.
     pub edges_on_wire: VecDeque<(Time, bool)>,
 
+    /// When the token of its ring should come again at the latest.
+    pub token_due: Time,
+    /// Until when the token is on its link.
+    pub token_until: Time,
+
     /// What the link has done.
     pub counts: RingLinkCounts,
     /// Symbols of the longest unit of its own.
@@ -291,6 +296,8 @@ impl Station {
             hears_go: true,
             says_go: true,
             edges_on_wire: VecDeque::new(),
+            token_due: 0,
+            token_until: 0,
             counts: RingLinkCounts::default(),
             longest_own: 0,
             busied: 0,
@@ -301,6 +308,17 @@ impl Station {
     pub fn bypass_ready(&self) -> Option<Time> {
         self.bypass.front().map(|(ready, _)| *ready)
     }
+}
+
+/// The token of a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    /// The station that holds it, or to which it is on its way.
+    pub station: usize,
+    /// When it is ready for the output there or, if it is held, when the first packet may start.
+    pub ready: Time,
+    /// Its holder, if any: how many packets it may still start, and before which tick.
+    pub held: Option<(u32, Time)>,
 }
 
 /// What the user of a terminal is doing.

@@ -7,7 +7,7 @@ use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
-use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Transaction, Unit};
+use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Token, Transaction, Unit};
 use super::{RingTwinRun, delivery_key};
 use crate::{Delivery, messages};
 
@@ -43,6 +43,8 @@ pub struct Rings<'a> {
     pub(crate) packet_hops: u64,
     /// Units that have left in this tick and that no echo will answer.
     pub(crate) gone: Vec<usize>,
+    /// Per ring; empty without tokens.
+    pub(crate) tokens: BTreeMap<u32, Token>,
     /// Per station: its row in `port_route`, if it is a port.
     port_row: Vec<Option<usize>>,
 }
@@ -65,7 +67,7 @@ impl<'a> Rings<'a> {
             counts: super::BusCounts::default(),
         };
         let idle = Terminal { service: None, given: None, silent: false, open: Vec::new(), dispatched: 0 };
-        Self {
+        let mut rings = Self {
             fabric,
             now: 0,
             clock: BTreeSet::from([0]),
@@ -85,8 +87,11 @@ impl<'a> Rings<'a> {
             routes: BTreeMap::new(),
             packet_hops: 0,
             gone: Vec::new(),
+            tokens: BTreeMap::new(),
             port_row,
-        }
+        };
+        rings.put_tokens();
+        rings
     }
 
     /// Simulates up to and including tick `until`.

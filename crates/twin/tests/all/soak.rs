@@ -20,7 +20,7 @@ use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_announcements, with_few_unexpected, with_resends};
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
-use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings};
+use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings, with_tokens};
 use crate::scenarios::seeds::seeds;
 
 /// What changes heads and their grants, in most networks.
@@ -348,6 +348,22 @@ fn other_rings() {
 }
 
 #[test]
+fn rings_with_tokens() {
+    let (mut timed, mut busied, mut delivered) = (0, 0, 0);
+    for seed in seeds("rings with tokens", 0..200) {
+        let fabric = with_tokens(&with_other_rings(&random_rings(seed), seed), seed);
+        let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
+        let until = ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30);
+        let fabric = if seed % 5 == 2 { with_ring_faults(&fabric, seed, until) } else { fabric };
+        let Some(twin) = agree::rings(seed, &fabric, until) else { continue };
+        delivered += twin.deliveries.len();
+        busied += twin.links.iter().map(|link| link.busied).sum::<u64>();
+        timed += u64::from(fabric.ring_token_rotation_ticks > 0 && !twin.deliveries.is_empty());
+    }
+    assert!(delivered > 2_000 && busied > 100 && timed > 30, "{delivered}, {busied}, {timed}");
+}
+
+#[test]
 fn programs_on_links() {
     let mut seen = Seen::default();
     for seed in seeds("programs on links", 0..100) {
@@ -368,6 +384,7 @@ fn programs_on_rings() {
     let mut seen = Seen::default();
     for seed in seeds("programs on rings", 0..100) {
         let mut fabric = random_rings(seed);
+        fabric = if seed % 7 == 3 { with_tokens(&fabric, seed) } else { fabric };
         fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         store(&mut fabric, seed);
         if fabric.terminals >= 2 {

@@ -41,6 +41,21 @@ class Retry(Section):
     )
 
 
+class Token(Section):
+    """The token that circulates on each ring, without which a station starts no packet."""
+
+    length_bytes: Bytes | None = setting("Length of the token; 0 B: there is none. If not given, none", None)
+    packets: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+        "Most packets that a station sends before it passes the token on; 0: no limit. If not given, none",
+        None,
+    )
+    rotation_ps: TimePs | None = setting(
+        "Time in which the token should come round: a station starts packets until the token is due again, "
+        "and none if it comes late; 0: there is none. If not given, none",
+        None,
+    )
+
+
 class Bus(Section):
     """The bus between the ports of a switch."""
 
@@ -83,6 +98,11 @@ class RingLinks(Section):
         "packet or echo fills one, and the first station of a ring delays it until it holds whole slots; "
         "0 B: no slots. If not given, none",
         None,
+    )
+    token: Token = setting(
+        "The token without which a station starts no packet; the first station of a ring delays it until the "
+        "ring holds it",
+        Token(),
     )
     decode_latency_ps: TimePs | None = setting("Delay of the address decoder", None)
     bypass_latency_ps: TimePs | None = setting("Delay of an empty bypass FIFO", None)

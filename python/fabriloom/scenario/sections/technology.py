@@ -353,6 +353,7 @@ RingPreset = Literal[
     "sci-testbed-2",
     "rpr-10g",
     "noc-ring",
+    "fddi",
 ]
 
 if TYPE_CHECKING:

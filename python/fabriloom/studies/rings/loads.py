@@ -133,7 +133,9 @@ def busy_ps(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[s
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     units = tech.request_symbols(length_bytes), tech.response_symbols(length_bytes)
     echo = tech.echo_symbols
-    symbols = loads.link_time(units[0], echo, units[1], echo if response else 0.0)
+    # A token is with one station at a time: a packet keeps all links of its ring.
+    echoes = units if tech.token_symbols else (echo, echo if response else 0.0)
+    symbols = loads.link_time(units[0], echoes[0], units[1], echoes[1])
     buses = loads.bus_time(
         tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0
     )

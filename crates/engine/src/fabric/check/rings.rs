@@ -99,8 +99,13 @@ fn protocol(f: &Fabric) -> Checked {
     known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
     known("ring_when_full", &[f.ring_when_full], when_full::LAST)?;
     between("ring_slot_symbols", &[f.ring_slot_symbols], 0, MOST_SLOT_SYMBOLS, "at most 2^24 symbols")?;
+    between("ring_token_symbols", &[f.ring_token_symbols], 0, MOST_SLOT_SYMBOLS, "at most 2^24 symbols")?;
+    if f.ring_token_symbols == 0 && (f.ring_token_packets > 0 || f.ring_token_rotation_ticks > 0) {
+        return fail("ring_token_symbols", 0, 0, "a token, which its limits need");
+    }
     between("ring_turns", &[f.ring_turns], 1, MOST_TURNS, "from 1 to 64 tables")?;
     for (name, ticks) in [
+        ("ring_token_rotation_ticks", f.ring_token_rotation_ticks),
         ("ring_retry_delay_ticks", f.ring_retry_delay_ticks),
         ("ring_timeout_ticks", f.ring_timeout_ticks),
         ("ring_echo_timeout_ticks", f.ring_echo_timeout_ticks),
@@ -173,6 +178,21 @@ fn answers(f: &Fabric) -> Checked {
             return fail(name, 0, flag, "a rule that goes with echoes, when_full and slots");
         }
     }
+    for (name, flag) in [
+        ("ring_when_full", f.ring_when_full),
+        ("ring_cut_through", 1 - f.ring_cut_through),
+        ("ring_allocation", f.ring_allocation),
+        ("ring_retry_at_responder", f.ring_retry_at_responder),
+        ("ring_slot_symbols", u8::from(f.ring_slot_symbols > 0)),
+    ] {
+        if flag != 0 && f.ring_token_symbols > 0 {
+            return fail(name, 0, flag, "a rule that goes with a token");
+        }
+    }
+    let limits = f.ring_token_packets > 0 || f.ring_token_rotation_ticks > 0;
+    if f.ring_token_symbols > 0 && f.ring_echo_bytes > 0 && !limits {
+        return fail("ring_token_packets", 0, 0, "a limit where packets are sent again");
+    }
     let full = |places: &[u32]| places.iter().any(|&places| places > 0);
     if f.ring_echo_bytes > 0 {
         return Ok(());
@@ -191,9 +211,9 @@ fn answers(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Checks that a ring holds a whole number of slots.
+/// Checks that a ring holds a whole number of slots, and that a token fits into it and can come round in time.
 fn slots(f: &Fabric) -> Checked {
-    if f.ring_slot_symbols == 0 {
+    if f.ring_slot_symbols == 0 && f.ring_token_symbols == 0 {
         return Ok(());
     }
     let mut round = vec![0u64; f.links()];
@@ -203,9 +223,23 @@ fn slots(f: &Fabric) -> Checked {
         round[f.station_ring[station] as usize] += ticks.into_iter().map(u64::from).sum::<u64>();
     }
     for (station, &ring) in f.station_ring.iter().enumerate() {
-        let slot = u64::from(f.ring_slot_symbols) * u64::from(f.link_character_ticks[station]);
-        if !round[ring as usize].is_multiple_of(slot) {
+        let (ticks, symbol) = (round[ring as usize], u64::from(f.link_character_ticks[station]));
+        if f.ring_slot_symbols > 0 && !ticks.is_multiple_of(u64::from(f.ring_slot_symbols) * symbol) {
             return fail("ring_slot_symbols", 0, f.ring_slot_symbols, "slots that fill every ring");
+        }
+        let token = u64::from(f.ring_token_symbols) * symbol;
+        if token > ticks {
+            return fail("ring_token_symbols", 0, f.ring_token_symbols, "a token that fits into every ring");
+        }
+        let empty = ticks + token;
+        if f.ring_token_rotation_ticks > 0 && f.ring_token_rotation_ticks <= empty {
+            let rotation = f.ring_token_rotation_ticks;
+            return fail(
+                "ring_token_rotation_ticks",
+                0,
+                rotation,
+                "more than a token needs that nobody takes",
+            );
         }
     }
     Ok(())

@@ -190,17 +190,51 @@ pub fn with_other_rings(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
+/// Gives the rings of [`with_other_rings`] tokens, with limits of all kinds.
+pub fn with_tokens(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x70_6b_65_6e);
+    let mut f = fabric.clone();
+    (f.ring_cut_through, f.ring_allocation, f.ring_retry_at_responder) = (1, 0, 0);
+    (f.ring_slot_symbols, f.ring_when_full) = (0, when_full::BUSY);
+    if f.ring_echo_bytes == 0 {
+        f.station_requests_in.fill(0);
+        f.station_responses_in.fill(0);
+    }
+    let length = draw.pick(&[1, 1, 2, 7, 40]);
+    f.ring_token_symbols = length;
+    lengthen(&mut f, |round, symbol| round.max(length * symbol));
+    let timed = draw.chance(50);
+    f.ring_token_packets = draw.pick(&[1, 1, 2, 5]);
+    if timed || f.ring_echo_bytes == 0 && draw.chance(50) {
+        f.ring_token_packets = draw.pick(&[0, 0, 1, 3]);
+    }
+    if timed {
+        let symbol = f.link_character_ticks.iter().max().expect("a ring has links");
+        let columns = [&f.link_arrival_ticks, &f.station_decode_ticks, &f.station_bypass_ticks];
+        let all: u64 = columns.into_iter().flatten().map(|&ticks| u64::from(ticks)).sum();
+        let empty = all + u64::from(f.ring_token_symbols * symbol);
+        f.ring_token_rotation_ticks = empty + 1 + u64::from(draw.between(0, 400) * symbol);
+    }
+    check(&f).expect("the generator makes legal networks");
+    f
+}
+
 /// Makes a ring carry slots of any length; its last station waits for the end of one.
 fn slotted(f: &mut Fabric, draw: &mut Draw) {
     (f.ring_cut_through, f.ring_allocation) = (1, 0);
     f.ring_slot_symbols = draw.pick(&[1, 1, 2, 5, 20]);
+    let slot = f.ring_slot_symbols;
+    lengthen(f, |round, symbol| round.next_multiple_of(slot * symbol));
+}
+
+/// Makes the last station of each ring wait until a round takes as long as a function of it and of a symbol says.
+fn lengthen(f: &mut Fabric, round_ticks: impl Fn(u32, u32) -> u32) {
     for ring in 0..f.links() as u32 {
         let of: Vec<usize> = (0..f.links()).filter(|&at| f.station_ring[at] == ring).collect();
         let Some(&last) = of.last() else { continue };
-        let slot = f.ring_slot_symbols * f.link_character_ticks[last];
         let columns = [&f.link_arrival_ticks, &f.station_decode_ticks, &f.station_bypass_ticks];
         let round: u32 = of.iter().flat_map(|&at| columns.map(|column| column[at])).sum();
-        f.station_bypass_ticks[last] += round.next_multiple_of(slot) - round;
+        f.station_bypass_ticks[last] += round_ticks(round, f.link_character_ticks[last]) - round;
     }
 }
 
