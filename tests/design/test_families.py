@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fabriloom import topology
 from fabriloom.design.families import SHAPES, Wanted
-from fabriloom.design.faults import least_cables, least_switches
+from fabriloom.design.sieve import least_cables, least_switches
 from fabriloom.topology import measure
 
 SWITCHED = [name for name in SHAPES if topology.kind_of(name).cables]

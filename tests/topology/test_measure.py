@@ -18,7 +18,7 @@ from fabriloom.report.drawing import fabric_svg
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies.inspection import inspect
 from fabriloom.topology import Graph, measure
-from fabriloom.topology.bisect import searched
+from fabriloom.topology.measure import searched
 
 from .common import EXAMPLES, example_id
 

@@ -7,11 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from ..scenario.fields import Count, LengthM, PositiveTimePs, Section, setting
-from ..scenario.sections.ports import Ports
 from ..scenario.sections.program import Program
 from ..scenario.sections.protocol import Protocol
 from ..scenario.sections.routing import Routing
-from ..scenario.sections.run import Run
+from ..scenario.sections.run import Ports, Run
 from ..scenario.sections.study import Values
 from ..scenario.sections.technology import Technology
 from ..scenario.sections.traffic import Traffic

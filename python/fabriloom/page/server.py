@@ -22,8 +22,7 @@ from starlette.routing import Route
 
 from . import limits, replay_file, shelf
 from .asked import BadRequest, body_of, moment, sides
-from .connections import Connection, room, spare_the_log
-from .guard import Guard
+from .guard import Connection, Guard, room, spare_the_log
 from .limits import Refusal
 from .sessions import Message, Session, Sessions
 

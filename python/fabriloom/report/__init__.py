@@ -5,12 +5,10 @@ A report opens from disk without a network, in light and dark, and prints. Marku
 escaped.
 """
 
-from .checked import for_check
 from .comparison import for_comparison
 from .design import for_design
-from .fitted import for_fit
+from .others import Reproduced, for_check, for_fit, for_reproduction
 from .pages import for_curve, for_run, for_saturation
-from .reproduction import Reproduced, for_reproduction
 from .search import for_search
 from .seeds import for_seeds
 

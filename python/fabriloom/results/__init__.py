@@ -93,9 +93,9 @@ class Results(Tabled):
             from . import signals
 
             made = signals.made(self.native, self.graph)
-            columns.codes.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
+            columns.features.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
         if self.has_congestion_control:
-            columns.congestion.CONGESTION_SUMMARY.fill(summary, LinkRows(*self._numbers))
+            columns.features.CONGESTION_SUMMARY.fill(summary, LinkRows(*self._numbers))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -145,12 +145,12 @@ class Results(Tabled):
         rows = LinkRows(*self._numbers)
         found = KINDS[self.graph.network_kind].links.frame(rows)
         if self.graph.several is not None:
-            found = found.insert_column(1, columns.ports.PORT_LINKS.frame(rows)["plane"])
+            found = found.insert_column(1, columns.features.PORT_LINKS.frame(rows)["plane"])
         if faults.has_faults(self.native):
             found = found.hstack(columns.faults.FAULT_LINKS.frame(rows))
         if self.has_congestion_control:
-            found = found.hstack(columns.congestion.CONGESTION_LINKS.frame(rows))
-        return found.hstack(columns.codes.CODE_LINKS.frame(rows)) if self.has_codes else found
+            found = found.hstack(columns.features.CONGESTION_LINKS.frame(rows))
+        return found.hstack(columns.features.CODE_LINKS.frame(rows)) if self.has_codes else found
 
     @property
     def _numbers(self) -> tuple[Mapping[str, Any], Graph, float]:
@@ -160,7 +160,7 @@ class Results(Tabled):
     @cached_property
     def planes(self) -> pl.DataFrame:
         """One row per plane: its throughput; no rows if terminals have one port each."""
-        return columns.ports.PLANES.frame(PlaneRows(*self._numbers))
+        return columns.features.PLANES.frame(PlaneRows(*self._numbers))
 
     @cached_property
     def lanes(self) -> pl.DataFrame:
@@ -229,7 +229,7 @@ class Results(Tabled):
         """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
         from . import signals
 
-        return columns.codes.CODES.frame_of(signals.codes(*self._numbers))
+        return columns.features.CODES.frame_of(signals.codes(*self._numbers))
 
     @property
     def has_congestion_control(self) -> bool:
@@ -240,7 +240,7 @@ class Results(Tabled):
     def congestion(self) -> pl.DataFrame:
         """One row per terminal, or port: how far congestion control slowed it down; no rows without it."""
         rows = LinkRows(*self._numbers)
-        made = columns.congestion.CONGESTION
+        made = columns.features.CONGESTION
         return made.frame(rows) if self.has_congestion_control else made.frame_of([])
 
     @cached_property

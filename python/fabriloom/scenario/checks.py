@@ -12,7 +12,6 @@ from fabriloom.scenario.errors import Path
 from fabriloom.scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, checksum, files, has_codes
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.flows import Flows
-from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.routing import (
     AfterFault,
     AnyRouting,
@@ -22,6 +21,7 @@ from fabriloom.scenario.sections.routing import (
     Ugal,
     Valiant,
 )
+from fabriloom.scenario.sections.run import has_ports
 from fabriloom.scenario.sections.technology import Generic
 from fabriloom.scenario.sections.topology import GraphFile
 from fabriloom.scenario.sections.traffic import (

@@ -13,7 +13,7 @@ from fabriloom.process.interrupts import deferred
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.schema import Scenario
-from fabriloom.scenario.sections.ports import Ports, has_ports
+from fabriloom.scenario.sections.run import Ports, has_ports
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
 from fabriloom.technology.presets import settings, without_parts

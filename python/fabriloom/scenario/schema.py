@@ -12,10 +12,9 @@ from pydantic import Field, PrivateAttr, model_validator
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import later, setting
 from fabriloom.scenario.in_flits import in_bytes, size_of
-from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.ring_topology import network_kind
 from fabriloom.scenario.sections.routing import Auto, Routing
-from fabriloom.scenario.sections.run import Output, Run
+from fabriloom.scenario.sections.run import Output, Ports, Run
 from fabriloom.scenario.sections.study import OTHERS, Study, Values
 from fabriloom.scenario.sections.technology import RING_PRESET, CharacterLinks, Technology
 from fabriloom.scenario.sections.topology import Topology
@@ -25,15 +24,14 @@ from fabriloom.scenario.written import Written
 from fabriloom.topology.kinds import NetworkKind
 
 if TYPE_CHECKING:
-    from fabriloom.scenario.sections.codes import Interrupt, TimeCode
     from fabriloom.scenario.sections.congestion import CongestionControl
     from fabriloom.scenario.sections.fault import Fault
-    from fabriloom.scenario.sections.interface import Interface
+    from fabriloom.scenario.sections.interface import Interface, Interrupt, TimeCode
     from fabriloom.scenario.sections.program import Program
     from fabriloom.scenario.sections.protocol import Protocol
 else:
-    Interrupt = later("codes", "Interrupt")
-    TimeCode = later("codes", "TimeCode")
+    Interrupt = later("interface", "Interrupt")
+    TimeCode = later("interface", "TimeCode")
     CongestionControl = later("congestion", "CongestionControl")
     Fault = later("fault", "Fault")
     Interface = later("interface", "Interface")

@@ -14,10 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .banyan import banyan
-from .cable import cable
 from .clos import clos
 from .clos5 import clos5
-from .crossbar import crossbar
+from .crossbar import cable, crossbar
 from .different import planes
 from .dragonfly import dragonfly
 from .dragonfly_plus import dragonfly_plus

@@ -1,4 +1,4 @@
-"""One switch with all terminals on it."""
+"""One switch with all terminals on it, or two terminals on a cable without one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,21 @@ from pydantic import Field
 
 from .family import Bisection, Count, family, limited
 from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
+
+
+@family("cable", "Two terminals joined by one cable, without a switch.")
+def cable() -> Graph:
+    """Join the terminals ``t.0`` and ``t.1`` by one cable, to measure a link alone."""
+    return Graph(
+        switch_names=[],
+        terminal_names=["t.0", "t.1"],
+        link_source=np.array([0, 1]),
+        link_target=np.array([1, 0]),
+        link_reverse=np.array([1, 0]),
+        link_names=["t.0>t.1", "t.1>t.0"],
+        family="cable",
+        layout={"parameters": {}},
+    )
 
 
 def _cut(graph: Graph) -> Bisection:

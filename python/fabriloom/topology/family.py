@@ -15,7 +15,7 @@ from pydantic import Field
 from .graph import Graph
 
 
-# The smallest cut of a network into halves by the formula of its family; otherwise see ``bisect.py``.
+# The smallest cut of a network into halves by the formula of its family; otherwise see ``measure.py``.
 @dataclass(frozen=True)
 class Bisection:
     """Links cut between two halves of the terminals."""

@@ -7,11 +7,20 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 
 from __future__ import annotations
 
-from .codes import CODE_LINKS, CODE_SUMMARY, CODES
-from .congestion import CONGESTION, CONGESTION_LINKS, CONGESTION_SUMMARY
 from .faults import FAILURES, FAULT_LINKS, FAULT_SUMMARY
+from .features import (
+    CODE_LINKS,
+    CODE_SUMMARY,
+    CODES,
+    CONGESTION,
+    CONGESTION_LINKS,
+    CONGESTION_SUMMARY,
+    PLANES,
+    PORT_CHECK,
+    PORT_LINKS,
+    PORT_SUMMARY,
+)
 from .flits import FLIT_POINTS, FLIT_SUMMARY
-from .ports import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
 from .programs import (
     EVENTS,
     HOSTS,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import FileName, Section, Sha256, setting
-from fabriloom.scenario.sections.ports import Replicate
+from fabriloom.scenario.sections.run import Replicate
 from fabriloom.topology.kinds import LINKS, NetworkKind, kind_of
 
 Buses = Annotated[int, Field(ge=1, le=4)]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 from pydantic import Field, create_model
 
 from fabriloom.scenario.fields import Count, FileName, Later, OneOf, RateBitsPerS, Section, Sha256, setting
-from fabriloom.scenario.sections.ports import Replicate
 from fabriloom.scenario.sections.ring_topology import SciRings
+from fabriloom.scenario.sections.run import Replicate
 from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
 from fabriloom.topology.family import Family
 

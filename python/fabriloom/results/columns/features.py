@@ -1,0 +1,208 @@
+# ruff: noqa: E501  (the meanings are prose, one to a line)
+"""Keys and columns of runs with time-codes or interrupts, with several ports, or with congestion control."""
+
+from __future__ import annotations
+
+from .column import count, share, table, time_ns
+
+CONGESTION_SUMMARY = table(
+    "congestion_summary",
+    "Summary of runs with congestion control",
+    "Keys of the summary that only runs with congestion control have.",
+    {
+        "congestion.marked": (
+            "count | How often a switch marked a packet (FECN).",
+            lambda rows: int(rows.raw("link_marked").sum()),
+        ),
+        "congestion.notified": (
+            "count | Marked packets that were delivered: each is a BECN for its sender.",
+            lambda rows: int(rows.raw("port_notified").sum()),
+        ),
+        "congestion.ccti_highest": (
+            "count | The highest index of a port in the table (CCTI).",
+            lambda rows: int(rows.raw("port_ccti_highest").max()),
+        ),
+        "congestion.rest_share": (
+            "0…1 | Share of the time for which ports rested, on average of all.",
+            lambda rows: float(rows.share("port_rest_ticks").mean()),
+        ),
+    },
+    is_json=True,
+)
+
+CONGESTION_LINKS = table(
+    "congestion_links",
+    "Links with congestion control",
+    "Column of the table of links that only runs with congestion control have.",
+    {"marked": ("count | Packets that were marked as they were granted the link.", count("link_marked"))},
+)
+
+CONGESTION = table(
+    "congestion",
+    "Congestion control",
+    "One row per terminal, of several ports per port: how far it was slowed down.",
+    {
+        "terminal": ("text | The terminal or the port.", lambda rows: rows.graph.port_names),
+        "notified": ("count | Marked packets of it that were delivered.", count("port_notified")),
+        "ccti_highest": ("count | Its highest index in the table (CCTI).", count("port_ccti_highest")),
+        "rest_share": (
+            "0…1 | Share of the time for which it rested between packets.",
+            share("port_rest_ticks"),
+        ),
+    },
+)
+
+
+PORT_SUMMARY = table(
+    "port_summary",
+    "Summary with several ports",
+    "Keys of the summary that only networks have whose terminals have several ports.",
+    {
+        "network.ports": "count | Ports of all terminals.",
+        "network.planes": "count | Networks that these are in.",
+        "packets.overtaken": 'count | Packets delivered in the measuring window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
+        "messages.overtaken": "count | Of programs: messages received in the measuring window behind a message that the same terminal had made later for the same target.",
+    },
+    is_json=True,
+)
+
+PORT_LINKS = table(
+    "port_links",
+    "Links of several planes",
+    "Column of the table of links, behind `link`, that only networks have whose terminals have several ports.",
+    {
+        "plane": ("text | Name of the plane that it is of.", lambda rows: rows.planes),
+    },
+)
+
+PLANES = table(
+    "planes",
+    "Planes",
+    "One row per plane, if terminals have several ports.",
+    {
+        "plane": ("text | Name of the plane.", lambda rows: [plane.name for plane in rows.planes]),
+        "packets": ("count | Packets delivered by it in the measuring window.", count("plane_packets")),
+        "bytes": ("B | Their payload.", lambda rows: rows.size),
+        "mbytes_per_s": (
+            "MB/s | Payload over the length of the measuring window.",
+            lambda rows: rows.rate(rows.size),
+        ),
+        "share": ("0…1 | Its payload over that of all planes.", lambda rows: rows.share_of_all(rows.size)),
+        "latency_ns_mean": (
+            "ns | Mean network latency; null when no packet came.",
+            lambda rows: rows.latency_ns_mean,
+        ),
+        "latency_ns_max": ("ns | Longest network latency.", time_ns("plane_latency_max_ticks")),
+        "utilisation_mean": (
+            "0…1 | Mean utilisation of its links.",
+            lambda rows: [float(links.mean()) if len(links) else 0.0 for links in rows.busy],
+        ),
+        "utilisation_max": (
+            "0…1 | Utilisation of its busiest link.",
+            lambda rows: [float(links.max(initial=0.0)) for links in rows.busy],
+        ),
+    },
+)
+
+PORT_CHECK = table(
+    "port_check",
+    "Check with several ports",
+    "Keys of `fabriloom check` that only networks have whose terminals have several ports.",
+    {
+        "network.ports": "count | Ports of all terminals.",
+        "network.planes": "count | Networks that these are in.",
+        "planes": "list | Of each plane `plane`, its name, and what `channel_load` says of all of them: the busiest link, its load, the load at which it is full and the accepted payload of this plane then.",
+    },
+    is_json=True,
+)
+
+
+_JITTER = "The longest less the shortest time."
+
+CODE_SUMMARY = table(
+    "code_summary",
+    "Summary of runs with time-codes or interrupts",
+    "Keys of the summary that only runs have in which terminals send time-codes or interrupts. Counts are of the measuring window.",
+    {
+        "codes.made": (
+            "count | Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
+            lambda codes: codes.made,
+        ),
+        "codes.taken": ("count | How often a terminal took one.", lambda codes: codes.total("taken")),
+        "codes.lost": (
+            "count | Codes on links, or in front of them, when these were down.",
+            lambda codes: int(codes.raw("link_codes_lost").sum()),
+        ),
+        "codes.duplicates": (
+            "count | Codes that switches and terminals dropped because they knew them: those that came by a second way.",
+            lambda codes: int(codes.raw("link_codes_duplicate").sum()),
+        ),
+        "codes.invalid": (
+            "count | Time-codes that switches and terminals dropped because they were not one more than the last one there.",
+            lambda codes: int(codes.raw("link_codes_invalid").sum()),
+        ),
+        "codes.latency_ns_max": (
+            "ns | The longest time from the creation of a code until it is accepted; null if none was.",
+            lambda codes: codes.most("latency_ns_max"),
+        ),
+        "codes.jitter_ns_max": (
+            f"ns | {_JITTER} Of the terminal and the code of which that is most.",
+            lambda codes: codes.most("jitter_ns"),
+        ),
+        "codes.jitter_covered": (
+            "0…1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
+            lambda codes: codes.covered,
+        ),
+        "codes.worst": ("text | That code and that terminal.", lambda codes: codes.worst),
+    },
+    is_json=True,
+)
+
+CODES = table(
+    "codes",
+    "Time-codes and interrupts",
+    "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it. A terminal that sends codes by several ports of one network is one source.",
+    {
+        "code": ("text | `time-code`, or `interrupt` and its number.", lambda one: one.name),
+        "source": (
+            "text | The terminal that sends it, or its port if it is the only one of several.",
+            lambda one: one.source,
+        ),
+        "terminal": ("text | The terminal that it comes to.", lambda one: one.terminal),
+        "made": ("count | How many the source made.", lambda one: one.made),
+        "taken": ("count | How many the terminal took.", lambda one: one.taken),
+        "missed": (
+            "count | Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
+            lambda one: one.made - one.taken,
+        ),
+        "latency_ns_min": (
+            "ns | Shortest time from the creation to the end received; null if none was accepted.",
+            lambda one: one.latency_ns["min"],
+        ),
+        "latency_ns_mean": ("ns | Their mean.", lambda one: one.latency_ns["mean"]),
+        "latency_ns_p99": ("ns | 99 % took at most as long.", lambda one: one.latency_ns["p99"]),
+        "latency_ns_max": ("ns | The longest.", lambda one: one.latency_ns["max"]),
+        "jitter_ns": (f"ns | {_JITTER}", lambda one: one.latency_ns["jitter"]),
+    },
+)
+
+CODE_LINKS = table(
+    "code_links",
+    "Links with time-codes or interrupts",
+    "Columns of the table of links that only runs have in which terminals send codes.",
+    {
+        "codes": ("count | Codes sent on the link.", count("link_codes_sent")),
+        "lost_codes": (
+            "count | Codes lost on it, or in front of it, because it was down.",
+            count("link_codes_lost"),
+        ),
+        "duplicate_codes": (
+            "count | Codes that came by it and were known at its end already.",
+            count("link_codes_duplicate"),
+        ),
+        "invalid_codes": (
+            "count | Time-codes that came by it and were not one more than the last one there.",
+            count("link_codes_invalid"),
+        ),
+    },
+)
