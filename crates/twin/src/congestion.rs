@@ -12,8 +12,16 @@ use crate::twin::Twin;
 pub struct Congestion {
     /// Per link: the packets that it could have marked, and those that it has.
     links: Vec<(u64, u64)>,
-    /// Per port: when its index rises, and the packet whose end it has sent last, until it has rested.
-    ports: Vec<(Vec<Time>, Option<usize>)>,
+    ports: Vec<Port>,
+}
+
+/// A port that sends.
+#[derive(Clone, Debug, Default)]
+struct Port {
+    /// When its index rises.
+    rises: Vec<Time>,
+    /// The packet that it has sent last, and when its end has left; until it has rested.
+    sent: Option<(usize, Time)>,
 }
 
 impl Congestion {
@@ -22,7 +30,7 @@ impl Congestion {
         if fabric.cct_eighths.is_empty() {
             return Self::default();
         }
-        Self { links: vec![(0, 0); fabric.links()], ports: vec![(Vec::new(), None); fabric.ports() as usize] }
+        Self { links: vec![(0, 0); fabric.links()], ports: vec![Port::default(); fabric.ports() as usize] }
     }
 }
 
@@ -65,22 +73,23 @@ impl Twin<'_> {
     /// Plans the rise of the index of a port whose packet has been delivered.
     pub(crate) fn notify(&mut self, packet: usize) {
         if self.worms[packet].marked {
-            let rises = &mut self.congestion.ports[self.worms[packet].source as usize].0;
-            rises.push(self.now + self.fabric.becn_ticks as Time);
+            let port = &mut self.congestion.ports[self.worms[packet].source as usize];
+            port.rises.push(self.now + self.fabric.becn_ticks as Time);
         }
     }
 
-    /// Notes that a terminal sends the end of a packet.
-    pub(crate) fn sends(&mut self, packet: usize) {
+    /// Notes that a terminal has sent a packet at a tick.
+    pub(crate) fn sends(&mut self, packet: usize, until: Time) {
         let port = self.worms[packet].source;
         if let Some(port) = self.congestion.ports.get_mut(port as usize) {
-            port.1 = Some(packet);
+            port.sent = Some((packet, until));
         }
     }
 
     /// Returns until when a port rests after the packet that its link has sent, if it has not.
     pub(crate) fn rests_until(&mut self, port: u32) -> Option<Time> {
-        let sent = self.congestion.ports.get_mut(port as usize)?.1.take()?;
+        let now = self.now;
+        let (sent, _) = self.congestion.ports.get_mut(port as usize)?.sent.take_if(|sent| sent.1 == now)?;
         let link = self.fabric.terminal_out_link[port as usize];
         let character = u64::from(self.fabric.link_character_ticks[link as usize]);
         let eighths = u64::from(self.fabric.cct_eighths[self.index(port, self.now).0 as usize]);
@@ -93,7 +102,7 @@ impl Twin<'_> {
         let most = self.fabric.cct_eighths.len() as i64 - 1;
         let timer = self.fabric.ccti_timer_ticks as Time;
         let (mut index, mut highest, mut last) = (0, 0, 0);
-        for &rise in self.congestion.ports[port as usize].0.iter().filter(|&&rise| rise <= now) {
+        for &rise in self.congestion.ports[port as usize].rises.iter().filter(|&&rise| rise <= now) {
             index = (index - (rise / timer - last / timer)).max(0);
             index = (index + i64::from(self.fabric.ccti_increase)).min(most);
             highest = highest.max(index);
@@ -106,7 +115,7 @@ impl Twin<'_> {
     pub(crate) fn throttled(&self) -> (Vec<u64>, Vec<(u64, u32)>) {
         let ports = 0..self.congestion.ports.len() as u32;
         let of_port = |port: u32| {
-            let rises = self.congestion.ports[port as usize].0.len() as u64;
+            let rises = self.congestion.ports[port as usize].rises.len() as u64;
             (rises, self.index(port, Time::MAX / 4).1)
         };
         (self.congestion.links.iter().map(|link| link.1).collect(), ports.map(of_port).collect())

@@ -155,7 +155,7 @@ impl Twin<'_> {
         if !self.leaves_terminal(link) {
             self.agenda.add(self.now + place, What::PlaceFree { lane, faults });
         } else if is_end {
-            self.sends(character.packet);
+            self.sends(character.packet, self.now + occupied);
             let terminal = self.fabric.link_source[row] - self.fabric.switches;
             self.agenda.add(self.now + occupied, What::Ask { terminal });
         }

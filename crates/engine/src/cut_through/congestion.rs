@@ -28,8 +28,9 @@ struct Port {
     at: Time,
     /// When it rises.
     rises: VecDeque<Time>,
-    /// Ticks of the packet that its link sends, until it has.
+    /// Ticks of the packet that its link has sent last, and when it had; it may be asked at other times, too.
     sends: Time,
+    sent_at: Time,
     counts: Throttled,
 }
 
@@ -108,9 +109,10 @@ impl Congestion {
         true
     }
 
-    /// Notes that a port sends a packet that occupies its link for some ticks.
-    pub fn sends(&mut self, port: u32, ticks: Time) {
-        self.ports[port as usize].sends = ticks;
+    /// Notes that a port sends a packet that occupies its link from a tick on for some ticks.
+    pub fn sends(&mut self, port: u32, from: Time, ticks: Time) {
+        let at = &mut self.ports[port as usize];
+        (at.sends, at.sent_at) = (ticks, from + ticks);
     }
 }
 
@@ -139,10 +141,10 @@ impl Network {
     /// Lets a port whose link has sent a packet rest; returns until when, if it has to.
     pub fn rests_until(&mut self, port: u32) -> Option<Time> {
         let at = &mut self.congestion.as_mut()?.ports[port as usize];
-        let sent = std::mem::take(&mut at.sends);
-        if sent == 0 {
+        if at.sends == 0 || at.sent_at != self.now {
             return None;
         }
+        let sent = std::mem::take(&mut at.sends);
         at.look(&self.fabric, self.now);
         let rest = sent * Time::from(self.fabric.cct_eighths[at.index as usize]) / 8;
         at.counts.rest_ticks += rest as u64;

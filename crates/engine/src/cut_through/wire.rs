@@ -170,7 +170,7 @@ impl Network {
         shared.characters += u64::from(length);
         if dispatched != NONE {
             let source = self.packets[packet].source;
-            self.congestion.iter_mut().for_each(|at| at.sends(source, free_at - now));
+            self.congestion.iter_mut().for_each(|at| at.sends(source, now, free_at - now));
             self.schedule(Event::Source(source), free_at);
         }
         if self.hops.limit > 0 {

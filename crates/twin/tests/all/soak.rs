@@ -237,6 +237,7 @@ fn small_networks_of_whole_packets() {
 fn whole_packets_with_congestion_control() {
     for seed in seeds("whole packets with congestion control", 0..60) {
         let fabric = if seed % 8 == 0 { random_network(seed).0 } else { random_fabric(seed) };
+        let fabric = if seed % 6 == 1 { with_ports(&fabric, seed) } else { fabric };
         let fabric = with_congestion(&fabric, seed);
         let classes = if seed % 5 == 0 { with_classes(&fabric, seed) } else { None };
         let fabric = classes.unwrap_or(fabric);
