@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fabriloom import experiments, published
 from fabriloom.experiments.lab import Findings
-from fabriloom.experiments.macrame.pairs import neighbour_pairs
+from fabriloom.experiments.macrame.size import neighbour_pairs
 from fabriloom.output import Pieces
 
 KEYS = {

@@ -18,7 +18,7 @@ from .results import Results
 from .results.completions import is_transient
 from .results.ends import STUCK
 from .results.kinds import KINDS
-from .results.provenance import Provenance
+from .results.summary import Provenance
 from .scenario import Scenario
 from .traffic import Demand, sends_evenly
 

@@ -1,16 +1,27 @@
-"""Formulas of families agree with built networks; counts of failures agree with networkx and by trial."""
+"""Formulas of families agree with built networks; counts of failures agree with networkx and by trial.
+
+The reference page of requirements is that of the schema.
+
+Every wrong file of ``tests/cases/design`` gives exactly the message that stands at its head.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 from itertools import combinations
+from pathlib import Path
 
 import networkx
 import numpy as np
 import pytest
+from expects import assert_told, names_in, unpack
 from fabriloom import topology
+from fabriloom.design import design, load
 from fabriloom.design.families import SHAPES, Wanted
+from fabriloom.design.reference import page
 from fabriloom.design.sieve import least_cables, least_switches
+from fabriloom.scenario import ScenarioError
 from fabriloom.topology import measure
 
 SWITCHED = [name for name in SHAPES if topology.kind_of(name).cables]
@@ -102,3 +113,28 @@ def test_cables_lie_along_rows_and_columns() -> None:
 
     graph = topology.build("grid", shape=[3, 2], links_per_edge=2)
     assert np.isclose(metres(graph, 1.5), 2 * 7 * 1.5)
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "requirements.md"
+
+
+def test_the_page_is_current() -> None:
+    if os.environ.get("FABRILOOM_EXPECT") == "write":
+        PAGE.write_text(page(), encoding="utf-8")
+    assert page() == PAGE.read_text(encoding="utf-8")
+
+
+FOLDER = Path(__file__).resolve().parent.parent / "cases" / "design"
+
+
+def message_of(file: Path) -> str:
+    """What a user reads who gives this file to the command."""
+    with pytest.raises(ScenarioError) as caught:
+        design(load(file), finalists=1)
+    return f"{caught.value}\n"
+
+
+@pytest.mark.parametrize("name", names_in(FOLDER))
+def test_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(unpack(FOLDER, tmp_path))
+    assert_told(Path(name), message_of, FOLDER)

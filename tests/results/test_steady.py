@@ -16,7 +16,7 @@ from fabriloom.compile import compile as compiled_of
 from fabriloom.page.live import Live
 from fabriloom.report.page import number, plus_minus
 from fabriloom.results import statistics
-from fabriloom.results.alike import alike
+from fabriloom.results.limit import alike
 from fabriloom.results.signals import covered
 from fabriloom.results.steady import of_events, settled
 

@@ -5,7 +5,6 @@
 
 from .blocking import Line
 from .computed import bound, of_few_flows, promises_of
-from .found import Bounds
-from .promises import Promise
+from .found import Bounds, Promise
 
 __all__ = ["Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]

@@ -10,8 +10,7 @@ from ..scenario import Scenario, ScenarioError
 from ..topology import LINKS, RINGS
 from .calculus import worst
 from .flows import Network, by_ports, doubted, flows_of
-from .found import Bounds
-from .promises import Promise, promises
+from .found import Bounds, Promise, promises
 from .rings import check_rings, flows_on_rings
 
 SEARCHED = 12

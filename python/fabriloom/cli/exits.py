@@ -18,7 +18,7 @@ import typer
 
 import fabriloom
 
-from ..process.interrupts import handled
+from ..process.children import handled
 from ..reading.texts import escaped
 from .house import reading
 

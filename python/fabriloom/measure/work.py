@@ -18,7 +18,7 @@ from ..compile import Compiled, compile
 from ..output import Pieces
 from ..results import Results
 from ..results.programs import ProgramRun
-from ..results.provenance import Provenance
+from ..results.summary import Provenance
 from ..scenario import Scenario
 from ..studies import Curve, Point
 from ..studies.curves import settings_of, varied

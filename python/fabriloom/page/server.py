@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from . import limits, replay_file, shelf
-from .asked import BadRequest, body_of, moment, sides
+from .choices import BadRequest, body_of, moment, sides
 from .guard import Connection, Guard, room, spare_the_log
 from .limits import Refusal
 from .sessions import Message, Session, Sessions

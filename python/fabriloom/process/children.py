@@ -1,4 +1,4 @@
-"""Start child processes of Python that never import from the present folder; protect this process likewise.
+"""Children that never import from the present folder, like this process; Ctrl-C held back for a while.
 
 ``python -m`` and a ``PYTHONPATH`` with an empty entry put the present folder before the standard library: a
 file ``numpy.py`` beside a scenario would be executed. This module imports only what is loaded already.
@@ -7,7 +7,51 @@ file ``numpy.py`` beside a scenario would be executed. This module imports only 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+Handler = Callable[[int, Any], Any] | int | None
+
+
+@contextmanager
+def handled(
+    handler: Handler, numbers: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
+) -> Iterator[dict[int, Handler]]:
+    """Handle signals in another way until the block ends; yields the handlers before it, by signal."""
+    before: dict[int, Handler] = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield before
+    finally:
+        for number, one in before.items():
+            signal.signal(number, one)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the block ends; then their handlers run.
+
+    For calls that take milliseconds. Pydantic reports an exception in a serializer as an error of the value,
+    or tries the next type of a union, so that the interrupt is lost.
+    """
+    if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
+        yield
+        return
+    heard: list[tuple[int, Any]] = []
+    numbers = [one for one in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(one))]
+    before: dict[int, Handler] = {}
+    try:
+        with handled(lambda *one: heard.append(one), numbers) as before:
+            yield
+    finally:
+        for number, frame in heard[:1]:
+            handler = before[number]
+            assert callable(handler)
+            handler(number, frame)
+
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _START = (

@@ -15,17 +15,15 @@ import numpy as np
 from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
-from . import columns, confidence, faults, files, message_requirements, shown, tables
+from . import columns, confidence, faults, files, shown, tables
 from .completions import CompletionRows
 from .ends import standstill
 from .figures import figures
 from .files import Tabled
 from .kinds import KINDS
-from .message_requirements import Required
-from .provenance import Provenance
-from .requirements import Blocking, Promise, broken, counted, seen
+from .requirements import Blocking, Promise, Required, broken, counted, messages_seen, seen
 from .rows import BatchRows, BusRows, FlowRows, LaneRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
-from .summary import ConservationError, add_program, check_conservation, overtaken
+from .summary import ConservationError, Provenance, add_program, check_conservation, overtaken
 from .summary import summary as _summary
 
 if TYPE_CHECKING:
@@ -210,7 +208,7 @@ class Results(Tabled):
     def requirements(self) -> pl.DataFrame:
         """One row per requirement, of flows, then of messages: its bound, the longest delay, the verdict."""
         tick_ns = self.tick_ps / 1000
-        of_messages = message_requirements.seen(self.native, self.required, tick_ns)
+        of_messages = messages_seen(self.native, self.required, tick_ns)
         found = [*seen(self.native, self.promises, tick_ns), *of_messages]
         return columns.studies.REQUIREMENTS.frame_of(found)
 

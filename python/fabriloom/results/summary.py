@@ -1,13 +1,17 @@
-"""The summary of a run: one nested dictionary with the keys of ``columns.SUMMARY``."""
+"""The summary of a run, one nested dictionary with the keys of ``columns.SUMMARY``, and its provenance."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..reading.texts import escaped
+from ..scenario.schema import Scenario
 from ..topology.graph import Graph
 from . import columns, confidence, ends, faults, statistics, tables
 from .columns.flits import add_flits
@@ -16,11 +20,56 @@ from .figures import in_percent
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, verdict
 from .program_limit import of_program
-from .provenance import Provenance
 from .rows import FaultRows, RingRows
 
 if TYPE_CHECKING:
     from .programs import ProgramRun
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The scenario, the seed and the program version of a result."""
+
+    name: str
+    scenario_sha256: str
+    seed: int
+    version: str
+    engine: str
+    """``trains``, ``rings`` or ``twin``."""
+    description: str = ""
+    resolved: dict[str, Any] = field(default_factory=dict)
+    """The resolved scenario: all defaults filled in, units in canonical form."""
+    source_text: str = ""
+    """The scenario as written, or an empty string."""
+    source_name: str = ""
+    """File name of the scenario, without the folder."""
+
+    @classmethod
+    def of(cls, scenario: Scenario, engine: str = "trains") -> Provenance:
+        """Return the provenance of a scenario to be run by ``engine``."""
+        from .. import __version__
+
+        source = scenario.source
+        return cls(
+            name=scenario.name or escaped(Path(source.file).stem) or f"{scenario.topology.kind} network",
+            scenario_sha256=scenario.sha256,
+            seed=scenario.seed,
+            version=__version__,
+            engine=engine,
+            description=scenario.description,
+            resolved=scenario.resolved,
+            source_text=source.text,
+            source_name=escaped(Path(source.file).name),
+        )
+
+    def named(self) -> dict[str, Any]:
+        """Return what every summary begins with."""
+        return {
+            "name": self.name,
+            "scenario_sha256": self.scenario_sha256,
+            "version": self.version,
+            "seed": self.seed,
+        }
 
 
 class ConservationError(RuntimeError):

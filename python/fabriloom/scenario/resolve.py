@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from fabriloom.process.interrupts import deferred
+from fabriloom.process.children import deferred
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.schema import Scenario

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..compile import Compiled
 from ..compile.deadlock import DEADLOCKS
-from ..results.provenance import Provenance
+from ..results.summary import Provenance
 from ..topology import Graph
 from . import failures, inspection
 

@@ -2,7 +2,7 @@
 
 from fabriloom.traffic.build import build, silent
 from fabriloom.traffic.demand import Demand, demand, mean_length, sends_evenly, to_all
-from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import TrafficError
 from fabriloom.traffic.pairs import exchanging
 
 __all__ = [

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fabriloom import units
 from fabriloom.traffic import kinds
-from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import TrafficError
 
 _OPEN = ("poisson", "constant", "together", "on-off", "bernoulli")
 MOST_GRAINS = 1e15

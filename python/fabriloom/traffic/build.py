@@ -16,7 +16,7 @@ from fabriloom.traffic.arrivals import (
     packet_grains,
     packets_per_grain,
 )
-from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import TrafficError
 from fabriloom.traffic.lengths import lengths
 from fabriloom.traffic.names import Spread, Terminals, repeated
 from fabriloom.traffic.neighbours import nearest_neighbour

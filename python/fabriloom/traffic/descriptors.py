@@ -9,8 +9,7 @@ import numpy as np
 from fabriloom import units
 from fabriloom.traffic import moments, tables
 from fabriloom.traffic.arrivals import places
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import LIST, SILENT, TIMED, Columns, Ints, Links, Settings
+from fabriloom.traffic.kinds import LIST, SILENT, TIMED, Columns, Ints, Links, Settings, TrafficError
 from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Terminals
 

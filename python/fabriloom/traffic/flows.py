@@ -12,8 +12,7 @@ import numpy as np
 from fabriloom import units
 from fabriloom.traffic import tables
 from fabriloom.traffic.arrivals import places
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings
+from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings, TrafficError
 from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Spread, Targets, Terminals
 

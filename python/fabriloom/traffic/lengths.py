@@ -9,7 +9,7 @@ import numpy as np
 
 from fabriloom import units
 from fabriloom.traffic import kinds
-from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import TrafficError
 
 
 def lengths(

@@ -8,8 +8,7 @@ import numpy as np
 
 from fabriloom.process.libraries import pl
 from fabriloom.traffic import tables
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import Columns, Settings
+from fabriloom.traffic.kinds import Columns, Settings, TrafficError
 from fabriloom.traffic.lengths import cumulative
 from fabriloom.traffic.names import Terminals, repeated
 

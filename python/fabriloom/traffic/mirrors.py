@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from fabriloom.traffic import pairs
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import Ints, Network, homes
+from fabriloom.traffic.kinds import Ints, Network, TrafficError, homes
 
 
 def point_mirror(network: Network) -> Ints:

@@ -9,8 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from fabriloom import units
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import Ints
+from fabriloom.traffic.kinds import Ints, TrafficError
 
 
 class Spread(Protocol):

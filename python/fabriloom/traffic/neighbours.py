@@ -13,8 +13,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import Ints, Network, homes
+from fabriloom.traffic.kinds import Ints, Network, TrafficError, homes
 
 Edge = tuple[int, int]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import Ints
+from fabriloom.traffic.kinds import Ints, TrafficError
 
 
 def shift(terminals: int, by: int) -> Ints:

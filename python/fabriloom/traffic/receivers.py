@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.traffic import pairs
-from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import FLOWS, LIST, SILENT, TIMED, WEIGHTED, Columns, Ints, Network, Settings
+from fabriloom.traffic.kinds import (
+    FLOWS,
+    LIST,
+    SILENT,
+    TIMED,
+    WEIGHTED,
+    Columns,
+    Ints,
+    Network,
+    Settings,
+    TrafficError,
+)
 from fabriloom.traffic.names import Terminals
 
 MOST_WEIGHTS = 1 << 24

@@ -15,8 +15,7 @@ from fabriloom import reading, units
 from fabriloom.process.libraries import pl
 from fabriloom.reading import ReadError
 from fabriloom.reading.parquet import parquet
-from fabriloom.traffic.errors import Place, TrafficError
-from fabriloom.traffic.kinds import Ints
+from fabriloom.traffic.kinds import Ints, Place, TrafficError
 from fabriloom.traffic.names import Terminals
 
 if TYPE_CHECKING:
