@@ -12,6 +12,7 @@ import pytest
 from fabriloom import Scenario, topology
 from fabriloom.compile import compile
 from fabriloom.report.drawing import fabric_svg
+from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
 from fabriloom.studies.failures import look
 from fabriloom.studies.inspection import inspect
@@ -314,3 +315,68 @@ def test_a_table_of_ones_own_is_for_every_plane(tmp_path: Path) -> None:
     data["routing"] = {"kind": "table", "path": "own.csv"}
     own = fabriloom.run(Scenario.from_dict(data, base_dir=tmp_path))
     assert own.trace.equals(fabriloom.run(scenario(2)).trace)
+
+
+def dual_ring(terminals: int, **sections: Any) -> Scenario:
+    """Packets of a packet ring take the shorter of two ways."""
+    data: dict[str, Any] = {
+        "topology": {"kind": "sci-dual-ring", "terminals": terminals},
+        "ports": {"choice": "nearest"},
+        "technology": {"preset": "rpr-10g"},
+        "traffic": {"load": 0.2, "length": "500 B", "transaction": "dmove"},
+        "run": {"duration": "200 us", "warmup": "20 us"},
+        "output": {"trace": True},
+    }
+    return Scenario.from_dict(data | sections)
+
+
+@pytest.mark.parametrize("terminals", [2, 5, 8])
+def test_packets_take_the_shorter_way(terminals: int) -> None:
+    """The one without a wait is as long as that of so many links, in either direction."""
+    results = fabriloom.run(dual_ring(terminals))
+    native = results.native
+    source, target = (np.asarray(native[f"trace_{name}"], np.int64) for name in ("source", "target"))
+    took = np.asarray(native["trace_delivered_ticks"]) - np.asarray(native["trace_started_ticks"])
+    ahead = (target - source) % terminals
+    links = np.minimum(ahead, terminals - ahead)
+    least = [int(took[links == count].min()) * results.tick_ps for count in range(1, links.max() + 1)]
+    assert links.max() == terminals // 2
+    assert np.diff(least) == pytest.approx(5_203_200)
+
+
+def test_ways_of_the_same_length_are_taken_in_turn() -> None:
+    across = {"kind": "shift", "by": 2}
+    given = dual_ring(
+        4, traffic={"arrivals": "backlog", "length": "500 B", "pattern": across, "transaction": "dmove"}
+    )
+    planes = fabriloom.run(given).planes
+    assert planes["packets"].min() > 100
+    assert planes["packets"].max() - planes["packets"].min() <= 8
+
+
+@pytest.mark.parametrize("terminals", [5, 9])
+def test_what_two_directions_carry(terminals: int) -> None:
+    """A packet crosses (n + 1) / 4 links of 2 n, if n is odd."""
+    found = inspect(dual_ring(terminals))
+    one_link = 500 / ((500 + 24 + 20) / 4 * 3.2e-3)
+    assert found["network"]["mean_links_on_the_way"] == pytest.approx((terminals + 1) / 4)
+    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(
+        8 * terminals / (terminals + 1) * one_link
+    )
+
+
+def test_the_engine_and_the_twin_go_both_ways() -> None:
+    token = {"preset": "sci-1000", "bandwidth_allocation": False, "token": {"length": "6 B", "packets": 1}}
+    for technology in ({"preset": "rpr-10g"}, {"preset": "sci-1000"}, token):
+        traffic = {"load": 0.3, "length": "64 B", "transaction": "nread"}
+        found = compare(dual_ring(6, technology=technology, traffic=traffic), 100_000_000)
+        assert found.identical, technology
+        assert found.packets > 20
+
+
+def test_nearest_is_for_rings_alone() -> None:
+    grid = {"kind": "grid", "shape": [2, 2], "replicate": 2}
+    data = {"topology": grid, "ports": {"choice": "nearest"}, "traffic": {"load": 0.1}}
+    for given in (scenario(2, "nearest"), Scenario.from_dict(data)):
+        with pytest.raises(ScenarioError, match="counts links on a ring"):
+            compile(given)

@@ -62,8 +62,9 @@ def port_pairs(
     ports.
 
     With ``destination`` and ``nominal`` a pair has one row, otherwise one for each port of its traffic class
-    that leads to the target; a pair without such a port has none. ``runs`` says, per port, whether its link
-    works: packets avoid the others if they can. See ``docs/background/ports.md``.
+    that leads to the target, with ``nearest`` by the fewest links; a pair without such a port has none.
+    ``runs`` says, per port, whether its link works: packets avoid the others if they can. See
+    ``docs/background/ports.md``.
     """
     own, leads, ends = _ways(routes, source, target)
     if runs is not None:
@@ -73,8 +74,21 @@ def port_pairs(
         count = np.maximum(leads.sum(axis=1), 1)
         nth = target % count if choice == "destination" else np.zeros(len(target), np.int64)
         leads = leads & (np.cumsum(leads, axis=1) == nth[:, None] + 1)
+    elif choice == "nearest":
+        links = np.where(leads, _links_on_ring(routes.graph, own, ends), np.iinfo(np.int64).max)
+        leads = leads & (links == links.min(axis=1, keepdims=True))
     pair, at = np.nonzero(leads)
     return pair, own[pair, at], ends[pair, at]
+
+
+def _links_on_ring(graph: Graph, port: Ints, target: Ints) -> Ints:
+    """Return the links between ports on the same ring."""
+    rings, station = graph.own_rings, graph.terminal_out_links
+    first = rings.ring_start[rings.station_ring]
+    size = np.bincount(rings.station_ring)[rings.station_ring[station[port]]]
+    # Stations are numbered in the order of the links of their ring.
+    place = np.arange(rings.stations) - first
+    return (place[station[target]] - place[station[port]]) % size
 
 
 def _ways(routes: Routes, source: Ints, target: Ints) -> tuple[Ints, NDArray[np.bool_], Ints]:
@@ -123,6 +137,10 @@ def check_pairs(scenario: Scenario, routes: Routes, demand: Demand) -> None:
     """Raise ScenarioError for packets to terminals to which no port leads, and for traffic classes without
     packets."""
     graph = routes.graph
+    if scenario.port_choice == "nearest" and (graph.switches or not graph.network_kind.buses):
+        message = "nearest counts links on a ring, and here packets pass switches"
+        hint = 'write choice = "round-robin", or choose a topology such as sci-dual-ring'
+        raise scenario.error(message, ("ports", "choice"), hint)
     if scenario.program is None:
         check_used(scenario, routes.classes, demand)
     if graph.several is None:

@@ -54,6 +54,8 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     resolved = _dump(scenario.model_copy(update={"ports": _ports(scenario)}))
     technology = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
     resolved["technology"] = without_parts(technology)
+    if not resolved["technology"].get("token", True):
+        del resolved["technology"]["token"]
     if not scenario.fault:
         del resolved["fault"]
         for name in FAULT_SETTINGS:

@@ -12,6 +12,7 @@ _CHOICES = {
     "shortest-queue": "the port with the fewest packets (choice shortest-queue)",
     "first-free": "the port that is free first (choice first-free)",
     "nominal": "the first port that leads there, the others are in reserve (choice nominal)",
+    "nearest": "the port with the fewest links to its target (choice nearest)",
 }
 
 

@@ -31,10 +31,11 @@ def by_ports(
     terminal sends evenly to all others, some at a time.
 
     ``destination`` gives each port the packets for its own destinations; ``nominal`` gives all packets to the
-    first port. The other rules share packets among the ports that lead to the target: ``round-robin``
-    evenly, the rules that depend on queues in proportion to the link rates, as they do when ports are full.
+    first port. The other rules share packets among the ports that lead to the target, ``nearest`` among those
+    with the fewest links: evenly, as ``round-robin`` does. The rules that depend on queues share in
+    proportion to the link rates, as they do when ports are full.
     """
-    weight = np.ones(routes.graph.ports) if choice == "round-robin" else _rates(routes)
+    weight = np.ones(routes.graph.ports) if choice in ("round-robin", "nearest") else _rates(routes)
     for some in (pairs, *_even_pairs(routes.graph, even)):
         source, target, rate = (np.asarray(column) for column in some)
         pair, port, to = port_pairs(routes, choice, source, target)

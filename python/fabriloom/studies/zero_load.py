@@ -117,6 +117,7 @@ def _run(
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
     turn = int(pairs.max()) + len(senders) + 2
+    nearest, nominal = number("port_choice", "nearest"), number("port_choice", "nominal")
     # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
     wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
@@ -132,8 +133,8 @@ def _run(
         "list_at_grains": np.zeros(0, np.uint64),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
-        # By the first port that leads there: packets leave one after the other.
-        "terminal_choice": np.full_like(arrays["terminal_choice"], number("port_choice", "nominal")),
+        # By the first port that leads there, or the nearest: packets leave one after the other.
+        "terminal_choice": np.where(arrays["terminal_choice"] == nearest, nearest, nominal).astype(np.uint8),
         **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)

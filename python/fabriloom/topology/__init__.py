@@ -36,7 +36,7 @@ from .polarfly import polarfly
 from .rings import Rings
 from .sci_banyan import sci_banyan
 from .sci_module import sci_module, sci_switch_16
-from .sci_ring import sci_bridge, sci_ring
+from .sci_ring import sci_bridge, sci_dual_ring, sci_ring
 from .sci_rings import sci_rings
 from .sci_switch import sci_long_rings, sci_switch
 from .sci_torus import sci_torus
@@ -74,7 +74,17 @@ _IN_ORDER = (
         file,
         inline,
     ),
-    *(sci_ring, sci_bridge, sci_switch, sci_long_rings, sci_banyan, sci_torus, sci_module, sci_switch_16),
+    *(
+        sci_ring,
+        sci_dual_ring,
+        sci_bridge,
+        sci_switch,
+        sci_long_rings,
+        sci_banyan,
+        sci_torus,
+        sci_module,
+        sci_switch_16,
+    ),
     sci_rings,
     planes,
 )
@@ -118,6 +128,7 @@ __all__ = [
     "ring",
     "sci_banyan",
     "sci_bridge",
+    "sci_dual_ring",
     "sci_long_rings",
     "sci_module",
     "sci_ring",

@@ -201,6 +201,8 @@ codes! {
         FIRST_FREE = 3,
         /// The first one; the others are in reserve.
         NOMINAL = 4,
+        /// On rings without switches, the one with the fewest links to its target; of equal ones the next, cyclically.
+        NEAREST = 5,
     }
 
     /// The length of packets.

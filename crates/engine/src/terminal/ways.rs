@@ -33,6 +33,8 @@ pub struct Ways {
     class_to: Vec<u32>,
     class_port: Vec<u8>,
     classes: usize,
+    /// Per port: its ring, its place there, and the stations of the ring; empty if nobody takes the nearest.
+    on_ring: Vec<[u32; 3]>,
     /// Per port, for terminals with several: when the terminal knows that its output link is down, in order.
     outages: Vec<Vec<(Time, Time)>>,
 }
@@ -56,6 +58,7 @@ impl Ways {
             class_to: fabric.port_class_to.clone(),
             class_port: fabric.class_port.clone(),
             classes: fabric.traffic_classes(),
+            on_ring: on_ring(fabric),
             outages: outages(fabric),
         }
     }
@@ -174,9 +177,17 @@ impl Ways {
             port_choice::NOMINAL => return Ok(own().find(|&place| leads(place))),
             port_choice::SHORTEST_QUEUE => around.min_by_key(|&place| queued(place)),
             port_choice::FIRST_FREE => around.find(|&place| is_free(place)),
+            port_choice::NEAREST => around.min_by_key(|&place| self.distance(first + place as u32, target)),
             _ => around.next(),
         };
         Ok(found)
+    }
+
+    /// Returns the links from a port to a terminal on its ring.
+    fn distance(&self, port: u32, target: u32) -> u32 {
+        let to = self.other_end(port, target).map(|to| self.on_ring[to as usize]);
+        let [ring, place, size] = self.on_ring[port as usize];
+        to.filter(|to| to[0] == ring).map_or(u32::MAX, |to| (to[1] + size - place) % size)
     }
 
     /// Returns the destination port for packets from a port to a terminal: if both terminals have the same number of
@@ -216,6 +227,24 @@ impl Ways {
         let via = via % each + each * self.plane[port as usize];
         if self.via_switch[via as usize] == self.home[port as usize] { NONE } else { via }
     }
+}
+
+/// Returns the places in [`Ways`].
+fn on_ring(fabric: &Fabric) -> Vec<[u32; 3]> {
+    if !fabric.terminal_choice.contains(&port_choice::NEAREST) {
+        return Vec::new();
+    }
+    let mut places = vec![[NONE; 3]; fabric.links()];
+    for first in 0..places.len() {
+        let (mut at, mut around) = (first, Vec::new());
+        while places[at][0] == NONE {
+            places[at] = [fabric.station_ring[at], around.len() as u32, 0];
+            around.push(at);
+            at = fabric.station_next[at] as usize;
+        }
+        around.iter().for_each(|&at| places[at][2] = around.len() as u32);
+    }
+    fabric.terminal_out_link.iter().map(|&station| places[station as usize]).collect()
 }
 
 /// Returns the outages in [`Ways`]. A terminal detects a failure when the packet that it was sending is ended.

@@ -17,15 +17,17 @@ Replicate = Annotated[
         "1 if not given"
     ),
 ]
+Choice = Literal["round-robin", "destination", "shortest-queue", "first-free", "nominal", "nearest"]
 
 
 class Ports(Section):
     """How a terminal chooses the port for a packet, among those in a plane of the destination."""
 
-    choice: Literal["round-robin", "destination", "shortest-queue", "first-free", "nominal"] = setting(
+    choice: Choice = setting(
         "`round-robin`: the ports in turn. `destination`: destination number modulo ports. "
         "`shortest-queue`: the port with the fewest packets waiting or being sent. `first-free`: the port "
-        "that is free first. `nominal`: the first port; the others are in reserve",
+        "that is free first. `nominal`: the first port; the others are in reserve. `nearest`: on rings "
+        "without switches, the port with the fewest links to the target",
         "round-robin",
     )
     per: Literal["message", "packet"] | None = setting(
@@ -37,7 +39,7 @@ class Ports(Section):
 
 def has_ports(topology: Any) -> bool:
     """Whether terminals have several ports in a topology."""
-    return getattr(topology, "replicate", None) is not None or topology.kind == "planes"
+    return getattr(topology, "replicate", None) is not None or topology.kind in ("planes", "sci-dual-ring")
 
 
 class Run(Section):

@@ -27,6 +27,10 @@ pub fn check(f: &Fabric) -> Checked {
     }
     ascending("terminal_ports", &f.terminal_ports, ports)?;
     known("terminal_choice", &f.terminal_choice, port_choice::LAST)?;
+    let nearest = f.terminal_choice.iter().position(|&choice| choice == port_choice::NEAREST);
+    if let Some(terminal) = nearest.filter(|_| !f.has_rings() || f.switches > 0) {
+        return fail("terminal_choice", terminal, port_choice::NEAREST, "another one beside switches");
+    }
     if f.planes as usize > ports {
         return fail("planes", 0, f.planes, "at most the number of ports");
     }

@@ -30,6 +30,11 @@ pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
         }
     }
     f.terminal_choice = (0..f.terminals).map(|_| draw.pick(&CHOICES)).collect();
+    if f.has_rings() && f.switches == 0 && draw.chance(70) {
+        counter_rotating(&mut f);
+        let nearest = |choice: &mut u8| *choice = draw.pick(&[*choice, port_choice::NEAREST]);
+        f.terminal_choice.iter_mut().for_each(nearest);
+    }
     if draw.chance(40) && f.flow_cost_grains.is_empty() {
         let places = draw.pick(&[1, 2, 5, NONE]);
         f.source_queue.fill(places);
@@ -186,6 +191,19 @@ fn rings_alike(f: &mut Fabric, planes: u32) {
             (0..one.port_station.len() as u32).for_each(|port| exits(f, &one, (turn, plane, port)));
         }
     }
+}
+
+/// Turns every second ring round.
+fn counter_rotating(f: &mut Fabric) {
+    let ahead = f.station_next.clone();
+    for (station, &next) in ahead.iter().enumerate().filter(|(at, _)| f.station_ring[*at] % 2 == 1) {
+        f.station_next[next as usize] = station as u32;
+    }
+    let to = |&next: &u32| f.link_source[next as usize];
+    f.link_target = f.station_next.iter().map(to).collect();
+    let into = |&out: &u32| f.station_next.iter().position(|&next| next == out);
+    f.terminal_in_link =
+        f.terminal_out_link.iter().map(|out| into(out).expect("rings are closed") as u32).collect();
 }
 
 /// Appends the row of a port in one of several equal networks: it takes packets for ports of its own network.
