@@ -23,16 +23,22 @@ NAMES = ("macrame-random", "macrame-neighbours", "scinet", "gpmimd-level-3")
 def ranking(found: Design) -> Rows:
     """The networks that meet everything, the cheapest first."""
     unit, percent = found.requirements.cost.unit, found.requirements.require.percentile
-    rows: Rows = [
-        ["network", f"cost ({unit})", "switches", "ports", "cables", "carries", f"{percent:g} % (µs)"]
-    ]
-    for one in found.met:
-        facts = one.facts
-        parts = [number(facts[what]) for what in ("switches", "ports", "cables")]
-        half = facts.get("tail_ns_ci95")
-        late = plus_minus(facts["tail_ns"] / 1e3, None if half is None else half / 1e3)
-        rows.append([one.candidate.name, number(one.cost), *parts, figures(facts["carries"], 3), late])
+    alike, names = divided([one.candidate.name for one in found.met])
+    facts = ["switches", "ports", "cables", "carries"]
+    rows: Rows = [[alike or "network", f"cost ({unit})", *facts, f"{percent:g} % (µs)"]]
+    for name, one in zip(names, found.met, strict=True):
+        parts = [number(one.facts[what]) for what in facts[:3]]
+        half = one.facts.get("tail_ns_ci95")
+        late = plus_minus(one.facts["tail_ns"] / 1e3, None if half is None else half / 1e3)
+        rows.append([name, number(one.cost), *parts, figures(one.facts["carries"], 3), late])
     return rows
+
+
+def divided(names: list[str]) -> tuple[str, list[str]]:
+    """Return the parts that all names have, and each name without them."""
+    parts = [name.split(", ") for name in names]
+    alike = [part for part in parts[0] if all(part in other for other in parts)]
+    return ", ".join(alike), [", ".join(part for part in one if part not in alike) for one in parts]
 
 
 def refused(found: Design) -> Rows:

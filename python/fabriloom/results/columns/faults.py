@@ -10,7 +10,7 @@ from .column import Said, count, table
 FAULT_SUMMARY = table(
     "fault_summary",
     "Summary of runs with faults",
-    "Keys of the summary that only runs have in which links fail, or switches have a watchdog. Always offered = delivered + refused + lost + in flight there.",
+    "Also of runs whose switches have a watchdog. Offered = delivered + refused + lost + in flight.",
     {
         "packets.lost": (
             "count | Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
@@ -113,7 +113,7 @@ FAILURES = table(
 FAULT_LINKS = table(
     "fault_links",
     "Links that fail",
-    "Columns of the table of links that only runs have in which links fail.",
+    "",
     {
         "cut_packets": (
             "count | Packets lost on the link when it failed, on rings as long as it was down.",

@@ -8,7 +8,7 @@ from .column import count, share, table, time_ns
 CONGESTION_SUMMARY = table(
     "congestion_summary",
     "Summary of runs with congestion control",
-    "Keys of the summary that only runs with congestion control have.",
+    "",
     {
         "congestion.marked": (
             "count | How often a switch marked a packet (FECN).",
@@ -33,7 +33,7 @@ CONGESTION_SUMMARY = table(
 CONGESTION_LINKS = table(
     "congestion_links",
     "Links with congestion control",
-    "Column of the table of links that only runs with congestion control have.",
+    "",
     {"marked": ("count | Packets that were marked as they were granted the link.", count("link_marked"))},
 )
 
@@ -56,7 +56,7 @@ CONGESTION = table(
 PORT_SUMMARY = table(
     "port_summary",
     "Summary with several ports",
-    "Keys of the summary that only networks have whose terminals have several ports.",
+    "",
     {
         "network.ports": "count | Ports of all terminals.",
         "network.planes": "count | Networks that these are in.",
@@ -69,7 +69,7 @@ PORT_SUMMARY = table(
 PORT_LINKS = table(
     "port_links",
     "Links of several planes",
-    "Column of the table of links, behind `link`, that only networks have whose terminals have several ports.",
+    "",
     {
         "plane": ("text | Name of the plane that it is of.", lambda rows: rows.planes),
     },
@@ -107,7 +107,7 @@ PLANES = table(
 PORT_CHECK = table(
     "port_check",
     "Check with several ports",
-    "Keys of `fabriloom check` that only networks have whose terminals have several ports.",
+    "",
     {
         "network.ports": "count | Ports of all terminals.",
         "network.planes": "count | Networks that these are in.",
@@ -122,7 +122,7 @@ _JITTER = "The longest less the shortest time."
 CODE_SUMMARY = table(
     "code_summary",
     "Summary of runs with time-codes or interrupts",
-    "Keys of the summary that only runs have in which terminals send time-codes or interrupts. Counts are of the measuring window.",
+    "Counts are of the measuring window.",
     {
         "codes.made": (
             "count | Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
@@ -189,7 +189,7 @@ CODES = table(
 CODE_LINKS = table(
     "code_links",
     "Links with time-codes or interrupts",
-    "Columns of the table of links that only runs have in which terminals send codes.",
+    "",
     {
         "codes": ("count | Codes sent on the link.", count("link_codes_sent")),
         "lost_codes": (

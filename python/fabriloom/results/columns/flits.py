@@ -44,7 +44,7 @@ def _cycles(which: str, key: str) -> Value:
 FLIT_SUMMARY = table(
     "flit_summary",
     "Summary of networks of flits",
-    "Further keys of the summary for technologies of flits and cycles (`generic`): the same numbers in these units.",
+    "With `generic`: the same numbers in these units.",
     {
         "flits.cycle_ns": ("ns | Length of a cycle.", lambda run: run.cycle_ns),
         "flits.flit_bytes": ("B | Payload of a flit.", lambda run: run.flit_bytes),
@@ -79,7 +79,7 @@ FLIT_SUMMARY = table(
 FLIT_POINTS = table(
     "flit_points",
     "Points of networks of flits",
-    "Columns of the table of points that only networks of flits have.",
+    "",
     {
         **of_summary(
             "flits",

@@ -57,7 +57,7 @@ SLOTS = table(
 PROGRAM_SUMMARY = table(
     "program_summary",
     "Summary of programs",
-    "Keys of the summary that only runs of programs have. Keys of the measuring window say so; all others are of the whole run. Control words, requests and credit are messages like all others; so are fetched ones.",
+    "Keys of the measuring window say so; all others are of the whole run. Control words, requests, credit and what is fetched are messages like all others.",
     {
         "end.waiting": "list of text | Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
         "messages.made": "count | Messages whose send has begun.",
@@ -108,7 +108,7 @@ PROGRAM_SUMMARY = table(
 MEASURED = table(
     "measured",
     "Measurements",
-    "Keys of the summary of what `fabriloom measure` ran, beside those of a program. Packets and links are not seen there: their counts are 0 and their latencies null; `simulated_ns` is the time that passed.",
+    "What `fabriloom measure` ran, beside the keys of a program. Packets and links are not seen there: their counts are 0 and their latencies null; `simulated_ns` is the time that passed.",
     {
         "measured.runner": "text | `c` or `python`: what ran the programs.",
         "measured.mpi": "text | Name and version of the MPI, as reported by it.",
@@ -279,7 +279,7 @@ MARKS = table(
 PROGRAM_CHECK = table(
     "program_check",
     "Check of programs",
-    "Keys of `fabriloom check` that only scenarios with a program have.",
+    "",
     {
         "program.terminals": "count | Terminals that have operations.",
         "program.operations": "count | Operations of all terminals.",
@@ -295,7 +295,7 @@ PROGRAM_CHECK = table(
 PROGRAM_POINTS = table(
     "program_points",
     "Points of programs",
-    "Columns of the table of points that only runs of programs have.",
+    "",
     {
         **of_summary("ns", round_ns_mean="rounds.ns_mean"),
         **of_summary("1/s", messages_per_s="messages.per_s"),

@@ -8,7 +8,7 @@ from .column import count, of_summary, share, table, time_ns
 RING_SUMMARY = table(
     "ring_summary",
     "Summary of networks of rings",
-    "Keys of the summary that only networks of rings have. Always offered = delivered + refused + in flight + scrubbed there; a packet is a transaction.",
+    "Offered = delivered + refused + in flight + scrubbed; a packet is a transaction.",
     {
         "network.rings": ("count | Rings of the network.", lambda rows: rows.graph.rings.rings),
         "network.buses": (
@@ -183,7 +183,7 @@ BUSES = table(
 RING_POINTS = table(
     "ring_points",
     "Points of networks of rings",
-    "Columns of the table of points that only networks of rings have.",
+    "",
     {
         **of_summary("count", busied="sci.busied"),
         **of_summary("0…1", retry_share="sci.retry_share"),
@@ -201,7 +201,7 @@ RING_POINTS = table(
 RING_CHECK = table(
     "ring_check",
     "Check of networks of rings",
-    "Keys of `fabriloom check` for networks of rings. Besides these: `name`, `scenario_sha256`, `warnings`, `zero_load_latency_ns`, `deadlock` and `resolved` as in Check.",
+    "Besides these: `name`, `scenario_sha256`, `warnings`, `zero_load_latency_ns`, `deadlock` and `resolved` as in Check.",
     {
         "network.family": "text | Kind of the topology.",
         "network.switches": "count | Switches.",

@@ -120,7 +120,7 @@ SEEDS = table(
 REQUIREMENT_SUMMARY = table(
     "requirement_summary",
     "Summary of requirements",
-    "Further keys of the summary where flows or messages have requirements: how many of them there are, and by their verdict.",
+    "Of flows and of messages.",
     {
         "requirements.count": ("count | Flows that have a requirement, and requirements on messages.", len),
         "requirements.guaranteed": ("count | No packet can be late, in any run.", verdicts("guaranteed")),
@@ -151,7 +151,7 @@ REQUIREMENT_SUMMARY = table(
 REQUIREMENT_POINTS = table(
     "requirement_points",
     "Points with requirements",
-    "Columns of the table of points that only runs with requirements have.",
+    "",
     {
         **of_summary(
             "count",

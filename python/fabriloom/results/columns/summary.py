@@ -133,7 +133,7 @@ CHECK = table(
 RATE_CHECK = table(
     "rate_check",
     "Check of rates",
-    "Keys of `fabriloom check` that only scenarios have whose traffic is given as rates or flows.",
+    "Of scenarios whose traffic is given as rates or flows.",
     {
         "demanded.offered_mbytes_per_s": "MB/s | Payload that all sources offer.",
         "demanded.busiest": "text | The link, bus or memory that needs most of its time for it.",
