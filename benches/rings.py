@@ -105,7 +105,15 @@ def timed(name: str, speed: bool) -> Row:
     return row
 
 
-HEADER = ("network", "stations", "packet-hops/s", "events per hop", "times the twin", "start", "peak memory")
+HEADER = (
+    "network",
+    "stations",
+    "M packet-hops/s",
+    "events per hop",
+    "times the twin",
+    "start, s",
+    "peak memory, MB",
+)
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -113,11 +121,11 @@ def cells(row: Row) -> tuple[str, ...]:
     return (
         row["name"],
         f"{row['stations']}",
-        f"{row['hops_per_s'] / 1e6:.2f} M",
+        f"{row['hops_per_s'] / 1e6:.2f}",
         f"{row['events_per_hop']:.2f}",
         f"{row['twin']:.0f}" if "twin" in row else "-",
-        f"{row['start_s']:.1f} s",
-        f"{row['peak_mbytes']:.0f} MB",
+        f"{row['start_s']:.1f}",
+        f"{row['peak_mbytes']:.0f}",
     )
 
 

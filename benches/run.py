@@ -90,12 +90,12 @@ HEADER = (
     "terminals",
     "packet",
     "at",
-    "packet-hops/s",
+    "M packet-hops/s",
     "wake-ups per hop",
     "pieces per hop",
     "times the twin",
-    "start",
-    "peak memory",
+    "start, s",
+    "peak memory, MB",
 )
 
 
@@ -105,12 +105,12 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{row['terminals']}",
         f"{row['length_bytes']} B",
         "saturation" if row["load"] is None else "50 %",
-        f"{row['hops_per_s'] / 1e6:.2f} M",
+        f"{row['hops_per_s'] / 1e6:.2f}",
         f"{row['events_per_hop']:.2f}",
         f"{row['pieces_per_hop']:.2f}",
         f"{row['twin']:.0f}" if "twin" in row else "-",
-        f"{row['start_s']:.2f} s",
-        f"{row['peak_mbytes']:.0f} MB",
+        f"{row['start_s']:.2f}",
+        f"{row['peak_mbytes']:.0f}",
     )
 
 

@@ -24,9 +24,9 @@ SMALL: dict[str, dict[str, Any]] = {
 """What the smallest network of each family has."""
 FAILURES = 60
 """Failures that are timed."""
-FAILED = ("network", "terminals", "switches", "failures", "first look", "each", "memory")
-CHECKED = ("network", "terminals", "switches", "check", "memory")
-HEADER = ("network", "terminals", "switches", "load and check", "start", "memory", "per s")
+FAILED = ("network", "terminals", "switches", "failures", "first look, s", "each, ms", "memory, MB")
+CHECKED = ("network", "terminals", "switches", "check, s", "memory, MB")
+HEADER = ("network", "terminals", "switches", "load and check, s", "start, s", "memory, MB", "M per s")
 
 
 def cases() -> Iterator[dict[str, Any]]:
@@ -162,13 +162,13 @@ def inspected(topology: dict[str, Any]) -> dict[str, Any]:
 def inspected_cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
     """A row of the table of checks."""
     counts = [f"{row[name]:,}" for name in ("terminals", "switches")]
-    return [_name(topology), *counts, f"{row['check_s']:.1f} s", f"{row['peak_mb']:,.0f} MB"]
+    return [_name(topology), *counts, f"{row['check_s']:.1f}", f"{row['peak_mb']:,.0f}"]
 
 
 def failed_cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
     """A row of the table of failures."""
     counts = [f"{row[name]:,}" for name in ("terminals", "switches", "count")]
-    times = [f"{row['first_s']:.1f} s", f"{1000 * row['each_s']:.0f} ms", f"{row['peak_mb']:,.0f} MB"]
+    times = [f"{row['first_s']:.1f}", f"{1000 * row['each_s']:.0f}", f"{row['peak_mb']:,.0f}"]
     return [_name(topology), *counts, *times]
 
 
@@ -186,10 +186,10 @@ def cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
         name,
         f"{row['terminals']:,}",
         f"{row['switches']:,}",
-        f"{row['load_s']:.1f} s{verdict}",
-        f"{row['start_s']:.1f} s",
-        f"{row['peak_mb']:,.0f} MB",
-        f"{row['hops_per_s'] / 1e6:.1f} M",
+        f"{row['load_s']:.1f}{verdict}",
+        f"{row['start_s']:.1f}",
+        f"{row['peak_mb']:,.0f}",
+        f"{row['hops_per_s'] / 1e6:.1f}",
     ]
 
 

@@ -402,22 +402,20 @@ def _derived() -> list[str]:
 
 def _derived_rings() -> list[str]:
     lines = [
-        "| preset of rings | symbol | 64 B request, idles | payload in such requests | the same on a bus |",
+        "| preset of rings | symbol, ns | 64 B request, idles, ns | payload so, MB/s | on a bus, ns |",
         "|---|---|---|---|---|",
     ]
     for name in filter(is_ring, presets()):
         ring = ring_technology(name)
         times = (ring.symbol_ps(), ring.packet_ps(64), ring.bus_transfer_ps(int(ring.request_bytes(64))))
-        symbol, unit, bus = (f"{float(time) / 1000:g} ns" for time in times)
-        lines.append(
-            f"| `{name}` | {symbol} | {unit} | {ring.payload_bytes_per_s(64) / 1e6:.5g} MB/s | {bus} |"
-        )
+        symbol, unit, bus = (f"{float(time) / 1000:g}" for time in times)
+        lines.append(f"| `{name}` | {symbol} | {unit} | {ring.payload_bytes_per_s(64) / 1e6:.5g} | {bus} |")
     return lines
 
 
 def _derived_links() -> list[str]:
     lines = [
-        "| preset | character | end of packet | 64 B packet | payload in such packets | in an endless one |"
+        "| preset | character, ns | end, ns | 64 B packet, ns | payload so, MB/s | in an endless one, MB/s |"
     ]
     lines.append("|---|---|---|---|---|---|")
     for name in presets():
@@ -426,8 +424,8 @@ def _derived_links() -> list[str]:
         link = technology(name)
         times = (link.character_ps(), link.end_ps(), link.packet_ps(64))
         rates = (link.payload_bytes_per_s(64), link.data_bytes_per_s())
-        cells = [f"{float(time) / 1000:g} ns" for time in times]
-        cells += [f"{rate / 1e6:.{5 if rate < 1e11 else 7}g} MB/s" for rate in rates]
+        cells = [f"{float(time) / 1000:g}" for time in times]
+        cells += [f"{rate / 1e6:.{5 if rate < 1e11 else 7}g}" for rate in rates]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return lines
 

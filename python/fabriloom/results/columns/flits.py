@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (the meanings are prose, one to a line)
 """Keys and columns of networks of flits, in the units of networks on chip: flits, nodes and cycles."""
 
 from __future__ import annotations
