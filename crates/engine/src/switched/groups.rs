@@ -18,7 +18,7 @@ use super::burst::{Burst, PLAIN, Taken, View};
 use super::departures::Places;
 use super::link::Link;
 use super::model;
-use super::queue::{ALWAYS, Run};
+use super::queue::{ALWAYS, Run, follow};
 use super::state::Network;
 use super::timeline::{Number, ahead};
 use crate::kernel::Time;
@@ -95,7 +95,7 @@ impl View<'_> {
 
 impl Places<'_> {
     /// Returns when the characters leave that return quanta of credit, from one on, as far as they do so at equal
-    /// intervals because of their places, and these are known.
+    /// intervals because of their places or of the crossbar since the grant, and these are known.
     #[inline]
     pub fn quanta(&self, at: &Link, number: Number, quantum: u32) -> Option<Run> {
         let rest = ahead(self.turns.stop, number);
@@ -103,7 +103,8 @@ impl Places<'_> {
             return None;
         }
         let each = self.line.each(number - self.turns.shift, quantum, self.crossbar)?.later(self.late);
-        let count = each.count.min((rest as u32).div_ceil(quantum));
-        (each.time >= at.input.crosses_at(number, self.crossbar)).then_some(Run { count, ..each })
+        let count = (rest as u32).div_ceil(quantum);
+        let own = at.input.crosses_at(number, self.crossbar);
+        Some(follow(count, own, quantum.checked_mul(self.crossbar)?, [each]))
     }
 }

@@ -30,7 +30,7 @@
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand`, `outside` and `next_outside` by [`horizon`] |
+//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `leaves_behind`, `on_demand`, `outside` and `next_outside` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
 //! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
@@ -61,7 +61,8 @@
 //!
 //! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step, and would make
 //! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
-//! [`groups`] several quanta, [`demand`] all links of a packet where all have one pace, [`stream`] where they have not. One is not about times: `arbiter::request_alone`. Each states its equation, its
+//! [`groups`] several quanta, [`demand`] all links of a packet whose end cannot leave its source, [`stream`] those of one
+//! that streams to its terminal. One is not about times: `arbiter::request_alone`. Each states its equation, its
 //! conditions, what happens otherwise and its gain.
 //!
 //! # Invariants

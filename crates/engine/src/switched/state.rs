@@ -96,7 +96,8 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Links that were woken and send before the current event ends.
     pub(super) work: Vec<u32>,
-    /// Whether links may be left behind: see the module `demand`.
+    /// Whether links may be left behind, and whether these catch up in one step: see the module `demand`.
+    pub(super) leaves_behind: bool,
     pub(super) on_demand: bool,
     /// A packet with more characters is long.
     pub(super) window: u32,
@@ -160,6 +161,9 @@ impl Network {
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let outside = Outside::new(&fabric);
+        // What happens to a link may affect a packet on all its links.
+        let leaves_behind = outside.as_ref().is_none_or(|outside| !outside.has_horizons())
+            && kinds.iter().all(|kind| kind.plain);
         let mut network = Self {
             links,
             exits,
@@ -171,9 +175,8 @@ impl Network {
             paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),
             work: Vec::new(),
-            // What happens to a link may affect a packet on all its links.
-            on_demand: outside.as_ref().is_none_or(|outside| !outside.has_horizons())
-                && kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
+            leaves_behind,
+            on_demand: leaves_behind && kinds.iter().all(|kind| kind.character == kinds[0].character),
             window: demand::window(&kinds),
             reach: demand::reach(&kinds),
             has_long: false,

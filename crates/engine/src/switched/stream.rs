@@ -74,10 +74,22 @@ impl Network {
                 for &part in &parts[limit + 1..] {
                     self.send_rest(part, false, true);
                 }
-                parts.iter().for_each(|&(link, _)| self.wake(link));
+                self.have_sent(&parts);
             }
         }
         self.parts = parts;
+    }
+
+    /// Handles the consequences for the links of a packet that have sent what they can.
+    fn have_sent(&mut self, parts: &[(u32, Time)]) {
+        for &(link, _) in parts {
+            if !self.links[link as usize].has_sent_all() {
+                self.wake(link);
+            }
+        }
+        for &(link, _) in &parts[1..] {
+            self.try_left(link);
+        }
     }
 
     /// Sets, for each link, the tick up to which nothing depends on what is not before a horizon.
@@ -125,7 +137,7 @@ impl Network {
         !at.has_sent_all()
             && ahead(at.wire.known(), at.worm(at.sending(), &self.crowd).first) > 0
             && (at.sends_newest() || self.kind(at).from_terminal)
-            && at.sending() == at.head()
+            && (at.sending() == at.head() || at.leads_to_terminal())
             && at.is_plain()
             && !at.credit.is_kept()
             && !at.worm(at.sending(), &self.crowd).bound

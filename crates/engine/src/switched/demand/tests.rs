@@ -27,19 +27,19 @@ fn row(switches: u32) -> Fabric {
         classes: terminals,
         header_chars: 1,
         lanes: 1,
-        switch_decode_ticks: vec![80; switches as usize],
+        switch_decode_ticks: vec![800; switches as usize],
         switch_crossbar_ticks: vec![0; switches as usize],
         switch_handover_ticks: vec![1; switches as usize],
         switch_next_head_ticks: vec![1; switches as usize],
-        switch_forward_ticks: vec![20; switches as usize],
+        switch_forward_ticks: vec![200; switches as usize],
         switch_arbiter: vec![0; switches as usize],
         switch_choice: vec![0; switches as usize],
         link_source: source,
         link_target: target,
-        link_character_ticks: each(10),
-        link_end_ticks: each(4),
-        link_arrival_ticks: each(17),
-        link_credit_ticks: each(10),
+        link_character_ticks: each(100),
+        link_end_ticks: each(40),
+        link_arrival_ticks: each(170),
+        link_credit_ticks: each(100),
         link_output_buffer: each(23),
         link_input_buffer: each(43),
         link_quantum: each(8),
@@ -57,11 +57,19 @@ fn row(switches: u32) -> Fabric {
     }
 }
 
+/// All alike; a little apart, as shares of flow control are; far apart.
+const PACES: [&[u32]; 3] = [&[100], &[100, 101, 103, 102, 101], &[100, 140, 110, 200]];
+
 /// Returns when packets of a length are delivered and when links are free for others, as their paths cross; and how
-/// many runs were computed.
-fn run(switches: u32, length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
-    let mut network = Network::new(row(switches));
-    network.on_demand = on_demand;
+/// many runs were computed. `paces`: of the links, in turn.
+fn run(switches: u32, length: u32, paces: &[u32], leaves: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
+    let mut fabric = row(switches);
+    for (ticks, pace) in fabric.link_character_ticks.iter_mut().zip(paces.iter().cycle()) {
+        *ticks = *pace;
+    }
+    let mut network = Network::new(fabric);
+    network.leaves_behind = leaves;
+    network.on_demand &= leaves;
     let send = |network: &mut Network, terminal: u32, now: Time| {
         let (target, via) = (1, NONE);
         network.dispatch(
@@ -95,8 +103,11 @@ fn run(switches: u32, length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Ti
 }
 
 fn nothing_changes(switches: u32, length: u32) {
-    let (demanded, eager) = (run(switches, length, true), run(switches, length, false));
-    assert_eq!((&demanded.0, &demanded.1), (&eager.0, &eager.1), "{length} characters, {switches} switches");
+    for paces in PACES {
+        let (left, eager) = (run(switches, length, paces, true), run(switches, length, paces, false));
+        let which = format!("{length} characters, {switches} switches, paces {paces:?}");
+        assert_eq!((&left.0, &left.1), (&eager.0, &eager.1), "{which}");
+    }
 }
 
 #[test]
@@ -123,9 +134,9 @@ fn nothing_changes_on_paths_that_are_not_counted() {
 }
 
 #[test]
-fn a_long_packet_takes_a_few_runs_on_each_link() {
-    for switches in [5, 40] {
-        let (demanded, eager) = (run(switches, 1000, true).2, run(switches, 1000, false).2);
-        assert!(2 * demanded < eager, "{demanded} runs instead of {eager}, {switches} switches");
+fn a_long_packet_takes_fewer_runs_on_each_link() {
+    for (switches, paces, most) in [(5, PACES[0], 70), (40, PACES[0], 70), (5, PACES[1], 90)] {
+        let (left, eager) = (run(switches, 1000, paces, true).2, run(switches, 1000, paces, false).2);
+        assert!(100 * left < most * eager, "{left} runs instead of {eager}, {switches} switches");
     }
 }
