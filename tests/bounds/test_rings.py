@@ -83,9 +83,11 @@ def test_without_places_or_time_there_is_none_and_the_reason_is_told() -> None:
         bound(scenario([flow(source, 3, "300 ns") for source in (0, 1, 2)]))
     with pytest.raises(ScenarioError, match="only if all packets are of flows with periods"):
         bound(scenario([{"source": 0, "target": 3, "length": "64 B", "rate": "1 MB/s"}]))
-    for preset, more in (("rpr-10g", {}), ("noc-ring", {"slot": "120 B"}), ("fddi", {})):
+    for preset, more in (("rpr-10g", {}), ("noc-ring", {"slot": "120 B"})):
         with pytest.raises(ScenarioError, match="of insertion rings with echoes"):
             bound(scenario([flow(0, 3)], "dmove", technology={"preset": preset, **more}))
+    with pytest.raises(ScenarioError, match="late lets nobody send"):
+        bound(scenario([flow(0, 3)], "dmove", technology={"preset": "fddi"}))
     with pytest.raises(ScenarioError, match="can go by several ways"):
         bound(scenario([flow(0, 3)], topology={"kind": "sci-ring", "terminals": 4, "replicate": 2}))
 
@@ -135,7 +137,38 @@ def drawn(seed: int) -> Scenario:
         length = f"{dice.choice([16, 64, 256])} B"
         flows.append(flow(source, target, f"{own_ns} ns", length=length, **jitter, **packets))
     transaction = str(dice.choice(["nwrite", "dmove", "nread"]))
+    if seed // len(SHAPES) % 3 == 2:
+        technology |= with_token(dice)
     return scenario(flows, transaction, topology=topology, technology=technology, seed=seed)
+
+
+def with_token(dice: np.random.Generator) -> Table:
+    """Settings of a token ring, with echoes and without."""
+    length = f"{int(dice.choice([2, 6, 30]))} B"
+    found: Table = {
+        "token": {"length": length, "packets": int(dice.choice([1, 1, 2, 5]))},
+        "forwarding": "cut-through",
+        "bandwidth_allocation": False,
+        "retry": {"at": "requester"},
+    }
+    if dice.random() < 0.5:
+        found |= {"echo": "0 B", "echo_idle": "0 B", "hold_until": "sent", "in_order": False, "phases": False}
+        found |= {"requests_in": 0, "responses_in": 0}
+        found["token"]["packets"] = int(dice.choice([0, 1, 2]))
+    return found
+
+
+def test_a_token_comes_after_every_other_station() -> None:
+    """By hand, on `fddi` of four: a round of 8 us, and for each of three others a packet of 92 bytes and
+    the 11 of the token; then the token is taken and the packet goes one link.
+    """
+    technology = {"preset": "fddi", "cable_delay": "5 ns/m", "token": {"packets": 1, "rotation": "0 s"}}
+    flows = [flow(source, (source + 1) % 4) for source in range(4)]
+    given = scenario(flows, "dmove", technology=technology)
+    there_ns = 2000 + (92 - 1) * 80 + 1000 + 1
+    waits_ns = 1000 + 4 * 2000 + 3 * (92 + 11) * 80 + 11 * 80
+    assert bounds_ns(given) == pytest.approx([waits_ns + there_ns] * 4)
+    assert max(latest_ns(given)) <= waits_ns + there_ns
 
 
 @pytest.mark.seeds

@@ -189,7 +189,8 @@ class Ways:
             head = there + int(arrays["link_arrival_ticks"][link])
             tail = head + (n - 1) * leg.symbol_ticks
             if to == leg.source:
-                return taken, tail + int(decode[to])
+                # Without an echo a packet is gone when it has left.
+                return taken, tail + int(decode[to]) if echo else leg.symbols * leg.symbol_ticks
             decided = (head if cuts else tail) + int(decode[to])
             ready = decided + int(bypass[to])
             if to == leg.target:
@@ -198,8 +199,19 @@ class Ways:
                 n = echo
             # Behind an own packet, and with whole packets in the FIFO behind a longer one.
             longer = 0 if cuts else self.longest_unit - n * leg.symbol_ticks
-            there = ready + (int(self.longest_own[to]) + longer if waits else 0)
+            # With a token nothing is inserted in front of it.
+            waited = waits and not self.tech.token_symbols
+            there = ready + (int(self.longest_own[to]) + longer if waited else 0)
         raise AssertionError("an echo has not come back")
+
+    def token_round(self, station: int) -> int:
+        """Return the ticks of a token once round the ring, if nobody takes it."""
+        arrays, found = self.compiled.arrays, 0
+        for link in self.around(station, station):
+            to = self.next[link]
+            found += int(arrays["link_arrival_ticks"][link])
+            found += int(arrays["station_decode_ticks"][to] + arrays["station_bypass_ticks"][to])
+        return found
 
     def idle_round(self, station: int) -> int:
         """Return the ticks of a change of idle symbols once round the ring, two symbols late everywhere."""

@@ -17,7 +17,7 @@ from ..technology import RingTechnology
 from .calculus import Worst
 from .flows import Way, listed
 from .periods import MOST_FLOWS, Periods, Share
-from .ring_ways import REQUEST, RESPONSE, Ways
+from .ring_ways import REQUEST, RESPONSE, Ints, Ways
 from .signals import Reals
 
 if TYPE_CHECKING:
@@ -50,15 +50,20 @@ def check_rings(compiled: Compiled) -> None:
         raise refused(message, ("traffic", "pattern"), 'write pattern = { kind = "flows", … } with periods')
     tech = compiled.technology
     assert isinstance(tech, RingTechnology)
+    if tech.token_rotation_ps:
+        message = "a token that is late lets nobody send, and nothing limits how often that meets one station"
+        raise refused(
+            message, ("technology", "token"), 'write token = { packets = 1, rotation = "0 s" } for a bound'
+        )
     others = {
         "slot": tech.slot_bytes > 0,
-        "token": tech.token_length_bytes > 0,
         "when_full": tech.when_full == "pass",
-        "echo": not tech.echo_bytes,
+        "echo": not tech.echo_bytes and not tech.token_symbols,
     }
     if name := next((name for name, is_so in others.items() if is_so), ""):
         message = (
-            "the bound on rings is that of insertion rings with echoes, on which a full queue busies packets"
+            "the bound on rings is that of token rings, and of insertion rings with echoes, on which a full "
+            "queue busies packets"
         )
         raise refused(
             message, ("technology", name), "compare with runs instead: fabriloom run, latency_ns.max"
@@ -161,12 +166,13 @@ class _Solver:
         self.on_link = own_link @ busy.T
         self.own = self._later(self.on_link)
         self.at_station = same * (self.before[None, :] if self.occupied else 0.0)
+        ring, self.same = self.ways.ring, same
+        if arrays["ring_token_symbols"]:
+            self._by_token(ring[self.source])
         self.on_link += self.at_station
         if not arrays["ring_allocation"]:
             return
-        ring = self.ways.ring
         on_ring = (ring[None, :] == ring[self.source][:, None]).astype(np.float64)
-        self.same = same
         self.round = np.array([self.ways.idle_round(leg.source) for leg in self.legs], np.float64)
         self.elsewhere = (on_ring - own_link) @ busy.T
         self.own_elsewhere = self._later(self.elsewhere)
@@ -175,6 +181,21 @@ class _Solver:
         apart = ring[self.source][:, None] != ring[self.source][None, :]
         self.passing = np.where(apart, 0.0, twice[None, :]) if arrays["ring_cut_through"] else None
         self.own_passing = self._later(self.passing) if self.passing is not None else np.zeros(count)
+
+    def _by_token(self, ring: Ints) -> None:
+        """Work out the same where a packet has the whole ring, and the token is taken before it."""
+        ticks = np.array([float(leg.symbols * leg.symbol_ticks) for leg in self.legs])
+        token = np.array([float(leg.symbol_ticks) for leg in self.legs])
+        token *= float(self.compiled.arrays["ring_token_symbols"])
+        self.on_link = np.where(ring[:, None] == ring[None, :], (ticks + token)[None, :], 0.0)
+        # Its own token has to be taken, too.
+        self.own = self._later(self.on_link) - token
+        self.round = np.array([self.ways.token_round(leg.source) for leg in self.legs], np.float64)
+
+    def _rounds(self, made: Reals) -> Reals:
+        """Return, per waiting leg, the ticks of a token between stations until it has come often enough."""
+        most = int(self.compiled.arrays["ring_token_packets"])
+        return (np.ceil((made * self.same).sum(axis=1) / most) if most else 1.0) * self.round
 
     def _later(self, work: Reals) -> Reals:
         """Return, per leg, the work of it and of those behind it in its transaction: none is under way."""
@@ -198,6 +219,8 @@ class _Solver:
         """Return, per waiting leg and other leg, for how long packets of the other keep it from its link."""
         found = made * self.on_link
         found[np.arange(len(made)), np.arange(len(made))] -= self.own
+        if self.compiled.arrays["ring_token_symbols"]:
+            found[np.arange(len(made)), np.arange(len(made))] += self._rounds(made)
         return found + self._stopped(made) if self.compiled.arrays["ring_allocation"] else found
 
     def _all_places(self) -> Iterator[_Place]:
@@ -278,6 +301,8 @@ class _Solver:
                     each = each + self.before[mine] + (self.back[mine] if held else 0)
                 if arrays["ring_in_order"] or many > arrays["station_in_flight"][station]:
                     each = each + self.back[mine]
+                if arrays["ring_token_symbols"] and each.any():
+                    each = each + self.round[mine]
                 found[mine] += (once[mine] * each).sum()
         return found
 
