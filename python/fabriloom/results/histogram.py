@@ -61,10 +61,8 @@ class Histogram:
 
     @classmethod
     def of(cls, values: NDArray[np.float64], counts: NDArray[np.int64], label: str) -> Histogram:
-        """Make a histogram from ascending values and their counts.
-
-        There are ``BINS_PER_DECADE`` bins per factor of ten at fixed edges, so that histograms of different
-        runs can be compared and added; no value is outside the bins.
+        """Make a histogram from ascending values and their counts, with ``BINS_PER_DECADE`` bins per factor
+        of ten at fixed edges, so that histograms of different runs can be added.
         """
         positive = np.maximum(values, 1e-3)
         if len(values) == 0:

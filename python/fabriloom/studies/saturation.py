@@ -109,11 +109,10 @@ def saturate(
 ) -> Saturation:
     """Find the saturation throughput of a scenario.
 
-    ``peak`` narrows the interval of the offered load down to ``resolution``: it tries two loads at a time,
-    which divide the interval in three, and then loads beside the best one. The loads do not depend on
-    ``jobs``. The largest of several measured throughputs is slightly too large by chance; its half-width is
-    that of its own run. Each run ends when its throughput is precise and it is known whether packets pile up:
-    its latencies may be less precise than ``run.precision``.
+    ``peak`` narrows the interval of the offered load down to ``resolution``, two loads at a time, and then
+    tries loads beside the best one. The largest of several measured throughputs is slightly too large by
+    chance. Each run ends when its throughput is precise and it is known whether packets pile up: its
+    latencies may be less precise than ``run.precision``.
 
     Args:
         scenario: the scenario; its ``[sweep]`` is ignored.

@@ -95,9 +95,8 @@ def repeat(
 ) -> Repetition:
     """Run a scenario with its own seed and the following seeds.
 
-    The runs are independent, even if values within a run are correlated. The mean over seeds therefore has a
-    valid interval (Student's t, for runs of equal length). It does not show an error that all runs share,
-    such as a warm-up that is too short.
+    The runs are independent, so the mean over seeds has a valid interval (Student's t, for runs of equal
+    length). It does not show an error that all runs share, such as a warm-up that is too short.
 
     Args:
         scenario: the scenario; its ``[sweep]`` is ignored.

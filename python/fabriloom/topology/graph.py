@@ -196,10 +196,8 @@ class Graph:
 
     @cached_property
     def face(self) -> Graph:
-        """Return the network as sources see it, with one port per terminal.
-
-        This is the first plane if it has all terminals in order, otherwise the whole network with the first
-        ports.
+        """Return the network as sources see it, with one port per terminal: the first plane if it has all
+        terminals in order, otherwise the whole network with the first ports.
         """
         if self.several is None:
             return self

@@ -34,26 +34,23 @@ class Fault(Section):
     at_ps: TimePs | None = setting("Time of the failure", None)
     repaired_ps: PositiveTimePs | None = setting("With at: time of the repair; if not given, never", None)
     mtbf_ps: PositiveTimePs | None = setting(
-        "Instead of at: mean time to the next failure, from the moment the component runs; the "
-        "times are exponentially distributed",
+        "Instead of at: mean time to the next failure, from when it runs; exponentially distributed",
         None,
     )
     mttr_ps: PositiveTimePs | None = setting(
         "With mtbf: mean time to repair, exponentially distributed; if not given, it is never repaired", None
     )
     stuck: bool = setting(
-        "With terminal: it does not fail but accepts nothing from at to repaired, or never "
-        "again; no packet is lost",
+        "With terminal: it accepts nothing from at to repaired, or never again; no packet is lost",
         False,
     )
     silent: bool = setting(
-        "With terminal: it does not fail but sends nothing from at to repaired, and stops in the "
-        "middle of a packet; what it has sent holds links until then, or until a watchdog ends it",
+        "With terminal: it sends nothing from at to repaired, and stops in the middle of a packet; what it "
+        "has sent holds links until then, or until a watchdog ends it",
         False,
     )
     bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = setting(
-        "Instead of at, for links and cables: probability that a bit is wrong. A wrong bit "
-        "disconnects a DS-Link or SpaceWire link, which restarts at once, and loses a packet elsewhere",
+        "Instead of at, for links and cables: probability that a bit is wrong",
         None,
     )
     replay: bool = setting(

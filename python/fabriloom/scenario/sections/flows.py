@@ -40,11 +40,11 @@ class Flow(Section):
         "Time of the first packet; if not given, a random time within one period", None
     )
     jitter_ps: TimePs | None = setting(
-        "Each packet is late by a random time up to this one, at most the period; no jitter if not given",
+        "Each packet is late by a random time up to this one, at most the period",
         None,
     )
     packets: Annotated[int, Field(ge=1, le=2**24)] | None = setting(
-        "Packets created at once each time, such as those of one picture; 1 if not given", None
+        "Packets created at once each time; 1 if not given", None
     )
     start_ps: TimePs | None = setting(
         "Time from which on packets are created; 0 if not given. A phase is counted from it", None
@@ -57,8 +57,7 @@ class Flow(Section):
     )
     name: FlowName | None = setting("Name in tables; source -> target if not given", None)
     requirement_ps: PositiveTimePs | None = setting(
-        "Longest time that a packet may take from its creation at the source to its delivery; "
-        "a run, fabriloom bound and the report check it",
+        "Longest time that a packet may take from its creation to its delivery",
         None,
     )
     shaper_rate: OfferedRate | None = setting(

@@ -78,8 +78,7 @@ class Interface(Section):
     highest_rate_bits_per_s: RateBitsPerS | None = setting("Highest rate of a link of the chip", None)
 
     external: bool | None = setting(
-        "Whether the terminal is wired to an external (parallel) port of its router, without a "
-        "SpaceWire link",
+        "The terminal is wired to an external (parallel) port of its router, without a SpaceWire link",
         None,
     )
 

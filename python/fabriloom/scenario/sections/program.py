@@ -192,7 +192,7 @@ class Level2(Events, Credit):
     blocks_per_event: Count = setting("Blocks per event", 3)
     sources_per_block: Count = setting("Sources per block", 1)
     source_choice: Literal["random", "round-robin"] = setting(
-        "How sources are chosen. round-robin: each block takes the next sources in turn", "random"
+        "round-robin: each block takes the next sources in turn", "random"
     )
     target_choice: Literal["round-robin", "random", "supervisor"] = setting(
         "How the target of a block is chosen. supervisor: a target that has given it credit", "round-robin"
@@ -269,7 +269,7 @@ class DescriptorMessages(Section):
 
 
 class GoalTrace(Section):
-    """A trace in GOAL, the language of LogGOPSim, as text; the number of a rank is that of its terminal."""
+    """A trace in GOAL, the language of LogGOPSim; the number of a rank is that of its terminal."""
 
     kind: Literal["goal"]
     path: FileName = setting("The GOAL file, relative to the scenario")
@@ -284,7 +284,7 @@ class TerminalProgram(Section):
 
     terminal: Terminal | Several = setting("A terminal, or a list of terminals")
     stream: Annotated[int, Field(ge=0, le=255)] = setting(
-        "The stream of the terminal that does them: a terminal may do several lists at a time, like threads",
+        "The stream that does them: a terminal may do several lists at a time, like threads",
         0,
     )
     do: Annotated[list[Operation], Field(min_length=1, max_length=2**20)] = setting(

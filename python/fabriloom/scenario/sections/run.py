@@ -58,14 +58,14 @@ class Run(Section):
         0.01,
     )
     precision_of: Literal["all", "throughput"] = setting(
-        "What has to be that precise. all: throughput and both latencies; throughput: throughput "
-        "alone, once it is known whether packets pile up. `fabriloom saturate` sets throughput",
+        "What has to be that precise. throughput: throughput alone, once it is known whether packets pile "
+        "up; `fabriloom saturate` sets it",
         "all",
     )
     packets: Annotated[int, Field(ge=0, le=2**62)] = setting(
         "The run ends when this many packets have been delivered; 0: no limit", 0
     )
-    drain: bool = setting("After the duration, create no more packets but deliver those that exist", False)
+    drain: bool = setting("After the duration, deliver the packets that exist", False)
 
 
 class Output(Section):

@@ -188,8 +188,7 @@ class Search(Section):
         "Number of trials, each with values of all fields", 40
     )
     batch: Annotated[int, Field(ge=1, le=64)] = setting(
-        "Number of trials that are chosen together and can run at once; the result does not "
-        "depend on the number of jobs",
+        "Number of trials that are chosen together and can run at once",
         4,
     )
 
@@ -202,8 +201,7 @@ class Study(Section):
     """
 
     zipped: Annotated[dict[str, Values], Field(max_length=16)] = setting(
-        "Lists of equal length by dotted path: the first values of all form a point, then the "
-        "second, and so on",
+        "Lists of equal length by dotted path: the first values of all form a point, and so on",
         {},
         alias="zip",
     )
@@ -216,13 +214,12 @@ class Study(Section):
         "Number of draws of all values of [study.sample]", 0
     )
     sampling: Literal["latin-hypercube", "random"] = setting(
-        "latin-hypercube: each range is divided into one part per sample, with one value in each "
-        "part; random: independent draws, so that samples can be added later",
+        "latin-hypercube: one value in each part of a range, one part per sample; random: independent "
+        "draws, so that samples can be added later",
         "latin-hypercube",
     )
     failures: Literal["cables", "switches", "all"] | None = setting(
-        "Adds every single failure of a cable, of a switch, or of either to the run without a "
-        "failure; the column `failure` names it",
+        "Adds every single failure of a cable, of a switch, or of either; the column `failure` names it",
         None,
     )
     failures_at_ps: TimePs = setting("Time of these permanent failures", 0)

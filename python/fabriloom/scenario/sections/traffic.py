@@ -39,7 +39,7 @@ RateUnit = Literal[
 
 
 class Uniform(Section):
-    """Each packet goes to a random receiver other than its sender, all equally likely."""
+    """Each packet goes to a random receiver other than its sender."""
 
     kind: Literal["uniform"]
     include_self: Literal[True] | None = setting(
@@ -139,7 +139,7 @@ class Map(Section):
 
 
 class Local(Section):
-    """A share of a sender's packets goes to its partner, the rest to the other receivers, all equally likely.
+    """A share of a sender's packets goes to its partner, the rest to the other receivers.
 
     The partner is the receiver on the same ring in a network of long rings, or is given here. On
     `sci-rings` the senders and the receivers of a ring are partners in their order, and so are two terminals
