@@ -17,7 +17,7 @@ use crate::scenarios::lanes::{
 };
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
-use crate::scenarios::ports::with_ports;
+use crate::scenarios::ports::{in_both_directions, with_ports};
 use crate::scenarios::programs::{random_programs, with_announcements, with_few_unexpected, with_resends};
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings, with_tokens};
@@ -362,6 +362,22 @@ fn rings_with_tokens() {
         timed += u64::from(fabric.ring_token_rotation_ticks > 0 && !twin.deliveries.is_empty());
     }
     assert!(delivered > 2_000 && busied > 100 && timed > 30, "{delivered}, {busied}, {timed}");
+}
+
+#[test]
+fn rings_in_both_directions() {
+    let mut delivered = 0;
+    for seed in seeds("rings in both directions", 0..100) {
+        let mut alone = (0..).map(|more| random_rings(seed + (more << 40))).filter(|one| one.switches == 0);
+        let fabric = alone.next().expect("one in some has no switches");
+        let fabric = if seed % 3 > 0 { with_other_rings(&fabric, seed) } else { fabric };
+        let fabric = if seed % 3 > 1 { with_tokens(&fabric, seed) } else { fabric };
+        let fabric = in_both_directions(&fabric, seed);
+        let until = ring_time_for(&fabric, 15 + (seed % 2) as u32 * 30);
+        let fabric = if seed % 5 == 2 { with_ring_faults(&fabric, seed, until) } else { fabric };
+        delivered += agree::rings(seed, &fabric, until).map_or(0, |twin| twin.deliveries.len());
+    }
+    assert!(delivered > 1_000, "{delivered}");
 }
 
 #[test]

@@ -193,6 +193,18 @@ fn rings_alike(f: &mut Fabric, planes: u32) {
     }
 }
 
+/// Gives every terminal a port on each of two rings in opposite directions; most take the nearest.
+pub fn in_both_directions(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0b07_4d12);
+    let mut f = fabric.clone();
+    rings_alike(&mut f, 2);
+    counter_rotating(&mut f);
+    let choices = [port_choice::NEAREST, port_choice::NEAREST, draw.pick(&CHOICES)];
+    f.terminal_choice = (0..f.terminals).map(|_| draw.pick(&choices)).collect();
+    check(&f).expect("the generator makes legal fabrics");
+    f
+}
+
 /// Turns every second ring round.
 fn counter_rotating(f: &mut Fabric) {
     let ahead = f.station_next.clone();
