@@ -148,24 +148,19 @@ impl Timeline {
     }
 
     /// Returns when the places of a character and of those that follow it at intervals of a number of characters can be
-    /// used, if this is at equal intervals of time.
+    /// used, while this is at equal intervals of time; None within a group.
     pub fn each(&self, number: Number, apart: u32, crossbar: u32) -> Option<Run> {
-        let run = |time: Time, until: Number, period: u32| {
-            let count = (until - number).0.div_ceil(apart);
-            Run { count, step: period, time }
-        };
         let in_place = self.pieces[self.oldest.0 as usize % ROOM].first;
         let is_older = ahead(number, in_place) < 0;
         let (piece, lag, until) =
             if is_older { self.older_with(number, in_place) } else { self.find(number) };
         if piece.step & GROUPED != 0 {
             let time = piece.group_of(number, self.group, self.pace).time_of(number);
-            return (apart == self.group).then(|| run(time, until, piece.step & !GROUPED));
+            let count = (until - number).0.div_ceil(apart);
+            return (apart == self.group).then_some(Run { count, step: piece.step & !GROUPED, time });
         }
-        let (time, period) = (piece.place(number, lag, crossbar), piece.step.checked_mul(apart)?);
-        // A crossbar that is behind catches up, unless it is no faster.
-        let is_even = piece.step == crossbar || time == piece.time_of(number);
-        is_even.then(|| run(time, until, period))
+        let run = piece.places(number, until, lag, crossbar);
+        Some(Run { count: run.count.div_ceil(apart), step: run.step.checked_mul(apart)?, time: run.time })
     }
 
     /// Returns the last straight run; it is empty after groups.
@@ -341,8 +336,7 @@ impl Timeline {
     #[inline(always)]
     pub fn places_from(&self, number: Number, crossbar: u32) -> Run {
         let (piece, lag, until) = self.find(number);
-        let run = piece.run(number, until);
-        if crossbar == 0 || lag == 0 { run } else { piece.crossing(run, number, lag, crossbar) }
+        piece.places(number, until, lag, crossbar)
     }
 
     /// Returns when the place of a character can be used.
@@ -439,6 +433,13 @@ impl Piece {
         }
         let into = Time::from((number - self.first).0);
         own.max(self.time + Time::from(lag) + into * Time::from(crossbar))
+    }
+
+    /// Returns when the places of its characters can be used, from one on, in a straight run.
+    #[inline(always)]
+    fn places(&self, number: Number, until: Number, lag: u32, crossbar: u32) -> Run {
+        let run = self.run(number, until);
+        if crossbar == 0 || lag == 0 { run } else { self.crossing(run, number, lag, crossbar) }
     }
 
     /// Returns when a crossbar can use the places of a run of its characters, from a number on, in a straight run: as
