@@ -138,7 +138,7 @@ impl Network {
     pub fn stop(&mut self, link: u32, from: Time, until: Time) {
         assert!(0 <= from && from < until && self.wheel.now() < 0, "a stop of link {link} at {from}");
         // What happens to a link may affect a packet on all its links.
-        (self.leaves_behind, self.on_demand) = (false, false);
+        self.on_demand = false;
         let none = || Box::new(Outside::of_nothing(self.links.len()));
         let outside = self.outside.get_or_insert_with(none);
         outside.stop(link, from, until);

@@ -161,9 +161,9 @@ impl Network {
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let outside = Outside::new(&fabric);
+        let leaves_behind = kinds.iter().all(|kind| kind.plain);
         // What happens to a link may affect a packet on all its links.
-        let leaves_behind = outside.as_ref().is_none_or(|outside| !outside.has_horizons())
-            && kinds.iter().all(|kind| kind.plain);
+        let on_demand = leaves_behind && outside.as_ref().is_none_or(|outside| !outside.has_horizons());
         let mut network = Self {
             links,
             exits,
@@ -176,7 +176,7 @@ impl Network {
             touched: Vec::new(),
             work: Vec::new(),
             leaves_behind,
-            on_demand: leaves_behind && kinds.iter().all(|kind| kind.character == kinds[0].character),
+            on_demand: on_demand && kinds.iter().all(|kind| kind.character == kinds[0].character),
             window: demand::window(&kinds),
             reach: demand::reach(&kinds),
             has_long: false,

@@ -17,7 +17,7 @@
 //!
 //! * Equation: `S(m) = max(wire, credit)` before the limiting link, `S(m) = max(wire, supply)` after it.
 //! * Conditions: the first of these two holds for all links before the limiting one, the second one for those after it;
-//!   all are plain, none has stored credit, or credit still to come for a deleted header. Nothing is sent that depends
+//!   all are plain, none has stored credit, and credit for deleted headers is in time. Nothing is sent that depends
 //!   on what is not before a horizon: a start depends on the link before it `w` ticks ago or earlier, and on the link
 //!   after it `credit_ticks` and a character ago or earlier.
 //! * Otherwise nothing is done.
@@ -148,9 +148,7 @@ impl Network {
         let (kind, next) = (self.kind(from), self.kind(to));
         let lead = ahead(from.wire.known() - to.output.shift(), to.wire.known());
         let rest = ahead(to.output.end(), from.wire.known());
-        // Deleted characters leave without being sent on.
-        let is_behind_deleted = ahead(from.credit.next_quantum(), from.input.deleted()) >= 0;
-        (lead >= 0 && rest > 0 && is_behind_deleted).then(|| Pair {
+        (lead >= 0 && rest > 0 && from.has_deleted_in_time(kind)).then(|| Pair {
             free: from.wire.free(),
             pace: Time::from(kind.character),
             next_free: to.wire.free(),
@@ -310,6 +308,16 @@ impl Link {
     #[inline(always)]
     fn may_send_many(&self, kind: &Kind, until: Time) -> bool {
         until == Time::MAX || until - self.wire.free() > Time::from(MANY) * Time::from(kind.character)
+    }
+
+    /// Whether the credit for characters that are deleted behind it, which leave without being sent on, is in time.
+    fn has_deleted_in_time(&self, kind: &Kind) -> bool {
+        let deleted = self.input.deleted();
+        ahead(self.credit.next_quantum(), deleted) >= 0 || {
+            let leaves = self.input.crosses_at(deleted - Wrapping(1), kind.crossbar);
+            let characters = Time::from(self.credit.characters());
+            kind.credit(leaves) <= self.wire.free() + characters * Time::from(kind.character)
+        }
     }
 
     /// Whether the crossbar before a link could still be behind with a character that starts at a tick.

@@ -83,7 +83,8 @@ pub(super) struct Head {
     pub time: Time,
 }
 
-/// Value of `Worm::links` for a packet whose links are not left behind.
+/// Value of `Worm::links` for a packet whose links are not left behind: it is short, or has a link on which something
+/// will act from outside.
 pub(super) const EAGER: u8 = u8::MAX;
 
 /// Value of `Worm::links` for a packet whose end has left its source, or that has passed too many links to count.
