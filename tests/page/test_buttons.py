@@ -132,17 +132,17 @@ GOING_ON = "document.querySelector('.measured dd')?.textContent.endsWith('MB/s')
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def own() -> Iterator[str]:
     """The page of a server in this process, whose sessions can be looked at."""
     with served(APP) as port:
         yield f"http://127.0.0.1:{port}{at(port, '/')}"
         APP.state.sessions.hang_up()
 
 
-def started(chromium: Browser, address: str, text: str = LONG) -> Tab:
+def started(chromium: Browser, own: str, text: str = LONG) -> Tab:
     """A tab in which a run goes on."""
     tab = chromium.tab()
-    tab.open(address)
+    tab.open(own)
     drop(tab, "mine.toml", text)
     tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
     tab.click("#run")
@@ -166,9 +166,9 @@ def comes_true(what: str, condition: object, patience_s: float = PATIENCE_S) -> 
 
 
 def test_the_run_of_a_closed_tab_is_given_up(
-    chromium: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+    chromium: Browser, own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tab = started(chromium, address)
+    tab = started(chromium, own)
     session = session_of(tab)
     assert session.worker is not None
     pid = session.worker.pid
@@ -179,10 +179,10 @@ def test_the_run_of_a_closed_tab_is_given_up(
     comes_true("its process has ended", lambda: not _lives(pid))
 
 
-def test_a_tab_that_comes_again_finds_its_run(chromium: Browser, address: str) -> None:
-    tab = started(chromium, address)
+def test_a_tab_that_comes_again_finds_its_run(chromium: Browser, own: str) -> None:
+    tab = started(chromium, own)
     session = session_of(tab)
-    tab.open(address)
+    tab.open(own)
     tab.until(GOING_ON)
     assert session_of(tab) is session
     assert session.running
@@ -191,11 +191,11 @@ def test_a_tab_that_comes_again_finds_its_run(chromium: Browser, address: str) -
     chromium.close(tab)
 
 
-def test_two_tabs_run_at_the_same_time_and_a_third_is_told_to_wait(chromium: Browser, address: str) -> None:
-    tabs = [started(chromium, address), started(chromium, address)]
+def test_two_tabs_run_at_the_same_time_and_a_third_is_told_to_wait(chromium: Browser, own: str) -> None:
+    tabs = [started(chromium, own), started(chromium, own)]
     assert [session_of(tab).running for tab in tabs] == [True, True]
     third = chromium.tab()
-    third.open(address)
+    third.open(own)
     drop(third, "mine.toml", SMALL)
     third.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
     third.click("#run")
@@ -212,9 +212,9 @@ def test_two_tabs_run_at_the_same_time_and_a_third_is_told_to_wait(chromium: Bro
 
 
 def test_a_killed_worker_is_said_on_the_page_and_the_next_run_has_another(
-    chromium: Browser, address: str
+    chromium: Browser, own: str
 ) -> None:
-    tab = started(chromium, address)
+    tab = started(chromium, own)
     worker = session_of(tab).worker
     assert worker is not None
     os.kill(worker.pid, signal.SIGKILL)
