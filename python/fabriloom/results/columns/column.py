@@ -107,8 +107,8 @@ def _series(column: Column, values: Any) -> pl.Series:
     if isinstance(values, pl.Series):
         return values.cast(kind).alias(column.name)
     if isinstance(values, np.ndarray) and values.dtype != object:
-        given = values.astype(np.int64 if column.type == "Int64" else np.float64)
-        return pl.Series(column.name, given, kind, nan_to_null=True)
+        # A number that is not known is null, also in a column of whole numbers.
+        return pl.Series(column.name, values, nan_to_null=True).cast(kind)
     return pl.Series(column.name, list(values), kind, strict=False)
 
 
