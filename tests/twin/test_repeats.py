@@ -58,7 +58,8 @@ def test_a_study_is_the_same_with_any_number_of_jobs() -> None:
     """Ten ready scenarios, their curves with one, two and three jobs."""
     folder = Path(__file__).resolve().parents[2] / "scenarios"
     ready = [fabriloom.load(file) for file in sorted(folder.glob("*.toml"))]
-    for loaded in [one for one in ready if one.needs_load][:10]:
+    # Faults would come after the end of a run as short as these.
+    for loaded in [one for one in ready if one.needs_load and not one.fault][:10]:
         short = {"run.duration": "50 us", "run.warmup": "0 ns", "run.precision": 0}
         scenario = loaded.alone().with_settings(short)
         tables = [fabriloom.curve(scenario, jobs=jobs).table for jobs in (1, 2, 3)]
