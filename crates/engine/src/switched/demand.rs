@@ -120,20 +120,19 @@ impl Network {
             return false;
         }
         let worm = at.worm(at.tail(), &self.crowd);
-        if worm.links == EAGER {
-            self.rouse(holder);
-            return false;
-        }
         if worm.links < PASSED && self.is_far(at, holder, worm) {
             self.mark(link, holder);
             return true;
         }
         cold_path();
+        let (is_eager, packet) = (worm.links == EAGER, worm.packet as usize);
         if !self.on_demand {
             self.rouse(holder);
             return false;
         }
-        let packet = worm.packet as usize;
+        if is_eager {
+            return false;
+        }
         let mut chain = std::mem::take(&mut self.chains[packet]);
         let may = self.look_back(&mut chain, link, holder);
         let moved = if may { self.move_rear(&mut chain) } else { NONE };

@@ -44,7 +44,7 @@
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
 //! | [`groups`] | characters that wait, quantum by quantum, for credit from a slower link, as one piece | by the verbs of [`transmit`] |
-//! | [`stream`] | packets that stream to their terminals: their ends on all links at once, where links cannot be left behind | |
+//! | [`stream`] | packets that stream to their terminals: their ends on all links at once, where these do not catch up in one step | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
 //! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
