@@ -154,7 +154,8 @@ class Bounds:
 
     def flow(self, source: str, target: str) -> int:
         """Return the number of the flow between two terminals; of several, that with the longest packets.
-        Raises KeyError.
+
+        Raises KeyError if there is no such flow.
         """
         names = self.compiled.graph.terminal_names
         for number, flow in enumerate(self.worst.flows):
@@ -203,8 +204,10 @@ class Bounds:
         return parts(self.worst, flow, depth)
 
     def tree(self, flow: int, depth: int = 2) -> list[Line]:
-        """Return the parts as lines of text: times and their causes. If the bound by the periods is
-        smaller: the number of interfering packets of each flow, and their time.
+        """Return the parts as lines of text: times and their causes, with the causes of inner waits.
+
+        If the bound by the periods is smaller: the number of interfering packets of each flow, and their
+        time.
         """
         kept = self.with_periods(flow)
         if kept is not None and (self.doubt or kept < self.worst.delay(flow)):

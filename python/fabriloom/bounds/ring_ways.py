@@ -204,20 +204,12 @@ class Ways:
             there = ready + (int(self.longest_own[to]) + longer if waited else 0)
         raise AssertionError("an echo has not come back")
 
-    def token_round(self, station: int) -> int:
-        """Return the ticks of a token once round the ring, if nobody takes it."""
+    def round(self, station: int, late_symbols: int = 0) -> int:
+        """Return the ticks of what nobody takes once round the ring, some symbols late everywhere."""
         arrays, found = self.compiled.arrays, 0
         for link in self.around(station, station):
             to = self.next[link]
             found += int(arrays["link_arrival_ticks"][link])
-            found += int(arrays["station_decode_ticks"][to] + arrays["station_bypass_ticks"][to])
-        return found
-
-    def idle_round(self, station: int) -> int:
-        """Return the ticks of a change of idle symbols once round the ring, two symbols late everywhere."""
-        arrays, found = self.compiled.arrays, 0
-        for link in self.around(station, station):
-            to = self.next[link]
-            found += int(arrays["link_arrival_ticks"][link] + 2 * arrays["link_character_ticks"][link])
+            found += late_symbols * int(arrays["link_character_ticks"][link])
             found += int(arrays["station_decode_ticks"][to] + arrays["station_bypass_ticks"][to])
         return found

@@ -173,7 +173,7 @@ class _Solver:
         if not arrays["ring_allocation"]:
             return
         on_ring = (ring[None, :] == ring[self.source][:, None]).astype(np.float64)
-        self.round = np.array([self.ways.idle_round(leg.source) for leg in self.legs], np.float64)
+        self.round = np.array([self.ways.round(leg.source, late_symbols=2) for leg in self.legs], np.float64)
         self.elsewhere = (on_ring - own_link) @ busy.T
         self.own_elsewhere = self._later(self.elsewhere)
         # With cut-through a packet delays a go twice at most: where it is inserted, and where it passes it.
@@ -190,7 +190,7 @@ class _Solver:
         self.on_link = np.where(ring[:, None] == ring[None, :], (ticks + token)[None, :], 0.0)
         # Its own token has to be taken, too.
         self.own = self._later(self.on_link) - token
-        self.round = np.array([self.ways.token_round(leg.source) for leg in self.legs], np.float64)
+        self.round = np.array([self.ways.round(leg.source) for leg in self.legs], np.float64)
 
     def _rounds(self, made: Reals) -> Reals:
         """Return, per waiting leg, the ticks of a token between stations until it has come often enough."""

@@ -64,8 +64,9 @@ _QUANTITY = {
     "2 ms": "time",
     "1 ns": "time or frequency",
     "45 kHz": "frequency",
+    "2 m": "length",
+    "5 ns/m": "delay",
 }
-_QUANTITY |= {"2 m": "length", "5 ns/m": "delay"}
 """What a setting with a unit is called, by its example; all others are rates."""
 _NUMBER_OR_NAME = {"integer", "string"}
 """Types of a field that names a terminal or a switch."""

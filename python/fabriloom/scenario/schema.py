@@ -251,9 +251,10 @@ class Scenario(Written):
         return sha256(self.resolved)
 
     def parameters(self, section: str) -> dict[str, Any]:
-        """Return the given settings of a section, by their names with units. File paths are absolute;
-        routing and load are filled in as in the resolved form. ``parameters("topology")`` is ``{"kind": "
-            ""grid", "shape": [8, 8], …}``.
+        """Return the given settings of a section, by their names with units.
+
+        File paths are absolute and checksums are left out; routing and load are filled in as in the resolved
+        form. ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
         from fabriloom.scenario.resolve import fill_routing_of, fill_traffic
 
@@ -265,8 +266,9 @@ class Scenario(Written):
         return _complete(values, self._base_dir)
 
     def located(self, error: Exception, section: str, base: Path = ()) -> ScenarioError:
-        """Convert an error of a room to a :class:`ScenarioError`. ``parameter`` of the error names the
-        setting of ``section`` at fault; ``base`` is the path to its
+        """Convert an error of a room to a :class:`ScenarioError`.
+
+        ``parameter`` of the error names the setting of ``section`` at fault; ``base`` is the path to its
         table, such as ``("pattern",)``. An error with a ``place`` in another file keeps it.
         """
         from fabriloom.scenario.locate import located

@@ -31,7 +31,9 @@ with_programs! {
         end_carries_data: u8,
         /// Seed of every random stream.
         seed: u64,
-        /// Lanes of every link, 1 to 16; 0 in ring networks, like the scalars below. Columns of links hold what each lane has.
+
+        /// Lanes of every link, 1 to 16; 0 in ring networks, like the scalars below. Lane `v` of link `l` has the number
+        /// `l * lanes + v`. Columns of links hold what each of its lanes has: buffers, quantum, credit.
         lanes: u32,
         /// One of [`sharing`].
         lane_sharing: u8,
@@ -53,7 +55,8 @@ with_programs! {
         store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
-        /// 1: a lane is granted only with room for the longest packet; where [`Fabric::is_by_packet`], without faults and pause.
+        /// 1: a lane is granted only with room for the longest packet behind it; only where [`Fabric::is_by_packet`], without
+        /// faults and pause.
         grant_with_room: u8,
         /// A packet is marked if a queue for its output has more characters; only with `cct_eighths`, as those below.
         mark_above_chars: u32,
@@ -223,7 +226,8 @@ with_programs! {
         port_plane: u32,
         /// Per port, then per distribution: class of the header that leads to it.
         terminal_class: u32,
-        /// Per port (or empty: one traffic class): a bit for each class of which its packets may be, the first that the target takes.
+        /// Per port (or empty: there is one traffic class): one bit per class, set if packets of its terminal may be of the class.
+        /// A packet is of the first class whose bit is set for its sender and in `port_class_to` for its target, or else the last.
         port_class_from: u32,
         /// Per port (or empty): one bit per traffic class, set if packets for its terminal may be of the class.
         port_class_to: u32,

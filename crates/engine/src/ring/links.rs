@@ -209,14 +209,19 @@ pub(super) fn links(f: &Fabric) -> (Vec<Link>, Vec<Timing>) {
     (links, timings)
 }
 
+/// Returns the ticks from the start of a symbol until it can be at the output of the next station.
+pub(super) fn ahead(f: &Fabric, link: usize) -> u32 {
+    let next = f.station_next[link] as usize;
+    f.link_arrival_ticks[link] + f.station_decode_ticks[next] + f.station_bypass_ticks[next]
+}
+
 impl Timing {
     fn new(f: &Fabric, link: usize, scrubs: bool) -> Self {
         let next = f.station_next[link] as usize;
-        let decoded = f.link_arrival_ticks[link] + f.station_decode_ticks[next];
         Self {
             symbol: f.link_character_ticks[link],
-            decoded,
-            ahead: decoded + f.station_bypass_ticks[next],
+            decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[next],
+            ahead: ahead(f, link),
             transmit: f.station_transmit_ticks[link],
             receive: f.station_receive_ticks[link],
             in_flight: f.station_in_flight[link],

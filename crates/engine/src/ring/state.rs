@@ -4,7 +4,7 @@ use super::allocation::Idles;
 use super::closed::Closed;
 use super::fault::Faults;
 use super::host::Hosts;
-use super::links::{Tally, Timing, links};
+use super::links::{Tally, Timing, ahead, links};
 use super::livelock::Still;
 use super::parts::{Edge, Entry, Sent, Traits, Transaction, Unit};
 use super::phases::Reservation;
@@ -371,20 +371,11 @@ pub(super) fn offsets(f: &Fabric) -> Vec<Time> {
         let (mut station, mut time) = (first, 0);
         while offsets[station] == NEVER {
             offsets[station] = time;
-            time += ahead(f, station);
+            time += Time::from(ahead(f, station));
             station = f.station_next[station] as usize;
         }
     }
     offsets
-}
-
-/// Returns the ticks from the start of a symbol until it can be at the output of the next station.
-pub(super) fn ahead(f: &Fabric, station: usize) -> Time {
-    let next = f.station_next[station] as usize;
-    [f.link_arrival_ticks[station], f.station_decode_ticks[next], f.station_bypass_ticks[next]]
-        .into_iter()
-        .map(Time::from)
-        .sum()
 }
 
 /// Returns which stations have a further controller of their port after them, see [`Rings::yields`].

@@ -4,8 +4,8 @@
 //! token that nobody takes is no event. Where it is follows from where it started last, and a station that wants it is
 //! checked when it comes by.
 
-use super::choice::Choice;
-use super::state::{NEVER, Rings, ahead, offsets};
+use super::links::ahead;
+use super::state::{NEVER, Rings, offsets};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 
@@ -52,7 +52,7 @@ impl Tokens {
             if offsets[station] == 0 {
                 of[ring].station = station as u32;
             }
-            of[ring].round += ahead(f, station);
+            of[ring].round += Time::from(ahead(f, station));
         }
         for token in &mut of {
             token.time = -token.round;
@@ -127,10 +127,9 @@ impl Rings {
         false
     }
 
+    /// Whether a packet of a station's own could start; without one, the next check is scheduled.
     fn can_start(&mut self, link: u32) -> bool {
-        let first: Option<Choice> =
-            if self.stations[link as usize].link.waiting == 0 { None } else { self.first_own(link, NEVER) };
-        first.is_some()
+        self.stations[link as usize].link.waiting > 0 && self.first_own(link, NEVER).is_some()
     }
 
     /// Makes a station take the token that comes by, or lets it go on.
@@ -157,7 +156,7 @@ impl Rings {
         if !self.tokens.due.is_empty() {
             let (mut at, mut time) = (token.station, token.time);
             loop {
-                time += ahead(&self.fabric, at as usize);
+                time += Time::from(self.timing(at).ahead);
                 at = self.stations[at as usize].link.next;
                 if time > now {
                     break;
@@ -194,7 +193,7 @@ impl Rings {
         (token.is_held, token.time) = (false, now);
         let (mut at, mut time) = (link, now);
         loop {
-            time += ahead(&self.fabric, at as usize);
+            time += Time::from(self.timing(at).ahead);
             at = self.stations[at as usize].link.next;
             if self.tokens.wants[at as usize] {
                 return self.look_at(at, time);
