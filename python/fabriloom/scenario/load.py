@@ -25,7 +25,7 @@ from fabriloom.scenario.sections.study import OTHERS
 from fabriloom.scenario.source import Override, SourceMap
 from fabriloom.scenario.studies import MOST_POINTS, check_study
 from fabriloom.topology import Graph, GraphError
-from fabriloom.topology.inline import table_of
+from fabriloom.topology.node_link import table_of
 
 _MOST_ENTRIES = 20_000_000
 """Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some

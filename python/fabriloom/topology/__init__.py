@@ -14,37 +14,28 @@ from collections.abc import Callable
 from typing import Any
 
 from .banyan import banyan
-from .clos import clos
-from .clos5 import clos5
-from .crossbar import cable, crossbar
+from .clos import clos, clos5
 from .different import planes
-from .dragonfly import dragonfly
-from .dragonfly_plus import dragonfly_plus
+from .dragonfly import dragonfly, dragonfly_plus
 from .family import FAMILIES, name_of
-from .fat_tree import fat_tree
+from .fat_tree import fat_tree, xgft
 from .file import file, write
 from .graph import Graph, GraphError, whole
-from .grid import grid, hypercube, ring, torus
-from .hammingmesh import hammingmesh
-from .hyperx import hyperx
-from .inline import inline
+from .grid import grid, hypercube, ring, torus, twisted_torus
+from .hyperx import hammingmesh, hyperx
 from .jellyfish import jellyfish
 from .joined import MOST_PORTS, replicate
 from .kinds import LINKS, RINGS, NetworkKind, kind_of
 from .networkx_graph import from_networkx, to_networkx
+from .node_link import inline
 from .polarfly import polarfly
 from .rings import Rings
 from .sci_banyan import sci_banyan
-from .sci_module import sci_module, sci_switch_16
-from .sci_ring import sci_bridge, sci_dual_ring, sci_ring
-from .sci_rings import sci_rings
-from .sci_switch import sci_long_rings, sci_switch
-from .sci_torus import sci_torus
+from .sci_rings import sci_bridge, sci_dual_ring, sci_ring, sci_rings, sci_torus
+from .sci_switch import sci_long_rings, sci_module, sci_switch, sci_switch_16
 from .slim_fly import slim_fly
-from .tree import star, tree
-from .twisted_torus import twisted_torus
+from .tree import cable, crossbar, star, tree
 from .words import de_bruijn, kautz
-from .xgft import xgft
 
 _IN_ORDER = (
     *(

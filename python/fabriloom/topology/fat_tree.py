@@ -3,6 +3,8 @@ up."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +12,7 @@ from pydantic import Field
 
 from .clos import rows
 from .family import Count, Depth, Several, as_wide_as_terminals, family
-from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
 
 
 @family("fat_tree", "A k-ary n-tree.", routing="up-down", cut=as_wide_as_terminals)
@@ -91,3 +93,84 @@ def _shape(arity: int | None, levels: int | None, terminals: int | None) -> tupl
         offer = f"{above}" if below is None else f"{below} or {above}"
         raise GraphError(f"no such tree has {terminals} terminals: write {offer}", "terminals")
     return found
+
+
+# Extended generalized fat trees (S. R. Öhring, M. Ibel, S. K. Das and M. J. Kumar, IPPS 1995).
+
+
+@family("xgft", "A tree of any widths, in which a switch may have several parents.", routing="up-down")
+def xgft(
+    children: Annotated[
+        list[Count],
+        Field(
+            min_length=1,
+            max_length=20,
+            description="m_1, m_2, …: for each level of switches, from below, the children of a switch; "
+            "m_1 terminals at each of the lowest",
+        ),
+    ],
+    parents: Annotated[
+        list[Count],
+        Field(
+            min_length=1,
+            max_length=20,
+            description="w_1, w_2, …: for each level, the parents of what is below it; 1 for the lowest, as "
+            "a terminal has one cable",
+        ),
+    ],
+) -> Graph:
+    """Build XGFT(h; m_1, …, m_h; w_1, …, w_h): switches ``s(level,number)``, terminals ``t(number).k``.
+
+    A switch of level l is named by digits: one of m_i for each level above, one of w_i for each up to its
+    own. Two of neighbouring levels are joined if they agree in all digits but that of the higher level. The
+    k-ary n-tree is XGFT(n; k, …, k; 1, k, …, k).
+    """
+    below, above = _checked(children, "children"), _checked(parents, "parents")
+    if len(below) != len(above):
+        message = f"parents has {len(above)} numbers and children {len(below)}; each needs one per level"
+        raise GraphError(message, "parents")
+    if above[0] != 1:
+        raise GraphError(f"parents begins with {above[0]}; a terminal has one cable, so write 1", "parents")
+    levels = len(below)
+    widths = [prod(below[level + 1 :]) * prod(above[: level + 1]) for level in range(levels)]
+    cables = [width * above[level + 1] for level, width in enumerate(widths[:-1])]
+    check_size(prod(below), prod(below) + sum(cables), "children")
+    first = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    ends = [_between(level, below, above, first) for level in range(levels - 1)]
+    near, far = (
+        (np.concatenate([np.zeros(0, np.int64), *side]) for side in zip(*ends, strict=True))
+        if ends
+        else (
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+        )
+    )
+    return assemble(
+        "xgft",
+        [f"s({level},{number})" for level, width in enumerate(widths) for number in range(width)],
+        np.repeat(np.arange(widths[0]), below[0]),
+        lambda switch, number: f"t({switch[4:]}.{number}",
+        (near, far),
+        1,
+        {
+            "parameters": {"children": below, "parents": above},
+            "levels": np.repeat(np.arange(levels), widths),
+            "terminals_per_switch": below[0],
+        },
+        rows(widths),
+    )
+
+
+def _checked(given: Sequence[int], name: str) -> list[int]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not 1 <= len(given) <= 20:
+        raise GraphError(f"{name} must be a list of 1 to 20 whole numbers, not {given!r}", name)
+    return [whole(one, name, 1, MAX_TERMINALS, "one number per level") for one in given]
+
+
+def _between(level: int, below: list[int], above: list[int], first: Ints) -> tuple[Ints, Ints]:
+    """Return the ends of the cables from a level to the next one up."""
+    low, wide, own = prod(above[: level + 1]), above[level + 1], below[level + 1]
+    number = np.repeat(np.arange(first[level + 1] - first[level]), wide)
+    parent = np.tile(np.arange(wide), len(number) // wide)
+    higher = number // low // own
+    return first[level] + number, first[level + 1] + (higher * wide + parent) * low + number % low

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..reading.texts import escaped, refused_in
-from . import doubtful, port_addresses, sizes
+from . import doubtful, port_addresses
 from .foreign import Foreign
 from .graph import MAX_TERMINALS, Graph, GraphError
 from .joined import MOST_PORTS
@@ -157,7 +157,7 @@ class RawGraph:
         if all(link.index is not None for link in self.links):
             self.links.sort(key=lambda link: link.index or 0.0)
         self._hang_terminals(terminals_per_switch)
-        sizes.give(self)
+        self._inherit()
         self._check_ends()
         switches = [vertex for vertex in self.vertices.values() if not vertex.terminal]
         terminals = [vertex for vertex in self.vertices.values() if vertex.terminal]
@@ -228,6 +228,26 @@ class RawGraph:
                 other = self.vertices.get(f"{name}/{number}")
                 if other is not None:
                     self.fail(f'"{other.name}" is the name of a port of "{name}", too', other.where)
+
+    def _inherit(self) -> None:
+        """Give links the cycle of the vertex that they leave and, if they have no buffer or lanes, those of
+        the vertex that they lead to.
+        """
+        if not any(vertex.numbers for vertex in self.vertices.values()):
+            return
+        for link in self.links:
+            source, vertex = self.vertices.get(link.source), self.vertices.get(link.target)
+            if source is None or vertex is None:
+                continue
+            has_buffer = any(name.startswith("buffer") for name in link.numbers)
+            given = {
+                name: value
+                for name, value in vertex.numbers.items()
+                if name != "cycle_ps" and not (has_buffer and name.startswith("buffer"))
+            }
+            link.numbers = given | link.numbers
+            if "cycle_ps" in source.numbers:
+                link.numbers["cycle_ps"] = source.numbers["cycle_ps"]
 
     def _hang_terminals(self, per_switch: int) -> None:
         if any(vertex.terminal for vertex in self.vertices.values()):

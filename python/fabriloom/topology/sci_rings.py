@@ -1,4 +1,4 @@
-"""Rings of the user's own: names in order, from the scenario or from a file.
+"""Rings: one, two, those of a torus, and the user's own, as names in order from the scenario or a file.
 
 A CSV file has the columns ``ring`` and ``vertex``, one line per station in the order of its ring, and
 ``buses``: a number for a switch (on one of its lines at least), nothing for a terminal. A JSON file is
@@ -9,14 +9,139 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+import numpy as np
+from pydantic import Field
 
 from .. import reading
 from ..reading import ReadError
+from .family import Count, TerminalsPerSwitch, family
 from .file import content_of, read_error
-from .graph import Graph, GraphError
-from .ring_graph import check_buses, ring_graph
+from .graph import Graph, GraphError, whole
+from .grid import checked_shape, lattice_positions
+from .joined import Member, join
+from .ring_graph import Buses, Controllers, check_buses, check_stations, ring_graph
+from .rings import MAX_PORTS, MAX_STATIONS
+
+
+@family("sci-ring", "One ring of terminals.")
+def sci_ring(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
+    """Build one ring of terminals ``t0``, ``t1``, …, each sending to the next."""
+    count = whole(terminals, "terminals", 2, MAX_STATIONS, "the stations of the ring")
+    rings = {"ring": [f"t{number}" for number in range(count)]}
+    return ring_graph("sci-ring", rings, {}, {"parameters": {"terminals": count}}, parameter="terminals")
+
+
+@family("sci-dual-ring", "Two rings of the same terminals in opposite directions.")
+def sci_dual_ring(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
+    """Build two rings of the terminals ``t0``, ``t1``, …: each has a port on both.
+
+    On the first each sends to the next one, on the second to the one before.
+    """
+    count = whole(terminals, "terminals", 2, MAX_STATIONS // 2, "the stations of each ring")
+    names = [f"t{number}" for number in range(count)]
+    members = []
+    for way, around in enumerate((names, [names[0], *names[:0:-1]])):
+        layout = {"parameters": {"terminals": count}}
+        graph = ring_graph(
+            "sci-dual-ring", {"ring": around}, {}, layout, terminals=names, parameter="terminals"
+        )
+        members.append(Member(f"way{way}", graph, np.arange(count), np.full(count, way)))
+    return join(members, names)
+
+
+@family("sci-bridge", "Two rings of terminals, joined by a switch of two ports.")
+def sci_bridge(
+    terminals: Annotated[Count, Field(description="Terminals on each of the two rings")],
+    buses: Buses = 1,
+    controllers: Controllers = "shared",
+) -> Graph:
+    """Build two rings of ``terminals`` terminals each, joined by a switch of two ports.
+
+    The first ring has the terminals ``t0``, ``t1``, …, the second the following numbers.
+    """
+    count = whole(terminals, "terminals", 1, MAX_STATIONS // 2 - 1, "the terminals on each ring")
+    rings = {
+        f"ring({side})": ["s0", *(f"t{number}" for number in range(side * count, (side + 1) * count))]
+        for side in range(2)
+    }
+    parameters = {"terminals": count, "buses": check_buses(buses), "controllers": controllers}
+    layout = {"parameters": parameters}
+    return ring_graph(
+        "sci-bridge", rings, {"s0": buses}, layout, controllers=controllers, parameter="terminals"
+    )
+
+
+# A torus of rings: one ring along every line of every dimension, and a ringlet with the terminals.
+
+
+@family(
+    "sci-torus",
+    "Rings along every dimension of a torus; the terminals of a switch have a ringlet of their own.",
+)
+def sci_torus(
+    shape: Annotated[
+        list[Count],
+        Field(min_length=1, max_length=7, description="Switches along each dimension, such as [8, 8]"),
+    ],
+    terminals_per_switch: TerminalsPerSwitch = 1,
+    buses: Buses = 1,
+) -> Graph:
+    """Build a torus of switches ``s(i,j,…)`` with terminals ``t(i,j,…).k``.
+
+    Each switch has a port on one ring of every dimension, in the order of ``shape``, and a last one on the
+    ring of its terminals. Rings lead upwards and round the border; a dimension of one switch has none.
+    """
+    sides = checked_shape(shape, terminals_per_switch)
+    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_STATIONS, "the terminals at each switch")
+    lines = [dimension for dimension, side in enumerate(sides) if side > 1]
+    if not 1 <= len(lines) < MAX_PORTS:
+        raise GraphError(
+            f"shape has {len(lines)} dimensions of two switches or more; a switch has at most {MAX_PORTS} "
+            "ports, one of them for its terminals",
+            "shape",
+        )
+    switches = prod(sides)
+    check_stations(switches * (len(lines) + 1 + terminals_per_switch), "shape")
+    rings = {}
+    for dimension in lines:
+        for start in product(*(range(1 if at == dimension else side) for at, side in enumerate(sides))):
+            line = [(*start[:dimension], step, *start[dimension + 1 :]) for step in range(sides[dimension])]
+            free = ",".join("*" if at == dimension else str(x) for at, x in enumerate(start))
+            rings[f"ring({free})"] = ["s" + _place(place) for place in line]
+    places = list(product(*map(range, sides)))
+    for place in places:
+        home = _place(place)
+        terminals = [f"t{home}.{number}" for number in range(terminals_per_switch)]
+        rings[f"ring{home}"] = ["s" + home, *terminals]
+    parameters = {
+        "shape": list(sides),
+        "terminals_per_switch": terminals_per_switch,
+        "buses": check_buses(buses),
+    }
+    return ring_graph(
+        "sci-torus",
+        rings,
+        {"s" + _place(place): buses for place in places},
+        {
+            "parameters": parameters,
+            "shape": list(sides),
+            "coordinates": np.array(places, np.int64),
+            "wrap": True,
+            "terminals_per_switch": terminals_per_switch,
+        },
+        positions=lattice_positions(np.array(places, np.int64), sides),
+        parameter="shape",
+    )
+
+
+def _place(place: Sequence[int]) -> str:
+    return "(" + ",".join(map(str, place)) + ")"
+
 
 ROLES = ("sender", "receiver", "both")
 COLUMNS = ("ring", "vertex", "buses")

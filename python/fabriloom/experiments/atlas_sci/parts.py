@@ -9,7 +9,7 @@ from ...published import Number, numbers
 from ...technology import protocol, ring_technology
 from ...topology import build
 from ...topology.rings import Rings
-from ...topology.sci_module import EXPANSION_BITS_PER_S, USER_BITS_PER_S
+from ...topology.sci_switch import EXPANSION_BITS_PER_S, USER_BITS_PER_S
 from ..lab import Findings, Lab, Scenario, between_us
 from ..rows import arithmetic, calibrated, near, predicted, reported
 from . import bx, hosts, switch, tables

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ...technology import ring_technology
-from ...topology.sci_module import USER_BITS_PER_S
+from ...topology.sci_switch import USER_BITS_PER_S
 from ..lab import Effort, Findings, Lab, Scenario
 from ..rows import calibrated, near, predicted, reported, series
 from . import hosts, port
