@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from . import _native
 from .bounds import Promise, of_few_flows, promises_of
-from .compile import Compiled, compile, pauses
+from .compile import Compiled, compile, congestion
 from .results import Results
-from .results.completions import is_transient
 from .results.ends import STUCK
 from .results.kinds import KINDS
+from .results.rows import is_transient
 from .results.summary import Provenance
 from .scenario import Scenario
 from .traffic import Demand, sends_evenly
@@ -232,7 +232,7 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
         ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
     except _native.RunError as error:
         if error.args[1] == "fault-where-paused":
-            raise pauses.not_simulated(compiled.scenario) from error
+            raise congestion.not_simulated(compiled.scenario) from error
         raise compiled.sources.failed(error) from error
     return {**simulation.result(), **ended}
 

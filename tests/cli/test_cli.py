@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from fabriloom import __version__
 from fabriloom import simulate as simulation
-from fabriloom.cli import exits, group
+from fabriloom.cli import exits, frame
 from fabriloom.cli.app import app
 from fabriloom.output import Plain
 from fabriloom.reading.texts import escaped, refused_in
@@ -118,7 +118,7 @@ def test_a_command_reads_the_options_of_no_other(monkeypatch: pytest.MonkeyPatch
         made.append(info.name)
         return get_command_from_info(info, **settings)
 
-    monkeypatch.setattr(group, "get_command_from_info", seen)
+    monkeypatch.setattr(frame, "get_command_from_info", seen)
     assert command("new", "grid").exit_code == exits.OK
     assert made == ["new"]
 

@@ -12,7 +12,7 @@ import pytest
 from cli.test_cli import command
 from fabriloom import Scenario, curve, load, run
 from fabriloom.cli import exits
-from fabriloom.fit import FitError, fit, lines, preset
+from fabriloom.fit import FitError, fit, lines, work
 from fabriloom.output import Plain
 from fabriloom.results.files import put_text
 
@@ -28,7 +28,7 @@ MEASURED = {"mpi": "an MPI", "transport": "shared memory", "ranks": 2, "cores": 
     [(13710.3, "13,710"), (-970.34, "-970.3"), (0.25, "0.25"), (-1547.2, "-1,547"), (2e8, "200,000,000")],
 )
 def test_numbers_have_no_exponents(value: float, text: str) -> None:
-    assert preset.figures_text(value) == text
+    assert work.figures_text(value) == text
 
 
 def machine(dice: random.Random) -> dict[str, Any]:

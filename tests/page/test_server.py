@@ -23,7 +23,7 @@ from fabriloom.page.limits import Refusal
 from fabriloom.page.looking import describe
 from fabriloom.page.server import _SCRIPTS, application
 from fabriloom.scenario import ScenarioError, json_schema
-from fabriloom.scenario.preset_files import FILE_KEYS
+from fabriloom.scenario.load import FILE_KEYS
 
 from .serving import at, served
 

@@ -16,7 +16,7 @@ from fabriloom.bounds import Bounds
 from fabriloom.pictures import Picture
 from fabriloom.results import Results
 from fabriloom.results.files import Tabled
-from fabriloom.results.histogram import Histogram
+from fabriloom.results.statistics import Histogram
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies import Comparison, Curve, Point, Repetition, Saturation
 from fabriloom.studies.run_all import Study

@@ -12,7 +12,7 @@ import pytest
 from fabriloom import Scenario, ScenarioError, load, reading, run
 from fabriloom.compile import compile
 from fabriloom.reading import Heading, ReadError, headings
-from fabriloom.reading.lines import _BLOCK_BYTES
+from fabriloom.reading.texts import _BLOCK_BYTES
 
 WIDE = "ä€😀"
 

@@ -21,7 +21,7 @@ from fabriloom.bounds import flows
 from fabriloom.cli.app import app
 from fabriloom.compile import LinkRoutes, networks
 from fabriloom.compile import compile as compiled
-from fabriloom.compile.newest import Newest
+from fabriloom.compile.links import Newest
 from fabriloom.routing import NONE, IntervalLabels, RouteTable, RoutingError, dumps, native
 from fabriloom.routing import lanes as by_lanes
 from fabriloom.routing.even import ring_loads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from fabriloom import Scenario, curve
-from fabriloom.studies import bends
+from fabriloom.studies import curves
 
 from .test_studies import small
 
@@ -16,25 +16,25 @@ def knee(load: float) -> tuple[float, float]:
 
 
 def test_splits_surround_the_knee() -> None:
-    loads = list(bends.FIRST)
+    loads = list(curves.FIRST)
     while len(loads) < 20:
         accepted, late = zip(*(knee(load) for load in loads), strict=True)
         full = [None if load > 0.62 else time for load, time in zip(loads, late, strict=True)]
-        parts = bends.splits(bends.places(loads, accepted, full), 4)
+        parts = curves.splits(curves.places(loads, accepted, full), 4)
         assert parts
-        loads = sorted([*loads, *(bends.middle(*loads[at : at + 2]) for at in parts)])
+        loads = sorted([*loads, *(curves.middle(*loads[at : at + 2]) for at in parts)])
     assert sum(0.5 < load < 0.72 for load in loads) >= len(loads) / 2
     assert min(after - before for before, after in pairwise(loads)) > 0.9 / 512
 
 
 def test_a_straight_line_is_split_evenly() -> None:
-    found = bends.places([0.1, 0.4, 0.7, 1.0], [0.1, 0.4, 0.7, 1.0], [5.0] * 4)
-    assert sorted(bends.splits(found, 9)) == [0, 1, 2]
+    found = curves.places([0.1, 0.4, 0.7, 1.0], [0.1, 0.4, 0.7, 1.0], [5.0] * 4)
+    assert sorted(curves.splits(found, 9)) == [0, 1, 2]
 
 
 def test_nothing_arrives() -> None:
-    found = bends.places([0.5, 1.0], [0.0, 0.0], [None, None])
-    assert bends.splits(found, 4) == [0]
+    found = curves.places([0.5, 1.0], [0.0, 0.0], [None, None])
+    assert curves.splits(found, 4) == [0]
 
 
 def test_points_are_the_same_for_any_number_of_jobs() -> None:
@@ -42,7 +42,7 @@ def test_points_are_the_same_for_any_number_of_jobs() -> None:
     one = curve(small(), points=9, progress=lambda done: seen.append((done.finished, done.runs)))
     loads = [point.settings["traffic.load"] for point in one.points]
     assert loads == sorted(set(loads))
-    assert {*bends.FIRST} < {*loads}
+    assert {*curves.FIRST} < {*loads}
     assert (len(loads), one.runs, one.interrupted, seen[-1]) == (9, 9, False, (9, 9))
     assert curve(small(), points=9, jobs=3).summary == one.summary
 

@@ -9,7 +9,7 @@ import typer
 import fabriloom
 
 from . import commands as commands
-from .group import Commands, StudyCommands
+from .frame import Commands, StudyCommands
 
 _EPILOG = (
     "Exit codes: 0 done, also when saturated; 1 with --strict or --twin: numbers or engines disagree, or a "

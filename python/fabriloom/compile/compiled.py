@@ -27,8 +27,7 @@ from .times import Times, times_of
 
 if TYPE_CHECKING:
     from ..programs import Programs
-    from .programs import Messages
-    from .required import Required
+    from .programs import Messages, Required
 
 FEW_FLOWS = 512
 """Most flows whose bounds are computed with every run: this takes no noticeable time."""

@@ -22,7 +22,7 @@ from ..technology.lanes import check_queues
 from ..technology.model import Ps
 from ..topology import Graph
 from ..units import format_time_ps
-from . import congestion, pauses
+from . import congestion
 from .addresses import addresses_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
@@ -311,7 +311,7 @@ class LinkRoutes:
             (least if len(self.network.buffers) else self.technology).check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
             if self.technology.pause_above_chars:
-                pauses.check_network(_native.is_by_packet(arrays))
+                congestion.check_network(_native.is_by_packet(arrays))
             if self.escapes:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
@@ -342,12 +342,12 @@ class LinkRoutes:
 
     def warnings(self, arrays: Arrays) -> list[str]:
         """Return warnings about a network that can be computed."""
-        room = pauses.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
+        room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         return [*room, *promised(self.technology)]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""
-        return pauses.overfull(arrays, self.graph.link_names, native["link_most_stored"])
+        return congestion.overfull(arrays, self.graph.link_names, native["link_most_stored"])
 
     def _distributed(self) -> Arrays:
         """Return the columns of distributions, and the routes extended by theirs."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +38,41 @@ from .columns import (
 from .interfaces import interfaces_of
 from .lane_rules import lane_rules
 from .link_routes import LinkRoutes
-from .newest import Newest
 from .own_sizes import buffers_of, lanes_of, with_most_lanes
 from .times import MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, classes_of, high_ports
 
 if TYPE_CHECKING:
     from .codes import Codes
+
+
+# A cache of the results that were used last.
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Newest(Generic[Key, Value]):
+    """Values by key, those used last; safe for several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made: OrderedDict[Key, Value] = OrderedDict()
+
+    def get(self, key: Key) -> Value | None:
+        """Return the value of a key, or None."""
+        with contextlib.suppress(KeyError):  # another thread may have dropped it
+            self._made.move_to_end(key)
+            return self._made[key]
+        return None
+
+    def keep(self, key: Key, value: Value) -> Value:
+        """Keep a value, drop the one that was unused longest, and return the value."""
+        self._made[key] = value
+        while len(self._made) > self._most:
+            with contextlib.suppress(KeyError):
+                self._made.popitem(last=False)
+        return value
 
 
 _FINEST = 10**6

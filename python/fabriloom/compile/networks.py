@@ -9,8 +9,7 @@ from .. import topology
 from ..scenario import Scenario
 from ..topology import LINKS, RINGS, Graph, GraphError, NetworkKind
 from .link_routes import LinkRoutes
-from .links import LinkNetwork
-from .newest import Newest
+from .links import LinkNetwork, Newest
 from .rings import RingNetwork, RingRoutes
 
 Network = LinkNetwork | RingNetwork

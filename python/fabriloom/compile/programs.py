@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,21 +16,133 @@ from .. import programs, traffic
 from ..codes import number
 from ..programs import Programs
 from ..programs.check import longer_than
-from ..programs.kinds import RECEIVE, SEND
+from ..programs.kinds import ANY, FIRST_SPECIAL, RECEIVE, SEND
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..technology.model import Ps
+from ..topology import Graph
 from ..traffic import TrafficError
 from ..traffic.flows import bucket_mistake
+from ..traffic.kinds import in_units
+from ..traffic.names import Terminals
 from ..units import format_bytes
-from . import costs
 from .columns import Arrays
 from .networks import Routes
-from .required import required
 from .several import no_way
 from .sources import Packets
 from .times import MOST_WAIT_TICKS, Durations
+
+# Requirements on messages of programs: how long those that are chosen may take.
+
+
+@dataclass(frozen=True)
+class Required:
+    """The requirement of messages, in the words of the table of requirements of flows."""
+
+    chosen: tuple[int, int, int]
+    """Source, target and tag; -1: any."""
+    flow: str
+    source: str
+    target: str
+    packet_bytes: int
+    """The longest of them."""
+    requirement_ns: float
+    row: int = -1
+    bound_ns: float | None = None
+    no_bound: str = "delays of messages depend on the programs"
+
+
+def required(scenario: Scenario, graph: Graph, programs: Programs) -> Iterator[Required]:
+    """Yield the requirements on messages. Raises ScenarioError if no program sends such messages."""
+    rows = (scenario.protocol and scenario.protocol.requirements) or []
+    terminals, names = Terminals(graph.terminal_names), graph.terminal_names
+    for at, row in enumerate(rows):
+        path = ("protocol", "requirements", at)
+        ends = {"source": -1, "target": -1}
+        for name in ends:
+            key = getattr(row, name)
+            if key is not None:
+                try:
+                    ends[name] = terminals.one(key, name)
+                except TrafficError as error:
+                    raise scenario.error(error.message, (*path, name), error.hint) from error
+        source, target = ends.values()
+        tag = -1 if row.tag is None else row.tag
+        by, to = (names[one] if one >= 0 else "any" for one in (source, target))
+        fits = _fitting(programs, source, target, tag)
+        if not fits.any():
+            message = "no program sends such a message"
+            raise scenario.error(message, path, "correct source, target or tag, or remove it")
+        label = row.name or f"{by}:{to}" + ("" if tag < 0 else f" tag {tag}")
+        longest = int(programs.size_bytes[fits].max())
+        yield Required((source, target, tag), label, by, to, longest, row.within_ps / 1000)
+
+
+def _fitting(programs: Programs, source: int, target: int, tag: int) -> np.ndarray:
+    """Return the sends that may make such messages; what the message received last names may be any."""
+    fits = programs.kind == SEND
+    if source >= 0:
+        fits &= programs.terminal == source
+    for wanted, column in ((target, programs.peer), (tag, programs.tag)):
+        if wanted >= 0:
+            fits &= (column == wanted) | ((column >= FIRST_SPECIAL) & (column != ANY))
+    return fits
+
+
+# The host's times by message size, for the sizes that occur.
+
+TIMES = ("send_time_ps", "receive_time_ps", "packet_time_ps", "send_gap_time_ps")
+_COLUMNS = ("cost_send_ticks", "cost_receive_ticks", "cost_packet_ticks", "cost_gap_ticks")
+_PS_PER_NS = 1000
+
+
+def _rows(scenario: Scenario) -> list[Any]:
+    """Return the rows of the scenario, checked. Raises ScenarioError."""
+    rows = (scenario.protocol and scenario.protocol.by_size) or []
+    for at, (first, second) in enumerate(itertools.pairwise(rows), 1):
+        if second.message_bytes <= first.message_bytes:
+            message = f"{second.message_bytes} B is not more than the {first.message_bytes} B before it"
+            path = ("protocol", "by_size", at, "message")
+            raise scenario.error(message, path, "write the sizes in rising order, each once")
+    return rows
+
+
+def by_size(scenario: Scenario, sent: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Return the sizes that are sent, and for each the times of :data:`TIMES` in ps, rounded to whole ns.
+
+    Times between two given sizes are interpolated linearly. Sizes below the first have the times of the
+    first; above the last, the line through the last two continues.
+    """
+    rows = _rows(scenario)
+    sizes = sent if rows else np.zeros(0, np.int64)
+    known = np.array([row.message_bytes for row in rows], np.float64)
+    times = []
+    for name in TIMES:
+        values = np.array([getattr(row, name) for row in rows], np.float64)
+        at = np.interp(sizes, known, values) if rows else np.zeros(0)
+        if len(rows) > 1:
+            slope = (values[-1] - values[-2]) / (known[-1] - known[-2])
+            at = np.where(sizes > known[-1], values[-1] + slope * (sizes - known[-1]), at)
+        times.append(np.maximum(np.round(at / _PS_PER_NS), 0).astype(np.int64) * _PS_PER_NS)
+    return sizes, times
+
+
+def durations(scenario: Scenario, sent: NDArray[np.int64]) -> list[Durations]:
+    """Return these times, for the choice of the tick."""
+    _, times = by_size(scenario, sent)
+    name = "a time of protocol.by_size"
+    return [Durations.of(name, ("protocol", "by_size"), each, MOST_WAIT_TICKS) for each in times if len(each)]
+
+
+def columns(scenario: Scenario, sent: NDArray[np.int64], tick_ps: Ps) -> Arrays:
+    """Return the engine's columns; empty if the scenario gives no such times."""
+    sizes, times = by_size(scenario, sent)
+    ticks = {
+        name: in_units(each, tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)
+    }
+    return {"cost_bytes": sizes.astype(np.uint32), **ticks}
+
 
 _WINDOWS = (
     "messages_at_once",
@@ -97,7 +211,7 @@ class Messages:
         times.append(
             Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
         )
-        times += costs.durations(self.scenario, self.sizes)
+        times += durations(self.scenario, self.sizes)
         beside = [] if self.packets is None else self.packets.durations
         due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
         waits = found.amount[found.timed]
@@ -121,7 +235,7 @@ class Messages:
         times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
         silent = traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"])
         return {
-            **costs.columns(scenario, self.sizes, tick_ps),
+            **columns(scenario, self.sizes, tick_ps),
             **(silent if self.packets is None else self.packets.columns(tick_ps)),
             **found.columns(tick_ps),
             **{f"message_{name}": protocol[name] for name in _WINDOWS},

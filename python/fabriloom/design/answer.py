@@ -17,9 +17,8 @@ from ..studies.points import Advance
 from ..studies.store import Out, Store
 from ..topology import Graph
 from .candidates import base_of, candidates, check_settings, families_of
-from .contradiction import check_possible
 from .load import changed
-from .result import Design, Other
+from .result import Design, Other, check_possible
 from .schema import Requirements
 from .sieve import Arithmetic, Looked, Miss, build
 from .trials import Trials

@@ -1,8 +1,8 @@
 """Writing files for a user: each file appears complete or not at all, and no file of the user is replaced.
 
-``whole``: one file. ``manifest``: the checksum list that proves which files of a folder the program wrote.
-``working``: a locked folder in which a command works. ``folder``: the output folder of a command.
-``pieces``: finished parts of longer work.
+``whole``: one file, and finished pieces of longer work. ``manifest``: the checksum list that proves which
+files of a folder the program wrote. ``working``: a locked folder in which a command works. ``folder``: the
+output folder of a command.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .whole import Files, Plain, encoded, file, remove, settle, sweep
 
 if TYPE_CHECKING:
     from .folder import Output
-    from .pieces import Pieces, stamp
+    from .whole import Pieces, stamp
     from .working import Working, lock
 
 __all__ = [
@@ -36,6 +36,6 @@ __all__ = [
 
 __getattr__ = names(
     globals(),
-    {"Output": ".folder", "Pieces": ".pieces", "stamp": ".pieces", "Working": ".working", "lock": ".working"},
+    {"Output": ".folder", "Pieces": ".whole", "stamp": ".whole", "Working": ".working", "lock": ".working"},
 )
 """A command without a folder needs none of these."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import manifest
 from .manifest import OutputError
-from .pieces import Pieces
+from .whole import Pieces
 from .working import Working
 
 _OTHER_NAMES = 1000

@@ -15,8 +15,7 @@ from typing import Any
 from starlette.requests import Request
 
 from ..scenario import Scenario, ScenarioError
-from ..scenario.load import build
-from ..scenario.preset_files import FILE_KEYS
+from ..scenario.load import FILE_KEYS, build
 from ..scenario.read import KINDS, parse, read
 from ..scenario.sections.study import OTHERS
 from ..scenario.source import SourceMap

@@ -12,10 +12,10 @@ from ..compile import compile, graph_of
 from ..reading import toml_text
 from ..report.drawing import fabric_svg
 from ..report.drawing.large import is_large, parts_of
-from ..report.drawing.ports import has_ports
+from ..report.drawing.links import has_ports
 from ..report.drawing.style import counted
 from ..scenario import Scenario
-from ..scenario.preset_files import FILE_KEYS
+from ..scenario.load import FILE_KEYS
 from ..topology import Graph
 from . import limits
 from .choices import Chosen, chosen

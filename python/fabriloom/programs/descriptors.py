@@ -12,8 +12,7 @@ from fabriloom.programs.kinds import MOST_BYTES, SEND, WAIT, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import ProgramError, Programs, Rows
 from fabriloom.traffic import TrafficError, tables
-from fabriloom.traffic.descriptors import KNOWN, wait_ps_of, with_unit
-from fabriloom.traffic.moments import TIMES
+from fabriloom.traffic.descriptors import KNOWN, TIMES, wait_ps_of, with_unit
 
 _LAST = 2**40
 

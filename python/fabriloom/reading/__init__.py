@@ -7,8 +7,10 @@ time and memory. Rooms that read files convert it to their own error. `toml_text
 from fabriloom.reading.csvs import (
     THOUSANDS,
     Decimals,
+    Heading,
     cell_place,
     check_header,
+    headings,
     named_place,
     named_rows,
     records,
@@ -17,10 +19,8 @@ from fabriloom.reading.csvs import (
     without_separator_line,
 )
 from fabriloom.reading.errors import DescriptionError, Place, ReadError, UserError
-from fabriloom.reading.headings import Heading, headings
 from fabriloom.reading.jsons import json_data
-from fabriloom.reading.lines import lines, numbered_line
-from fabriloom.reading.texts import UTF_16, content, line_of, place_at, text_of
+from fabriloom.reading.texts import UTF_16, content, line_of, lines, numbered_line, place_at, text_of
 from fabriloom.reading.tomls import toml_text, toml_value
 
 __all__ = [

@@ -15,9 +15,9 @@ from .page import Page, Text, number, plus_minus, render
 from .sections import codes as code_sections
 from .sections import flows as flow_sections
 from .sections import links as link_sections
+from .sections import links as ring_sections
 from .sections import programs as program_sections
 from .sections import requirements as requirement_sections
-from .sections import rings as ring_sections
 from .sections import shared as sections
 
 if TYPE_CHECKING:

@@ -16,23 +16,33 @@ from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
 from . import columns, confidence, faults, files, shown, tables
-from .completions import CompletionRows
 from .ends import standstill
 from .figures import figures
 from .files import Tabled
 from .kinds import KINDS
 from .requirements import Blocking, Promise, Required, broken, counted, messages_seen, seen
-from .rows import BatchRows, BusRows, FlowRows, LaneRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
+from .rows import (
+    BatchRows,
+    BusRows,
+    CompletionRows,
+    FlowRows,
+    LaneRows,
+    LinkRows,
+    PlaneRows,
+    ShareRows,
+    TailRows,
+    TraceRows,
+)
 from .summary import ConservationError, Provenance, add_program, check_conservation, overtaken
 from .summary import summary as _summary
 
 if TYPE_CHECKING:
-    from .histogram import Histogram
     from .programs import ProgramRun
+    from .statistics import Histogram
 
 __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
 
-__getattr__ = names(globals(), {"Histogram": ".histogram", "ProgramRun": ".programs"})
+__getattr__ = names(globals(), {"Histogram": ".statistics", "ProgramRun": ".programs"})
 
 
 class Results(Tabled):
@@ -309,7 +319,7 @@ class Results(Tabled):
     @cached_property
     def latency(self) -> Histogram:
         """Network latency in ns as a histogram that libraries with UHI support can plot."""
-        from .histogram import Histogram
+        from .statistics import Histogram
 
         values = tables.column(self.native, "latency_values_ticks").astype(np.float64) * (self.tick_ps / 1000)
         return Histogram.of(

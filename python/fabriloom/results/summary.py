@@ -14,7 +14,7 @@ from ..reading.texts import escaped
 from ..scenario.schema import Scenario
 from ..topology.graph import Graph
 from . import columns, confidence, ends, faults, statistics, tables
-from .columns.flits import add_flits
+from .columns.features import add_flits
 from .columns.summary import TOTAL_LATENCY_FROM
 from .figures import in_percent
 from .kinds import KINDS, Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,59 @@ from numpy.typing import NDArray
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
-from .dimension_order import dimension_order
 from .hops import hops, hops_needed, ugal, valiant
 from .layers import all_minimal, minimal_layers
+from .native import Core, numbers
 from .shortest_path import self_routing, shortest_path
 from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way, up_down, up_star_down_star
+
+# Dimension order: grids, tori, rings, hypercubes (e-cube) and HyperX.
+
+VARIANTS = ("minimal", "no-edge-transit")
+
+
+def dimension_order(
+    graph: Graph,
+    spread: str,
+    via: Sequence[int],
+    order: Sequence[int] | None = None,
+    variant: str | None = None,
+) -> RouteTable:
+    """Route one dimension after the other; ``order`` lists the dimensions (default: as in ``shape``).
+
+    ``variant``, only if links close a dimension to a ring: "no-edge-transit" (default) takes the shorter
+    direction that does not pass coordinate 0; "minimal" the shorter direction, which deadlocks without
+    virtual channels.
+    """
+    layout = graph.layout
+    if "shape" not in layout or "coordinates" not in layout:
+        raise RoutingError(
+            f"dimension-order routing needs switches with coordinates; a {graph.family} has none", "kind"
+        )
+    shape = [int(size) for size in layout["shape"]]
+    order = list(range(len(shape))) if order is None else [int(dimension) for dimension in order]
+    if sorted(order) != list(range(len(shape))):
+        raise RoutingError(
+            f"order is {order}; it must name each dimension from 0 to {len(shape) - 1} once", "order"
+        )
+    wrap = _wrap(graph, variant)
+    arguments = (shape, numbers(layout["coordinates"]), order, wrap)
+    return Core(graph).table("dimension_order", arguments, spread, via, "dimension-order")
+
+
+def _wrap(graph: Graph, variant: str | None) -> str:
+    closed = bool(graph.layout.get("wrap", graph.family in ("torus", "ring")))
+    if variant is not None and variant not in VARIANTS:
+        raise RoutingError(f'there is no variant "{variant}"; there are {" and ".join(VARIANTS)}', "variant")
+    if variant is not None and not closed:
+        raise RoutingError(
+            f"variant is for tori and rings; a {graph.family} has no links that wrap around", "variant"
+        )
+    if graph.layout.get("complete"):
+        return "complete"
+    return (variant or "no-edge-transit") if closed else "line"
+
 
 RULES: dict[str, Callable[..., RouteTable]] = {
     "dimension-order": dimension_order,

@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.schema import Scenario
-from fabriloom.scenario.sections.ring_topology import SciRings, network_kind
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
 from fabriloom.scenario.sections.technology import CharacterLinks, Generic, RingPreset
+from fabriloom.scenario.sections.topology import SciRings, network_kind
 from fabriloom.topology.kinds import LINKS, RINGS
 
 _PRESET: Path = ("technology", "preset")

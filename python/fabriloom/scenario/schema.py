@@ -12,12 +12,11 @@ from pydantic import Field, PrivateAttr, model_validator
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import later, setting
 from fabriloom.scenario.in_flits import in_bytes, size_of
-from fabriloom.scenario.sections.ring_topology import network_kind
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Ports, Run
 from fabriloom.scenario.sections.study import OTHERS, Study, Values
 from fabriloom.scenario.sections.technology import RING_PRESET, CharacterLinks, Technology
-from fabriloom.scenario.sections.topology import Topology
+from fabriloom.scenario.sections.topology import Topology, network_kind
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
 from fabriloom.scenario.written import Written

@@ -13,8 +13,7 @@ from typing import Any
 from ..reading import UserError
 from ..scenario import Scenario, ScenarioError
 from .plan import Plan
-from .sealed import unsealed
-from .store import program
+from .store import program, unsealed
 
 MARK = "fabriloom-study.json"
 """Holds the names of the studies, so that a definition that is gone is noticed."""

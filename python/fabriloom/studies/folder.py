@@ -31,10 +31,9 @@ from .index import NAME as INDEX
 from .index import Index
 from .plan import Plan
 from .points import Point, point_row
-from .sealed import sealed
 from .search import checked
 from .segments import MOST, Segments
-from .store import POINTS, Store, program, valid
+from .store import POINTS, Store, program, sealed, valid
 
 SEGMENTS = "segments"
 

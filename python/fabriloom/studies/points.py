@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import simulate
 from ..results import Results
-from ..results.columns.flits import FLIT_POINTS
+from ..results.columns.features import FLIT_POINTS
 from ..results.columns.programs import PROGRAM_POINTS
 from ..results.columns.rings import RING_POINTS
 from ..results.columns.studies import POINTS, REQUIREMENT_POINTS

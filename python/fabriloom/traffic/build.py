@@ -18,8 +18,8 @@ from fabriloom.traffic.arrivals import (
 )
 from fabriloom.traffic.kinds import TrafficError
 from fabriloom.traffic.lengths import lengths
+from fabriloom.traffic.mirrors import nearest_neighbour
 from fabriloom.traffic.names import Spread, Terminals, repeated
-from fabriloom.traffic.neighbours import nearest_neighbour
 
 
 def build(

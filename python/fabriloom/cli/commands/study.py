@@ -12,8 +12,7 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document, refuse_to_replace
-from ..group import StudyCommands
+from ..frame import Call, StudyCommands, command, document, refuse_to_replace
 from ..house import Team, cluster, files, output, run_all, show, store, studied
 from ..house import emit as emitted
 from ..house import folder as study_folder

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .layout import Points
-from .links import draw_stroke
+from .links import draw_stroke, with_address
 from .plan import MAX_NAMED, Plan, beyond_four, dot_columns, dots_room, name_height
-from .ports import with_address
 from .style import BOX, BOX_EDGE, INK, LINE, PAPER, SOFT, counted, label, marks, number, text_width, title
 
 CABLE_PX = 220.0

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...topology import Graph
 from .boxes import box_of, draw_cable, draw_outside_terminals
-from .links import draw_switch_links
+from .links import draw_switch_links, has_ports
 from .plan import Plan, plan_of
-from .ports import has_ports
 from .rings import RingPlan, ring_boxes, ring_notes, ring_plan
 from .style import FONT, PAPER, Scale, counted, label, legend, number, scale_of
 

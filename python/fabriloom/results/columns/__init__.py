@@ -15,12 +15,13 @@ from .features import (
     CONGESTION,
     CONGESTION_LINKS,
     CONGESTION_SUMMARY,
+    FLIT_POINTS,
+    FLIT_SUMMARY,
     PLANES,
     PORT_CHECK,
     PORT_LINKS,
     PORT_SUMMARY,
 )
-from .flits import FLIT_POINTS, FLIT_SUMMARY
 from .programs import (
     EVENTS,
     HOSTS,

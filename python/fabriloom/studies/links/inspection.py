@@ -14,8 +14,7 @@ from ...compile.several import parallel
 from ...results.figures import figures, in_percent
 from ...topology import measure
 from ...traffic import Demand
-from ..plane_lines import plane_lines, several
-from ..port_loads import spread_evenly
+from ..port_loads import plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity

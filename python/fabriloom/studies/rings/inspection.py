@@ -15,8 +15,7 @@ from ...technology import RingTechnology
 from ...technology.model import Ps
 from ...topology import Graph
 from ...traffic import Demand
-from ..plane_lines import plane_lines
-from ..port_loads import spread_evenly
+from ..port_loads import plane_lines, spread_evenly
 from .failures import RingWays
 from .loads import Carried, bound, bound_of, busy_ps, carried, names_of, of_plane
 
