@@ -80,6 +80,16 @@ pub struct Run {
     pub(super) standstill: Option<Standstill>,
 }
 
+/// The next tick with an event.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    time: Time,
+    /// Whether the network has one then.
+    of_network: bool,
+    /// The next tick with one of programs, or of the sources beside them.
+    of_programs: Option<Time>,
+}
+
 /// What is checked periodically instead of at each event.
 #[derive(Clone, Debug)]
 struct Watch {
@@ -179,14 +189,13 @@ impl Run {
         let stop = (self.events + self.drawn).saturating_add(events);
         while self.end.is_none() && self.events + self.drawn < stop {
             let next = self.next(network);
-            let Some((next, of_network)) =
-                next.filter(|&(time, _)| time <= self.options.until || self.options.drain)
-            else {
+            let Some(next) = next.filter(|next| next.time <= self.options.until || self.options.drain) else {
                 self.finish(network, next.is_none());
                 continue;
             };
-            if next >= self.watch.next {
-                if !self.look(network, next) {
+            let time = next.time;
+            if time >= self.watch.next {
+                if !self.look(network, time) {
                     continue;
                 }
                 self.watch.next = self.next_look();
@@ -195,8 +204,8 @@ impl Run {
                     break;
                 }
             }
-            if self.is_caught_up(network.fabric(), (next - 1).min(self.watch.next - 1)) {
-                self.tick(network, next, of_network, stop - self.events - self.drawn)?;
+            if self.is_caught_up(network.fabric(), (time - 1).min(self.watch.next - 1)) {
+                self.tick(network, &next, stop - self.events - self.drawn)?;
             }
         }
         if self.end.is_some() {
@@ -224,16 +233,18 @@ impl Run {
         false
     }
 
-    /// Returns the next tick with an event, and whether the network has one then.
+    /// Returns the next tick with an event.
     #[inline]
-    fn next<N: Network>(&self, network: &mut N) -> Option<(Time, bool)> {
-        match (network.next(), self.next_of_programs()) {
-            (Some(one), Some(other)) => Some((one.min(other), one <= other)),
+    fn next<N: Network>(&self, network: &mut N) -> Option<Next> {
+        let of_programs = self.next_of_programs();
+        let (time, of_network) = match (network.next(), of_programs) {
+            (Some(one), Some(other)) => (one.min(other), one <= other),
             // Codes and faults continue; programs end a run without them.
-            (Some(_), None) if self.programs.is_some() && network.is_idle() => None,
-            (Some(one), None) => Some((one, true)),
-            (None, other) => other.map(|time| (time, false)),
-        }
+            (Some(_), None) if self.programs.is_some() && network.is_idle() => return None,
+            (Some(one), None) => (one, true),
+            (None, other) => (other?, false),
+        };
+        Some(Next { time, of_network, of_programs })
     }
 
     /// Returns the last tick up to which only the network has something to do; programs have at the given one.
@@ -247,30 +258,24 @@ impl Run {
 
     /// Handles all events of the next tick, then makes the network decide. Handles further ticks, about this many
     /// events, if they concern only the network.
-    fn tick<N: Network>(
-        &mut self,
-        network: &mut N,
-        now: Time,
-        of_network: bool,
-        events: u64,
-    ) -> Result<(), RunError> {
-        self.now = now;
-        if of_network {
-            self.go_on(network, now, events)?;
+    fn tick<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
+        self.now = next.time;
+        if next.of_network {
+            self.go_on(network, next, events)?;
         } else {
-            network.go_to(now);
+            network.go_to(next.time);
         }
         if self.ways.is_some() {
             self.name_terminals(network.fabric());
         }
         self.keep_from_programs();
-        self.record_deliveries();
+        if !self.news.deliveries.is_empty() {
+            self.record_deliveries();
+        }
         for code in self.news.codes.drain(..) {
             self.codes.record(code);
         }
-        if let Some(programs) = &self.programs
-            && (self.news.is_for_programs() || programs.next() == Some(self.now) || self.has_wake())
-        {
+        if self.programs.is_some() && (next.of_programs == Some(self.now) || self.news.is_for_programs()) {
             self.let_programs_go_on(network)?;
         }
         if self.ports.is_some() {
@@ -309,15 +314,18 @@ impl Run {
     /// the sources and measurements of terminals with one port. The decisions of the last tick may still be open: those
     /// of a tick in which programs have something to do follow it.
     #[inline(always)]
-    fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
-        let next_of_programs = self.next_of_programs();
-        let (last, mut now, mut count) = (self.last_alone(next_of_programs), now, 0);
+    fn go_on<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
+        let (last, mut now, mut count) = (self.last_alone(next.of_programs), next.time, 0);
         let has_programs = self.programs.is_some();
         let is_plain = self.ports.is_none() && self.ways.is_none() && !has_programs;
-        let ends_idle = has_programs && next_of_programs.is_none();
+        let ends_idle = has_programs && next.of_programs.is_none();
         loop {
-            let Happened { events: handled, is_quiet } = network.happen(now, &mut self.news);
+            let Happened { events: handled, mut is_quiet } = network.happen(now, &mut self.news);
             count += handled;
+            if has_programs && !is_quiet {
+                self.open_links();
+                is_quiet = self.news.is_quiet();
+            }
             if !is_quiet || has_programs && self.news.is_for_programs() {
                 if !is_plain || !self.news.codes.is_empty() {
                     break;

@@ -18,6 +18,12 @@ impl Bucket {
         (self.full - (room - cost)).ceil() as Time
     }
 
+    /// Whether it holds less at a time than it has room for.
+    #[inline]
+    pub fn is_used(self, now: Time) -> bool {
+        self.full > now as f64
+    }
+
     /// Takes the tokens of a packet that passes at a time.
     #[inline]
     pub fn pass(&mut self, now: Time, cost: f64) {

@@ -48,11 +48,6 @@ impl Run {
         self.news.lost.retain(|&mark| mark::kind(mark) != mark::SOURCE);
     }
 
-    /// Whether a source creates a packet in this tick.
-    pub(super) fn has_wake(&self) -> bool {
-        self.beside.as_ref().is_some_and(|beside| beside.next() == Some(self.now))
-    }
-
     /// Passes the links that request packets to sources whose turn it is, and all others to the programs.
     pub(super) fn divide_requests<N: Network>(&mut self, network: &mut N) {
         let Some(beside) = &mut self.beside else { return };

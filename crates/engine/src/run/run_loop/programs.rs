@@ -42,6 +42,22 @@ impl Run {
         Ok(())
     }
 
+    /// Reports the links that request packets to programs that have none for them; this needs no turn.
+    #[inline]
+    pub(super) fn open_links(&mut self) {
+        if let Some(programs) = &mut self.programs
+            && self.beside.is_none()
+        {
+            self.news.asking.retain(|&port| {
+                let may_send = programs.may_send(port);
+                if !may_send {
+                    programs.link_free(port);
+                }
+                may_send
+            });
+        }
+    }
+
     /// Reports the network's results to the programs.
     fn tell_programs(&mut self) {
         let Some(programs) = &mut self.programs else { return };

@@ -25,6 +25,9 @@ impl Programs {
 
     /// Hands over the messages of each traffic class in order, whole or packet by packet, while ports are free for them.
     pub(super) fn leave(&mut self, terminal: u32) {
+        if !self.ways.are_several() {
+            return;
+        }
         loop {
             match self.next_to_leave(terminal) {
                 Ok(Some(next)) => self.leave_as(terminal, &next),

@@ -276,11 +276,18 @@ impl Programs {
     /// Reports that the link of a port takes a packet; it does so until `send` says otherwise.
     #[inline]
     pub fn link_free(&mut self, port: u32) {
+        let may_send = self.may_send(port);
         let interface = &mut self.interfaces[port as usize];
-        if !std::mem::replace(&mut interface.open, true) {
+        if !std::mem::replace(&mut interface.open, true) && may_send {
             let terminal = interface.terminal;
             self.touch(terminal);
         }
+    }
+
+    /// Whether a port may have a packet for its link now, or programs have something to do anyway: as in tick 0.
+    #[inline]
+    pub fn may_send(&self, port: u32) -> bool {
+        self.interfaces[port as usize].has_ready() || self.flights.is_some() || !self.touched.is_empty()
     }
 
     /// Whether the link of a port takes a packet that the program does not have.
@@ -347,9 +354,9 @@ impl Programs {
     /// whether the link takes another one.
     pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
         self.now = now;
-        let mut news = std::mem::take(&mut self.news);
-        news.sort_unstable();
-        for &(terminal, one) in &news {
+        self.news.sort_unstable();
+        for at in 0..self.news.len() {
+            let (terminal, one) = self.news[at];
             match one {
                 News::Head { mark } if mark::kind(mark) == mark::DATA => {
                     let number = mark::message(mark);
@@ -365,8 +372,7 @@ impl Programs {
                 }
             }
         }
-        news.clear();
-        self.news = news;
+        self.news.clear();
         let is_due = self.next().is_some_and(|next| next <= now);
         let timers = if is_due { self.end_waits() } else { 0 };
         while !self.touched.is_empty() {
@@ -403,10 +409,10 @@ impl Programs {
             return 0;
         }
         self.wheel.go_to(self.now);
-        let mut due = std::mem::take(&mut self.due);
-        due.extend(std::iter::from_fn(|| self.wheel.pop()));
-        due.sort_unstable();
-        for &number in &due {
+        self.due.extend(std::iter::from_fn(|| self.wheel.pop()));
+        self.due.sort_unstable();
+        for at in 0..self.due.len() {
+            let number = self.due[at];
             let port = number >> 3;
             let terminal = self.ways.terminal(port);
             match number & 7 {
@@ -420,9 +426,8 @@ impl Programs {
                 _ => self.program_over(terminal),
             }
         }
-        let count = due.len() as u64;
-        due.clear();
-        self.due = due;
+        let count = self.due.len() as u64;
+        self.due.clear();
         self.timer = self.wheel.peek().unwrap_or(Time::MAX);
         count
     }

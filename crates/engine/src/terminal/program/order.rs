@@ -20,6 +20,8 @@ pub(super) struct Order {
     start: Vec<u32>,
     /// Followers, times 2; plus 1 if they wait for the beginning only.
     follower: Vec<u32>,
+    /// Whether any wait for a beginning.
+    at_start: bool,
     unfinished: usize,
 }
 
@@ -50,7 +52,8 @@ impl Order {
             }
         }
         let left = program.clone().map(|at| needs(at).len() as u32).collect();
-        Some(Box::new(Self { left, start, follower, unfinished: program.len() }))
+        let at_start = follower.iter().any(|&one| one & 1 == 1);
+        Some(Box::new(Self { left, start, follower, at_start, unfinished: program.len() }))
     }
 }
 
@@ -124,6 +127,9 @@ impl Programs {
     fn release(&mut self, terminal: u32, at: u32, part: u32) {
         let host = &mut self.hosts[terminal as usize];
         let Some(order) = &mut host.order else { return };
+        if part == 1 && !order.at_start {
+            return;
+        }
         order.release(at - host.begin, part, &mut self.free);
         if !self.free.is_empty() {
             self.make_ready(terminal);
@@ -145,7 +151,9 @@ impl Programs {
                 self.give(process, at, None);
                 continue;
             }
-            if let Some(order) = &mut self.hosts[terminal as usize].order {
+            if let Some(order) = &mut self.hosts[terminal as usize].order
+                && order.at_start
+            {
                 order.release(place, 1, &mut free);
             }
             if let Some(taken) = self.take_or_post(process, at, Wanted { source: row.peer, tag: row.tag }) {

@@ -163,7 +163,7 @@ impl Programs {
     /// Begins a packet; returns false if it has to wait for its gap, or for a place among those of the port.
     fn fill_next(&mut self, port: u32) -> bool {
         let interface = &mut self.interfaces[port as usize];
-        if interface.pace.opens(0.0, 0.0) > self.now {
+        if interface.pace.is_used(self.now) {
             self.await_gap(port);
             return false;
         }
@@ -177,8 +177,10 @@ impl Programs {
         let (message, which) = self.begin_packet(number);
         let packet = self.number(message, number, which);
         let Message { bytes: whole, read, .. } = self.messages[message];
-        let gap = self.settings.send_gap(whole) as f64;
-        self.interfaces[port as usize].pace.pass(self.now, gap);
+        let gap = self.settings.send_gap(whole);
+        if gap > 0 {
+            self.interfaces[port as usize].pace.pass(self.now, gap as f64);
+        }
         let moved = if read { 0 } else { self.settings.cut.bytes(whole, which) };
         let ticks = self.settings.fill_after(whole, moved, waited);
         self.start_filling(port, packet, moved, ticks);
@@ -318,13 +320,17 @@ impl Programs {
     }
 
     /// Draws the intermediate switch of a packet that leaves by a port, if there are any.
+    #[inline]
     fn draw_via(&mut self, port: u32) -> u32 {
+        if self.streams.is_empty() {
+            return NO;
+        }
         let terminal = self.interfaces[port as usize].terminal;
         let (switches, home) = self.ways.draw_from(terminal);
-        match self.streams.get_mut(terminal as usize) {
-            Some(stream) if !switches.is_empty() => self.ways.via(port, via(stream, switches, home)),
-            _ => NO,
+        if switches.is_empty() {
+            return NO;
         }
+        self.ways.via(port, via(&mut self.streams[terminal as usize], switches, home))
     }
 
     /// Handles the acknowledgement of a packet: its places in the windows are free.

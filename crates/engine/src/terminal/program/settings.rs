@@ -176,8 +176,11 @@ impl Settings {
         {
             return cost.packet;
         }
-        let ahead = self.fill.of_bytes(bytes.min(self.ahead_bytes));
-        self.fill.of(bytes) - ahead.min(waited)
+        let ticks = self.fill.of(bytes);
+        if waited == 0 {
+            return ticks;
+        }
+        ticks - self.fill.of_bytes(bytes.min(self.ahead_bytes)).min(waited)
     }
 
     /// Whether messages can have bit errors.
