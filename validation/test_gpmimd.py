@@ -84,7 +84,7 @@ def test_a_virtual_link_carries_a_packet_per_round() -> None:
     hop_ps = tech.arrival_ps() + character_ps + tech.decode_latency_ps + tech.forward_latency_ps
     there_ps = switches * hop_ps + tech.arrival_ps()
     back_ps = switches * hop_ps + 2 * character_ps + tech.end_ps() + tech.cable_ps()
-    round_us = (there_ps + host.ack_time_ps + back_ps + host.resume_time_ps) / 1e6
+    round_us = (there_ps + host["ack_time_ps"] + back_ps + host["resume_time_ps"]) / 1e6
     assert measured(1).accepted_mbytes_per_s / 3 == pytest.approx(32 / round_us, rel=0.01)
 
 

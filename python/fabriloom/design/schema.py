@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ..scenario.fields import Count, LengthM, PositiveTimePs, Section, setting
+from ..scenario.fields import Count, LengthM, PositiveTimePs, Section, optional, setting
 from ..scenario.sections.program import Program
 from ..scenario.sections.protocol import Protocol
 from ..scenario.sections.routing import Routing
@@ -33,10 +33,9 @@ class Require(Section):
     margin: Annotated[float, Field(ge=1, le=100)] = setting(
         "The network must carry this multiple of the traffic without growing queues", 1.0
     )
-    latency_ps: PositiveTimePs | None = setting(
+    latency_ps: PositiveTimePs | None = optional(
         "Longest time from the creation of a packet (with a program: of an event) to "
-        "its arrival, at the given traffic without the margin; if not given, any",
-        None,
+        "its arrival, at the given traffic without the margin; if not given, any"
     )
     percentile: Annotated[float, Field(gt=0, lt=100)] = setting(
         "The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99", 99.0
@@ -51,13 +50,12 @@ class Require(Section):
         "stay connected; terminals with several ports must stay connected in every case",
         0,
     )
-    after_failure: Annotated[float, Field(gt=0, le=1)] | None = setting(
+    after_failure: Annotated[float, Field(gt=0, le=1)] | None = optional(
         "Share of the packets that must arrive after any single failure, with unchanged routing "
         "tables. Failures are those of a cable between switches and of a switch, whose own terminals "
         "do not count; in networks of rings, those of any cable, which stops its ring with all its "
         "terminals, and of a switch. If one of `survive_links` and `survive_switches` is given, only "
-        "failures of that kind count. The worst failure is simulated too",
-        None,
+        "failures of that kind count. The worst failure is simulated too"
     )
     growth: Annotated[int, Field(ge=1, le=64)] = setting(
         "A network of the same family for this multiple of the terminals must exist and "
@@ -70,9 +68,9 @@ class Limits(Section):
     """Limits on parts, summed over all networks of a candidate."""
 
     switch_ports: Annotated[int, Field(ge=2, le=4096)] = setting("Largest number of ports of a switch", 32)
-    switches: Count | None = setting("Largest number of switches", None)
-    cables: Count | None = setting("Largest number of cables, including those of terminals", None)
-    cost: Money | None = setting("Highest total cost, in the unit of [cost]", None)
+    switches: Count | None = optional("Largest number of switches")
+    cables: Count | None = optional("Largest number of cables, including those of terminals")
+    cost: Money | None = optional("Highest total cost, in the unit of [cost]")
 
 
 class Cost(Section):
@@ -97,22 +95,21 @@ class Requirements(Written):
     description: str = setting("What the file is for", "")
     seed: Annotated[int, Field(ge=0, lt=2**62)] = setting("Start of every random stream", 1)
     require: Require = setting("The required performance")
-    traffic: Traffic | None = setting("As in a scenario, with a rate", None)
-    technology: Technology | None = setting("As in a scenario", None)
-    routing: Routing | None = setting("As in a scenario", None)
-    protocol: Protocol | None = setting("As in a scenario", None)
-    program: Program | None = setting("As in a scenario, with a rate", None)
-    run: Run | None = setting("As in a scenario", None)
+    traffic: Traffic | None = optional("As in a scenario, with a rate")
+    technology: Technology | None = optional("As in a scenario")
+    routing: Routing | None = optional("As in a scenario")
+    protocol: Protocol | None = optional("As in a scenario")
+    program: Program | None = optional("As in a scenario, with a rate")
+    run: Run | None = optional("As in a scenario")
     limits: Limits = setting("Limits on parts", Limits())
     cost: Cost = setting("Costs of parts, in any common unit")
-    ports: Ports | None = setting("As in a scenario, for networks whose terminals have several ports", None)
+    ports: Ports | None = optional("As in a scenario, for networks whose terminals have several ports")
     networks: Counts = setting(
         "Numbers of equal networks to consider; every terminal has a port in each network", [1]
     )
-    terminal_ports: Counts | None = setting(
+    terminal_ports: Counts | None = optional(
         "Numbers of ports of a terminal to consider, divided evenly among the networks; if not "
-        "given, one port in each network",
-        None,
+        "given, one port in each network"
     )
     families: Annotated[dict[str, dict[str, Values]], Field(max_length=32)] = setting(
         "Families to consider, or all that are suitable if none is named; the table of "

@@ -40,6 +40,11 @@ def setting(description: str, default: Any = ..., **more: Any) -> Any:
     return Field(default, description=description, **more)
 
 
+def optional(description: str, **more: Any) -> Any:
+    """Return the field of a setting that is None if it is not given."""
+    return setting(description, None, **more)
+
+
 class Section(BaseModel):
     """A part of a scenario. Unknown keys are refused, and strings are not converted to numbers.
 

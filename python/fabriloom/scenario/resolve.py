@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +137,7 @@ def filled_protocol(scenario: Scenario) -> Section:
     from fabriloom.technology.protocols import protocol
 
     written = scenario.protocol or Protocol()
-    found = asdict(protocol(written.preset, written.overrides()))
+    found = protocol(written.preset, written.overrides())
     if scenario.network_kind.transactions:
         found["transaction"] = written.transaction or "nwrite"
     return written.model_copy(update=found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.fields import later, setting
+from fabriloom.scenario.fields import later, optional, setting
 from fabriloom.scenario.in_flits import in_bytes, size_of
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Ports, Run
@@ -93,8 +93,8 @@ def _is_one_burst(traffic: Any) -> bool:
 class Scenario(Written):
     """A network, its traffic, and how to run it."""
 
-    schema_address: str | None = setting(
-        "For editors: address of the JSON Schema", None, alias="$schema", exclude=True
+    schema_address: str | None = optional(
+        "For editors: address of the JSON Schema", alias="$schema", exclude=True
     )
     name: Annotated[str, Field(max_length=200)] = setting("Short name for tables and reports", "")
     description: str = setting("Description in prose", "")
@@ -109,15 +109,13 @@ class Scenario(Written):
         "Interface chips of terminals, each a table [[interface]]", []
     )
     routing: Routing = setting("Which links packets may take", Auto(kind="auto"))
-    ports: Ports | None = setting("Which of its ports a terminal uses, where it has several", None)
-    congestion_control: CongestionControl | None = setting(
-        "Switches that mark packets, and terminals that send less often then, as with InfiniBand", None
+    ports: Ports | None = optional("Which of its ports a terminal uses, where it has several")
+    congestion_control: CongestionControl | None = optional(
+        "Switches that mark packets, and terminals that send less often then, as with InfiniBand"
     )
     traffic: Traffic = setting("Sources, destinations, lengths and rates of packets", Traffic())
-    protocol: Protocol | None = setting("How the messages of a program become packets", None)
-    program: Program | None = setting(
-        "The operations of the terminals, instead of traffic or beside it", None
-    )
+    protocol: Protocol | None = optional("How the messages of a program become packets")
+    program: Program | None = optional("The operations of the terminals, instead of traffic or beside it")
     fault: Annotated[list[Fault], Field(max_length=4096)] = setting(
         "Failures during the run, each a table [[fault]]", []
     )
@@ -130,9 +128,8 @@ class Scenario(Written):
     run: Run = setting("The end of a run", Run())
     output: Output = setting("The tables of a run that are kept", Output())
     sweep: Annotated[dict[str, Values], Field(max_length=8)] = setting(
-        'Lists of values by dotted path, such as "traffic.load" = [0.1, 0.2], or ranges, such '
-        "as { from = 1, to = 63 } or { from = 0.1, to = 0.9, count = 9 }; curves and studies run all "
-        "combinations",
+        'Lists of values by dotted path, such as "traffic.load" = [0.1, 0.2], or ranges, such as { from = 1, '
+        "to = 63 } or { from = 0.1, to = 0.9, count = 9 }; curves and studies run all combinations",
         {},
     )
     variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = setting(

@@ -9,14 +9,13 @@ from fabriloom.technology.presets import Entry, Preset, presets, ring_technology
 
 if TYPE_CHECKING:
     from fabriloom.technology.interfaces import Interface, interface, interface_settings
-    from fabriloom.technology.protocols import Protocol, protocol, protocol_settings
+    from fabriloom.technology.protocols import protocol
     from fabriloom.technology.rings import RingTechnology
 
 __all__ = [
     "Entry",
     "Interface",
     "Preset",
-    "Protocol",
     "RingTechnology",
     "Technology",
     "TechnologyError",
@@ -24,7 +23,6 @@ __all__ = [
     "interface_settings",
     "presets",
     "protocol",
-    "protocol_settings",
     "ring_technology",
     "technology",
 ]
@@ -35,9 +33,7 @@ __getattr__ = names(
         "Interface": ".interfaces",
         "interface": ".interfaces",
         "interface_settings": ".interfaces",
-        "Protocol": ".protocols",
         "protocol": ".protocols",
-        "protocol_settings": ".protocols",
         "RingTechnology": ".rings",
     },
 )

@@ -18,7 +18,7 @@ COUNTS = (3, 6, 12, 18, 21)
 
 def _slower(effort: Effort, size: int) -> dict[int, Scenario]:
     """Return runs in which a message takes its sender more time."""
-    send_us = protocol(networks.PROTOCOL).send_time_ps / 1e6
+    send_us = protocol(networks.PROTOCOL)["send_time_ps"] / 1e6
     extra = effort.choose(EXTRA_US, QUICK_EXTRA_US)
     return {us: level3.run(effort, size, protocol={"send_time": f"{send_us + us:.6g} us"}) for us in extra}
 

@@ -84,7 +84,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
     ours = {
         "link-rate": tech.link_rate_bits_per_s / 1e6,
         "protocol-levels": 3,
-        "packet-most": virtual_link.packet_bytes,
+        "packet-most": virtual_link["packet_bytes"],
         "motherboards": networks.BOARDS,
         "processors-per-board": networks.T9000_PER_BOARD,
         "switches-per-board": networks.SWITCHES_PER_BOARD,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs, setting
+from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs, optional, setting
 
 KINDS = ("link", "cable", "switch", "bus", "terminal")
 """Kinds of components that can fail."""
@@ -22,23 +22,22 @@ class Fault(Section):
     that kind.
     """
 
-    link: Name | None = setting(
-        'One direction of a cable, by its name in the results: "s0>s1", or "s0>s1#2" of parallel ones', None
+    link: Name | None = optional(
+        'One direction of a cable, by its name in the results: "s0>s1", or "s0>s1#2" of parallel ones'
     )
-    cable: Name | None = setting("Both directions of a cable, by the name of one of them", None)
-    switch: Name | None = setting("A switch, by name: all its links fail", None)
-    bus: Name | None = setting(
-        "Of rings: the buses of a switch, by name; they transfer nothing; the rings continue", None
+    cable: Name | None = optional("Both directions of a cable, by the name of one of them")
+    switch: Name | None = optional("A switch, by name: all its links fail")
+    bus: Name | None = optional(
+        "Of rings: the buses of a switch, by name; they transfer nothing; the rings continue"
     )
-    terminal: Terminal | None = setting("A terminal: all its links fail", None)
-    at_ps: TimePs | None = setting("Time of the failure", None)
-    repaired_ps: PositiveTimePs | None = setting("With at: time of the repair; if not given, never", None)
-    mtbf_ps: PositiveTimePs | None = setting(
-        "Instead of at: mean time to the next failure, from when it runs; exponentially distributed",
-        None,
+    terminal: Terminal | None = optional("A terminal: all its links fail")
+    at_ps: TimePs | None = optional("Time of the failure")
+    repaired_ps: PositiveTimePs | None = optional("With at: time of the repair; if not given, never")
+    mtbf_ps: PositiveTimePs | None = optional(
+        "Instead of at: mean time to the next failure, from when it runs; exponentially distributed"
     )
-    mttr_ps: PositiveTimePs | None = setting(
-        "With mtbf: mean time to repair, exponentially distributed; if not given, it is never repaired", None
+    mttr_ps: PositiveTimePs | None = optional(
+        "With mtbf: mean time to repair, exponentially distributed; if not given, it is never repaired"
     )
     stuck: bool = setting(
         "With terminal: it accepts nothing from at to repaired, or never again; no packet is lost",
@@ -49,9 +48,8 @@ class Fault(Section):
         "has sent holds links until then, or until a watchdog ends it",
         False,
     )
-    bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = setting(
-        "Instead of at, for links and cables: probability that a bit is wrong",
-        None,
+    bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = optional(
+        "Instead of at, for links and cables: probability that a bit is wrong"
     )
     replay: bool = setting(
         "With bit_error_rate, on links with credits: the link sends a wrong flit, and all after "

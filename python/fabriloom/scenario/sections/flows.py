@@ -16,6 +16,7 @@ from fabriloom.scenario.fields import (
     Sha256,
     Terminal,
     TimePs,
+    optional,
     setting,
 )
 
@@ -29,44 +30,40 @@ class Flow(Section):
 
     source: Terminal = setting('The sender; of a range such as "0..39", each sends')
     target: Terminal = setting("The receiver; of a range, each receives from each sender")
-    length_bytes: PayloadBytes | None = setting("Payload of a packet; if not given, that of [traffic]", None)
-    rate: OfferedRate | None = setting(
+    length_bytes: PayloadBytes | None = optional("Payload of a packet; if not given, that of [traffic]")
+    rate: OfferedRate | None = optional(
         "Rate of payload, such as 40 Mbit/s or 5 MB/s, or of packets, such as 2000 packets/s. "
-        "arrivals decides when packets are created: poisson, constant or together",
-        None,
+        "arrivals decides when packets are created: poisson, constant or together"
     )
-    period_ps: PositiveTimePs | None = setting("Time from one packet to the next", None)
-    phase_ps: TimePs | None = setting(
-        "Time of the first packet; if not given, a random time within one period", None
+    period_ps: PositiveTimePs | None = optional("Time from one packet to the next")
+    phase_ps: TimePs | None = optional(
+        "Time of the first packet; if not given, a random time within one period"
     )
-    jitter_ps: TimePs | None = setting(
-        "Each packet is late by a random time up to this one, at most the period",
-        None,
+    jitter_ps: TimePs | None = optional(
+        "Each packet is late by a random time up to this one, at most the period"
     )
-    packets: Annotated[int, Field(ge=1, le=2**24)] | None = setting(
-        "Packets created at once each time; 1 if not given", None
+    packets: Annotated[int, Field(ge=1, le=2**24)] | None = optional(
+        "Packets created at once each time; 1 if not given"
     )
-    start_ps: TimePs | None = setting(
-        "Time from which on packets are created; 0 if not given. A phase is counted from it", None
+    start_ps: TimePs | None = optional(
+        "Time from which on packets are created; 0 if not given. A phase is counted from it"
     )
-    stop_ps: PositiveTimePs | None = setting(
-        "Time from which on no packets are created; at the end of the run if not given", None
+    stop_ps: PositiveTimePs | None = optional(
+        "Time from which on no packets are created; at the end of the run if not given"
     )
-    count: Annotated[int, Field(ge=1, le=2**24)] | None = setting(
-        "Number of packets in all; without a limit if not given", None
+    count: Annotated[int, Field(ge=1, le=2**24)] | None = optional(
+        "Number of packets in all; without a limit if not given"
     )
-    name: FlowName | None = setting("Name in tables; source -> target if not given", None)
-    requirement_ps: PositiveTimePs | None = setting(
-        "Longest time that a packet may take from its creation to its delivery",
-        None,
+    name: FlowName | None = optional("Name in tables; source -> target if not given")
+    requirement_ps: PositiveTimePs | None = optional(
+        "Longest time that a packet may take from its creation to its delivery"
     )
-    shaper_rate: OfferedRate | None = setting(
+    shaper_rate: OfferedRate | None = optional(
         "Token bucket: rate of its tokens, as a rate. Packets that find too few wait at the source; without "
-        "a shaper, they do not",
-        None,
+        "a shaper, they do not"
     )
-    shaper_burst_bytes: PositiveBytes | None = setting(
-        "Token bucket: tokens that it holds, at least a packet; one packet if not given", None
+    shaper_burst_bytes: PositiveBytes | None = optional(
+        "Token bucket: tokens that it holds, at least a packet; one packet if not given"
     )
 
 
@@ -86,12 +83,11 @@ class Flows(Section):
     """
 
     kind: Literal["flows"]
-    path: FileName | None = setting("CSV or Parquet file, relative to the scenario", None)
-    flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = setting(
-        "The flows, each a table [[traffic.pattern.flows]]", None
+    path: FileName | None = optional("CSV or Parquet file, relative to the scenario")
+    flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = optional(
+        "The flows, each a table [[traffic.pattern.flows]]"
     )
-    requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = setting(
-        "Requirements that are not written with their flows, each a table [[traffic.pattern.requirements]]",
-        None,
+    requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = optional(
+        "Requirements that are not written with their flows, each a table [[traffic.pattern.requirements]]"
     )
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")

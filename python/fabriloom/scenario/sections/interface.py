@@ -15,6 +15,7 @@ from fabriloom.scenario.fields import (
     Section,
     Terminal,
     TimePs,
+    optional,
     setting,
 )
 
@@ -27,11 +28,10 @@ class TimeCode(Section):
 
     master: Terminal = setting("The terminal; it sends by all its ports")
     every_ps: PositiveTimePs = setting("Time from one time-code to the next")
-    first_ps: TimePs | None = setting("Time of the first time-code; if not given, one interval", None)
-    until_ps: PositiveTimePs | None = setting(
+    first_ps: TimePs | None = optional("Time of the first time-code; if not given, one interval")
+    until_ps: PositiveTimePs | None = optional(
         "The terminal sends no time-code after this time, so that another one can be the master; "
-        "if not given, it sends to the end of the run",
-        None,
+        "if not given, it sends to the end of the run"
     )
 
 
@@ -41,9 +41,7 @@ class Interrupt(Section):
     source: Terminal = setting("The terminal; it sends by all its ports")
     number: Annotated[int, Field(ge=0, le=MOST_NUMBER)] = setting("Number of the interrupt")
     first_ps: TimePs = setting("Time of the first interrupt", 0)
-    every_ps: PositiveTimePs | None = setting(
-        "Time from one interrupt to the next; if not given, one only", None
-    )
+    every_ps: PositiveTimePs | None = optional("Time from one interrupt to the next; if not given, one only")
 
 
 Latency = Annotated[str, Field(max_length=100)]
@@ -55,31 +53,29 @@ class Interface(Section):
     preset: Literal["external-port", "plain", "shimafuji-codec", "spacewire-light"] = setting(
         "Named set of values for all settings below", "plain"
     )
-    terminals: Annotated[list[Terminal], Field(min_length=1)] | None = setting(
-        "The terminals; if not given, all that no other table names", None
+    terminals: Annotated[list[Terminal], Field(min_length=1)] | None = optional(
+        "The terminals; if not given, all that no other table names"
     )
-    clock_millihz: EventRateMilliHz | None = setting("System clock of the chip: sys in its delays", None)
-    transmit: Latency | None = setting(
+    clock_millihz: EventRateMilliHz | None = optional("System clock of the chip: sys in its delays")
+    transmit: Latency | None = optional(
         "Delay from a character being written to its first bit out, such as "
-        '"7 sys + 30 ns + 4 tx", where tx is two bit periods of the link',
-        None,
+        '"7 sys + 30 ns + 4 tx", where tx is two bit periods of the link'
     )
-    receive: Latency | None = setting(
-        'Delay from the last bit of a character in until it can be read, such as "4 sys + 2 rx"', None
+    receive: Latency | None = optional(
+        'Delay from the last bit of a character in until it can be read, such as "4 sys + 2 rx"'
     )
-    time_code_transmit: Latency | None = setting("transmit for time-codes", None)
-    time_code_receive: Latency | None = setting("receive for time-codes", None)
-    receive_buffer_bytes: PositiveBytes | None = setting(
-        "Size of the receive FIFO; characters into a small one are spaced by its credit", None
+    time_code_transmit: Latency | None = optional("transmit for time-codes")
+    time_code_receive: Latency | None = optional("receive for time-codes")
+    receive_buffer_bytes: PositiveBytes | None = optional(
+        "Size of the receive FIFO; characters into a small one are spaced by its credit"
     )
-    read_rate_bits_per_s: ByteRateBitsPerS | None = setting(
-        "Rate at which the logic behind the chip reads, if that is slower than its link", None
+    read_rate_bits_per_s: ByteRateBitsPerS | None = optional(
+        "Rate at which the logic behind the chip reads, if that is slower than its link"
     )
-    highest_rate_bits_per_s: RateBitsPerS | None = setting("Highest rate of a link of the chip", None)
+    highest_rate_bits_per_s: RateBitsPerS | None = optional("Highest rate of a link of the chip")
 
-    external: bool | None = setting(
-        "The terminal is wired to an external (parallel) port of its router, without a SpaceWire link",
-        None,
+    external: bool | None = optional(
+        "The terminal is wired to an external (parallel) port of its router, without a SpaceWire link"
     )
 
     def overrides(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from fabriloom.scenario.fields import (
     Sha256,
     Terminal,
     TimePs,
+    optional,
     setting,
 )
 
@@ -58,9 +59,7 @@ class Clocks(Section):
 class Clocked(Section):
     """Programs by clocks that may differ."""
 
-    clocks: Clocks | None = setting(
-        "Clocks that drift and starts that differ; if not given, all are exact", None
-    )
+    clocks: Clocks | None = optional("Clocks that drift and starts that differ; if not given, all are exact")
 
 
 class PingPong(Section):
@@ -161,8 +160,8 @@ class Events(Clocked):
     """Settings that all event building shares."""
 
     events: Count = setting("Number of events", 1000)
-    rate_millihz: EventRateMilliHz | None = setting(
-        "Attempted events per second; if not given, as fast as they can be sent", None
+    rate_millihz: EventRateMilliHz | None = optional(
+        "Attempted events per second; if not given, as fast as they can be sent"
     )
     arrivals: Literal["constant", "random"] = setting(
         "With a rate. constant: events are due at equal intervals; random: at random times", "constant"
@@ -174,8 +173,8 @@ class Events(Clocked):
 class Credit(Section):
     """The messages between a supervisor, its targets and the sources."""
 
-    supervisor: Terminal | None = setting(
-        "The supervisor; if not given, the first terminal that is neither source nor target", None
+    supervisor: Terminal | None = optional(
+        "The supervisor; if not given, the first terminal that is neither source nor target"
     )
     credits: Annotated[int, Field(ge=1, le=2**16)] = setting(
         "Most assignments that a target holds at the same time", 2
@@ -265,7 +264,7 @@ class DescriptorMessages(Section):
     kind: Literal["descriptors"]
     path: FileName = setting("CSV or Parquet file, relative to the scenario")
     repeat: bool = setting("Whether a list starts again after its end", False)
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class GoalTrace(Section):
@@ -273,7 +272,7 @@ class GoalTrace(Section):
 
     kind: Literal["goal"]
     path: FileName = setting("The GOAL file, relative to the scenario")
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 Operation = Annotated[str, Field(min_length=1, max_length=400)]
@@ -302,8 +301,8 @@ class Operations(Clocked):
     events: Annotated[int, Field(ge=0, le=2**20)] = setting(
         "Number of events; a tag below it is the number of a message's event", 0
     )
-    rate_millihz: EventRateMilliHz | None = setting(
-        "Rate at which events are due; event latencies count from there", None
+    rate_millihz: EventRateMilliHz | None = optional(
+        "Rate at which events are due; event latencies count from there"
     )
 
 
@@ -323,11 +322,11 @@ class Rmap(Clocked):
         "Most transactions that an initiator has open at the same time, each with a different target", 1
     )
     target_time_ps: TimePs = setting("From the arrival of a command to its reply", 0)
-    retry_after_ps: PositiveTimePs | None = setting(
-        "A command is sent again if its reply has not arrived after this time; if not given, never", None
+    retry_after_ps: PositiveTimePs | None = optional(
+        "A command is sent again if its reply has not arrived after this time; if not given, never"
     )
-    retries: Annotated[int, Field(ge=0, le=64)] | None = setting(
-        "Most repetitions of a command, 3 if not given; then the initiator continues without the reply", None
+    retries: Annotated[int, Field(ge=0, le=64)] | None = optional(
+        "Most repetitions of a command, 3 if not given; then the initiator continues without the reply"
     )
     reply_address_bytes: Literal[0, 4, 8, 12] = setting(
         "Bytes of reply address in the header of a command; path addressing needs them",

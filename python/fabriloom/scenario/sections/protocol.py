@@ -16,6 +16,7 @@ from fabriloom.scenario.fields import (
     Section,
     Terminal,
     TimePs,
+    optional,
     setting,
 )
 
@@ -37,10 +38,10 @@ class BySize(Section):
 class MessageRequirement(Section):
     """The longest time that messages of programs may take from their creation to their last packet."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = setting("Its name in tables", None)
-    source: Terminal | None = setting("Only messages of this terminal", None)
-    target: Terminal | None = setting("Only messages to this terminal", None)
-    tag: Annotated[int, Field(ge=0, lt=2**31)] | None = setting("Only messages with this tag", None)
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = optional("Its name in tables")
+    source: Terminal | None = optional("Only messages of this terminal")
+    target: Terminal | None = optional("Only messages to this terminal")
+    tag: Annotated[int, Field(ge=0, lt=2**31)] | None = optional("Only messages with this tag")
     within_ps: PositiveTimePs = setting("The longest time")
 
 
@@ -65,142 +66,123 @@ class Protocol(Section):
         "mpi-tcp",
         "tcp",
     ] = setting("Named set of values for all settings below", "raw")
-    packet_bytes: PositiveBytes | None = setting("Largest payload of a packet", None)
-    small_packet_bytes: PositiveBytes | None = setting("Largest payload of a packet of a small message", None)
-    small_below_bytes: Bytes | None = setting("Messages shorter than this are small", None)
-    messages_at_once: Window | None = setting(
-        "Most messages that a terminal has handed over and not sent yet; 0: no limit", None
+    packet_bytes: PositiveBytes | None = optional("Largest payload of a packet")
+    small_packet_bytes: PositiveBytes | None = optional("Largest payload of a packet of a small message")
+    small_below_bytes: Bytes | None = optional("Messages shorter than this are small")
+    messages_at_once: Window | None = optional(
+        "Most messages that a terminal has handed over and not sent yet; 0: no limit"
     )
-    channels_at_once: Window | None = setting(
+    channels_at_once: Window | None = optional(
         "Most channels of a terminal with a message begun and not sent yet (virtual links in "
-        "use); 0: no limit",
-        None,
+        "use); 0: no limit"
     )
-    packets_per_channel: Window | None = setting(
-        "Most packets of a channel begun and not acknowledged; 0: no limit", None
+    packets_per_channel: Window | None = optional(
+        "Most packets of a channel begun and not acknowledged; 0: no limit"
     )
-    packets_at_once: Window | None = setting(
-        "Most packets of a terminal begun and not acknowledged (stream buffers); 0: no limit", None
+    packets_at_once: Window | None = optional(
+        "Most packets of a terminal begun and not acknowledged (stream buffers); 0: no limit"
     )
-    receive_at_once: Window | None = setting(
+    receive_at_once: Window | None = optional(
         "Most messages that a terminal receives at the same time; the first acknowledgement of "
-        "any other waits. 0: no limit",
-        None,
+        "any other waits. 0: no limit"
     )
-    channels_limit: Window | None = setting(
-        "Most terminals that a terminal's program may send to; more are refused. 0: no limit",
-        None,
+    channels_limit: Window | None = optional(
+        "Most terminals that a terminal's program may send to; more are refused. 0: no limit"
     )
-    acknowledge: Literal["none", "packet", "response"] | None = setting(
+    acknowledge: Literal["none", "packet", "response"] | None = optional(
         "none: a packet counts as acknowledged once the link has taken it; packet: an empty "
-        "packet acknowledges it; response: the end of its transaction does, in networks of rings",
-        None,
+        "packet acknowledges it; response: the end of its transaction does, in networks of rings"
     )
-    acknowledge_from: Literal["end", "head"] | None = setting(
+    acknowledge_from: Literal["end", "head"] | None = optional(
         "With acknowledge = packet. end: a packet is acknowledged when all of it has arrived; "
-        "head: as soon as its first character has",
-        None,
+        "head: as soon as its first character has"
     )
-    programmed: bool | None = setting(
+    programmed: bool | None = optional(
         "true: the program's processor fills the packets over the host's bus (programmed I/O); "
-        "false: the program continues once the message is handed over",
-        None,
+        "false: the program continues once the message is handed over"
     )
-    ahead_bytes: Bytes | None = setting(
+    ahead_bytes: Bytes | None = optional(
         "Bytes of a packet that are filled while it waits for a free place among "
-        "packets_at_once (posted writes)",
-        None,
+        "packets_at_once (posted writes)"
     )
-    send_time_ps: TimePs | None = setting("Time of the host to send a message", None)
-    receive_time_ps: TimePs | None = setting("Time of the host to receive a message", None)
-    packet_time_ps: TimePs | None = setting("Time to fill a packet, independent of its length", None)
-    byte_time_ps: TimePs | None = setting("Time to fill each byte of a packet", None)
-    bus_packet_time_ps: TimePs | None = setting(
-        "Time per packet on the host's bus, which sending and receiving share", None
+    send_time_ps: TimePs | None = optional("Time of the host to send a message")
+    receive_time_ps: TimePs | None = optional("Time of the host to receive a message")
+    packet_time_ps: TimePs | None = optional("Time to fill a packet, independent of its length")
+    byte_time_ps: TimePs | None = optional("Time to fill each byte of a packet")
+    bus_packet_time_ps: TimePs | None = optional(
+        "Time per packet on the host's bus, which sending and receiving share"
     )
-    bus_byte_time_ps: TimePs | None = setting("Time per byte on the host's bus", None)
-    send_gap_time_ps: TimePs | None = setting(
-        "Least time from the start of one packet of a terminal to the start of the next",
-        None,
+    bus_byte_time_ps: TimePs | None = optional("Time per byte on the host's bus")
+    send_gap_time_ps: TimePs | None = optional(
+        "Least time from the start of one packet of a terminal to the start of the next"
     )
-    shaper_rate_bits_per_s: ByteRateBitsPerS | None = setting(
+    shaper_rate_bits_per_s: ByteRateBitsPerS | None = optional(
         "Token bucket of each channel: rate of its tokens, one for each byte of a packet. Without a shaper, "
-        "packets do not wait for any",
-        None,
+        "packets do not wait for any"
     )
-    shaper_burst_bytes: PositiveBytes | None = setting(
-        "Token bucket of each channel: tokens that it holds, at least a packet; one packet if not given", None
+    shaper_burst_bytes: PositiveBytes | None = optional(
+        "Token bucket of each channel: tokens that it holds, at least a packet; one packet if not given"
     )
-    receive_gap_time_ps: TimePs | None = setting(
+    receive_gap_time_ps: TimePs | None = optional(
         "Least time from one packet accepted by a terminal to the next; acknowledgements of packets that "
-        "arrive sooner wait",
-        None,
+        "arrive sooner wait"
     )
-    ack_time_ps: TimePs | None = setting(
-        "From the acceptance of a packet until its acknowledgement is ready", None
+    ack_time_ps: TimePs | None = optional(
+        "From the acceptance of a packet until its acknowledgement is ready"
     )
-    resume_time_ps: TimePs | None = setting(
-        "From the arrival of an acknowledgement until the place of its packet is free", None
+    resume_time_ps: TimePs | None = optional(
+        "From the arrival of an acknowledgement until the place of its packet is free"
     )
-    check_time_ps: TimePs | None = setting(
+    check_time_ps: TimePs | None = optional(
         "Time of a check of each message after its last acknowledgement; if the check fails, "
-        "the whole message is sent again. 0: no check",
-        None,
+        "the whole message is sent again. 0: no check"
     )
-    bit_error_rate: Annotated[float, Field(ge=0, lt=1)] | None = setting(
-        "Probability that a bit is wrong; the check detects it", None
+    bit_error_rate: Annotated[float, Field(ge=0, lt=1)] | None = optional(
+        "Probability that a bit is wrong; the check detects it"
     )
-    eager_limit_bytes: Bytes | None = setting(
+    eager_limit_bytes: Bytes | None = optional(
         "Longer messages are announced (rendezvous), and sent when a receive for them is posted. 0: all "
-        "are sent at once",
-        None,
+        "are sent at once"
     )
-    announcement_bytes: MessageBytes | None = setting(
-        "Size of an announcement (request-to-send) and of its answer (clear-to-send)", None
+    announcement_bytes: MessageBytes | None = optional(
+        "Size of an announcement (request-to-send) and of its answer (clear-to-send)"
     )
-    unexpected_buffer_bytes: Bytes | None = setting(
+    unexpected_buffer_bytes: Bytes | None = optional(
         "With acknowledge = packet: most bytes of messages that a terminal stores before a receive for them "
-        "is posted; packets of others are not acknowledged until there is room. 0: any number",
-        None,
+        "is posted; packets of others are not acknowledged until there is room. 0: any number"
     )
-    resend_after_ps: TimePs | None = setting(
+    resend_after_ps: TimePs | None = optional(
         "With acknowledge = packet: a packet is sent again if it is not acknowledged within "
-        "this time after the link has taken it; 0: never",
-        None,
+        "this time after the link has taken it; 0: never"
     )
-    resend_limit: Annotated[int, Field(ge=1, le=64)] | None = setting(
+    resend_limit: Annotated[int, Field(ge=1, le=64)] | None = optional(
         "Most repetitions of a packet. After the last, the sender gives the packet up; its "
-        "message is lost unless it has arrived",
-        None,
+        "message is lost unless it has arrived"
     )
-    resend_backoff: Annotated[int, Field(ge=1, le=16)] | None = setting(
-        "Factor from one time-out to the next", None
+    resend_backoff: Annotated[int, Field(ge=1, le=16)] | None = optional(
+        "Factor from one time-out to the next"
     )
-    transaction: Literal["nwrite", "dmove"] | None = setting(
+    transaction: Literal["nwrite", "dmove"] | None = optional(
         "In networks of rings, the transaction of a packet: nwrite (default), answered by an "
-        "empty response, or dmove, without a response",
-        None,
+        "empty response, or dmove, without a response"
     )
-    layer: Literal["none", "control-word"] | None = setting(
+    layer: Literal["none", "control-word"] | None = optional(
         "control-word: a control word follows the data of each message. The receiver then "
-        "returns the next address; the next message to the same terminal waits for it",
-        None,
+        "returns the next address; the next message to the same terminal waits for it"
     )
-    control_word_bytes: MessageBytes | None = setting("Size of the control word", None)
-    next_address_bytes: MessageBytes | None = setting("Size of the reply with the next address", None)
+    control_word_bytes: MessageBytes | None = optional("Size of the control word")
+    next_address_bytes: MessageBytes | None = optional("Size of the reply with the next address")
 
-    by_size: Annotated[list[BySize], Field(min_length=1, max_length=2**12)] | None = setting(
+    by_size: Annotated[list[BySize], Field(min_length=1, max_length=2**12)] | None = optional(
         "Times by message size, sizes ascending, instead of send_time, receive_time, "
         "packet_time with byte_time, and send_gap_time. Below the first size its times apply; above the "
-        "last, the line through the last two is extended",
-        None,
+        "last, the line through the last two is extended"
     )
-    requirements: Annotated[list[MessageRequirement], Field(min_length=1, max_length=2**10)] | None = setting(
-        "Requirements on messages, each a table [[protocol.requirements]]", None
+    requirements: Annotated[list[MessageRequirement], Field(min_length=1, max_length=2**10)] | None = (
+        optional("Requirements on messages, each a table [[protocol.requirements]]")
     )
-    preset_file: FileName | None = setting(
-        "File of fabriloom fit whose table [protocol] gives the settings that are not written here",
-        None,
+    preset_file: FileName | None = optional(
+        "File of fabriloom fit whose table [protocol] gives the settings that are not written here"
     )
 
     def overrides(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from fabriloom.scenario.fields import (
     PositiveTimePs,
     Section,
     TimePs,
+    optional,
     setting,
 )
 from fabriloom.scenario.sections.technology import RingPreset
@@ -28,48 +29,45 @@ AnyPlaces = Annotated[int, Field(ge=0, le=65535)]
 class Retry(Section):
     """The retry of a packet that was rejected with a busy echo."""
 
-    strategy: Literal["constant", "linear", "exponential"] | None = setting(
-        "Delay before the r-th retry. constant: delay; linear: r × delay; exponential: 2^(r-1) × delay", None
+    strategy: Literal["constant", "linear", "exponential"] | None = optional(
+        "Delay before the r-th retry. constant: delay; linear: r × delay; exponential: 2^(r-1) × delay"
     )
-    delay_ps: TimePs | None = setting("Delay before the first retry", None)
-    order: Literal["first", "ready"] | None = setting(
-        "first: a retry is sent before all new packets; ready: after the packets that were ready before it",
-        None,
+    delay_ps: TimePs | None = optional("Delay before the first retry")
+    order: Literal["first", "ready"] | None = optional(
+        "first: a retry is sent before all new packets; ready: after the packets that were ready before it"
     )
-    at: Literal["requester", "responder"] | None = setting(
-        "Who waits for the delay: the requester before the retry, or the responder before its busy echo", None
+    at: Literal["requester", "responder"] | None = optional(
+        "Who waits for the delay: the requester before the retry, or the responder before its busy echo"
     )
 
 
 class Token(Section):
     """The token that circulates on each ring, without which a station starts no packet."""
 
-    length_bytes: Bytes | None = setting("Length of the token; 0 B: there is none. If not given, none", None)
-    packets: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
-        "Most packets that a station sends before it passes the token on; 0: no limit. If not given, none",
-        None,
+    length_bytes: Bytes | None = optional("Length of the token; 0 B: there is none. If not given, none")
+    packets: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
+        "Most packets that a station sends before it passes the token on; 0: no limit. If not given, none"
     )
-    rotation_ps: TimePs | None = setting(
+    rotation_ps: TimePs | None = optional(
         "Time in which the token should come round: a station starts packets until the token is due again, "
-        "and none if it comes late; 0: there is none. If not given, none",
-        None,
+        "and none if it comes late; 0: there is none. If not given, none"
     )
 
 
 class Bus(Section):
     """The bus between the ports of a switch."""
 
-    rate_bits_per_s: ByteRateBitsPerS | None = setting("Data rate of a bus", None)
-    width_bytes: PositiveBytes | None = setting("Bytes that a bus moves per cycle", None)
-    setup_ps: TimePs | None = setting("Time before every transfer", None)
-    encapsulation_bytes: Bytes | None = setting("Bytes added to every packet on the bus", None)
+    rate_bits_per_s: ByteRateBitsPerS | None = optional("Data rate of a bus")
+    width_bytes: PositiveBytes | None = optional("Bytes that a bus moves per cycle")
+    setup_ps: TimePs | None = optional("Time before every transfer")
+    encapsulation_bytes: Bytes | None = optional("Bytes added to every packet on the bus")
 
 
 class Memory(Section):
     """The memory access that a received packet causes in a terminal."""
 
-    access_ps: TimePs | None = setting("Fixed time of an access", None)
-    block_ps: TimePs | None = setting("Additional time for every started 64 B of an access", None)
+    access_ps: TimePs | None = optional("Fixed time of an access")
+    block_ps: TimePs | None = optional("Additional time for every started 64 B of an access")
 
 
 class RingLinks(Section):
@@ -78,113 +76,101 @@ class RingLinks(Section):
     network_kind: ClassVar[NetworkKind] = RINGS
 
     preset: RingPreset = setting("Named set of values for all settings below")
-    link_rate_bits_per_s: ByteRateBitsPerS | None = setting("Data rate of a link", None)
-    symbol_bytes: PositiveBytes | None = setting(
-        "What a link moves at a time; packets are rounded up to whole symbols. If not given, 2 B", None
+    link_rate_bits_per_s: ByteRateBitsPerS | None = optional("Data rate of a link")
+    symbol_bytes: PositiveBytes | None = optional(
+        "What a link moves at a time; packets are rounded up to whole symbols. If not given, 2 B"
     )
-    cable_length_m: LengthM | None = setting("Length of every cable", None)
-    cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
-    request_header_bytes: PositiveBytes | None = setting("Size of header and checksum of a request", None)
-    response_header_bytes: PositiveBytes | None = setting("Size of header and checksum of a response", None)
-    echo_bytes: Bytes | None = setting("Size of an echo; 0 B: receivers send none", None)
-    send_idle_bytes: Bytes | None = setting("Idle symbols after a request or a response", None)
-    echo_idle_bytes: Bytes | None = setting("Idle symbols after an echo", None)
-    payloads: Payloads | None = setting(
-        "How much data a packet carries. sci: 16, 64 or 256 B; any: any number of bytes. If not given, sci",
-        None,
+    cable_length_m: LengthM | None = optional("Length of every cable")
+    cable_delay_ps_per_m: DelayPsPerM | None = optional("Propagation delay of a cable per length")
+    request_header_bytes: PositiveBytes | None = optional("Size of header and checksum of a request")
+    response_header_bytes: PositiveBytes | None = optional("Size of header and checksum of a response")
+    echo_bytes: Bytes | None = optional("Size of an echo; 0 B: receivers send none")
+    send_idle_bytes: Bytes | None = optional("Idle symbols after a request or a response")
+    echo_idle_bytes: Bytes | None = optional("Idle symbols after an echo")
+    payloads: Payloads | None = optional(
+        "How much data a packet carries. sci: 16, 64 or 256 B; any: any number of bytes. If not given, sci"
     )
-    slot_bytes: Bytes | None = setting(
+    slot_bytes: Bytes | None = optional(
         "Length of the slots that circulate on a ring: a station starts a packet only in an empty one, each "
         "packet or echo fills one, and the first station of a ring delays it until it holds whole slots; "
-        "0 B: no slots. If not given, none",
-        None,
+        "0 B: no slots. If not given, none"
     )
     token: Token = setting(
         "The token without which a station starts no packet; the first station of a ring delays it until the "
         "ring holds it",
         Token(),
     )
-    decode_latency_ps: TimePs | None = setting("Delay of the address decoder", None)
-    bypass_latency_ps: TimePs | None = setting("Delay of an empty bypass FIFO", None)
-    receive_latency_ps: TimePs | None = setting(
-        "Time from a packet being complete in a receive queue until it is ready for the bus or the terminal",
-        None,
+    decode_latency_ps: TimePs | None = optional("Delay of the address decoder")
+    bypass_latency_ps: TimePs | None = optional("Delay of an empty bypass FIFO")
+    receive_latency_ps: TimePs | None = optional(
+        "Time from a packet being complete in a receive queue until it is ready for the bus or the terminal"
     )
-    transmit_latency_ps: TimePs | None = setting(
-        "Time from a packet arriving from the bus or the terminal until it is ready for the link", None
+    transmit_latency_ps: TimePs | None = optional(
+        "Time from a packet arriving from the bus or the terminal until it is ready for the link"
     )
-    interface_latency_ps: TimePs | None = setting(
-        "Delay of a station's interface, added to both receive_latency and transmit_latency", None
+    interface_latency_ps: TimePs | None = optional(
+        "Delay of a station's interface, added to both receive_latency and transmit_latency"
     )
-    host_latency_ps: TimePs | None = setting("Delay of the host before a request reaches its station", None)
-    requests_out: Places | None = setting("Size of a station's output queue for requests, in packets", None)
-    port_requests_out: Places | None = setting("The same for a switch port; if not given, requests_out", None)
-    responses_out: Places | None = setting("Size of a station's output queue for responses, in packets", None)
-    port_responses_out: Places | None = setting(
-        "The same for a switch port; if not given, responses_out", None
+    host_latency_ps: TimePs | None = optional("Delay of the host before a request reaches its station")
+    requests_out: Places | None = optional("Size of a station's output queue for requests, in packets")
+    port_requests_out: Places | None = optional("The same for a switch port; if not given, requests_out")
+    responses_out: Places | None = optional("Size of a station's output queue for responses, in packets")
+    port_responses_out: Places | None = optional("The same for a switch port; if not given, responses_out")
+    requests_in: AnyPlaces | None = optional(
+        "Size of a station's input queue for requests, in packets; 0: it is never full"
     )
-    requests_in: AnyPlaces | None = setting(
-        "Size of a station's input queue for requests, in packets; 0: it is never full", None
+    port_requests_in: Places | None = optional("The same for a switch port; if not given, requests_in")
+    responses_in: AnyPlaces | None = optional(
+        "Size of a station's input queue for responses, in packets; 0: it is never full"
     )
-    port_requests_in: Places | None = setting("The same for a switch port; if not given, requests_in", None)
-    responses_in: AnyPlaces | None = setting(
-        "Size of a station's input queue for responses, in packets; 0: it is never full", None
-    )
-    when_full: WhenFull | None = setting(
+    when_full: WhenFull | None = optional(
         "A packet that finds its receiver's queue full. busy: it is taken off the ring, and its sender sends "
-        "it again; pass: it passes, and comes back after a round. If not given, busy",
-        None,
+        "it again; pass: it passes, and comes back after a round. If not given, busy"
     )
-    in_flight: Places | None = setting(
-        "Most requests, and most responses, of a station that wait for their echo", None
+    in_flight: Places | None = optional(
+        "Most requests, and most responses, of a station that wait for their echo"
     )
-    rejected: Places | None = setting(
+    rejected: Places | None = optional(
         "Most busied requests, and most busied responses, of a station that wait for a retry "
-        "before it holds back new ones",
-        None,
+        "before it holds back new ones"
     )
-    transactions: Places | None = setting("Most transactions that a terminal has open at the same time", None)
-    forwarding: Literal["store-and-forward", "cut-through"] | None = setting(
+    transactions: Places | None = optional("Most transactions that a terminal has open at the same time")
+    forwarding: Literal["store-and-forward", "cut-through"] | None = optional(
         "store-and-forward: a station forwards a passing packet once all of it has arrived; "
-        "cut-through: as soon as it has read the address",
-        None,
+        "cut-through: as soon as it has read the address"
     )
-    hold_until: Literal["sent", "echo"] | None = setting(
+    hold_until: Literal["sent", "echo"] | None = optional(
         "How long a packet keeps its place in the output queue. sent: until it has left; echo: "
-        "until its echo confirms that it was accepted",
-        None,
+        "until its echo confirms that it was accepted"
     )
-    response_priority: bool | None = setting(
-        "Whether responses are sent before requests that were ready earlier", None
+    response_priority: bool | None = optional(
+        "Whether responses are sent before requests that were ready earlier"
     )
-    interface_occupied: bool | None = setting(
+    interface_occupied: bool | None = optional(
         "Whether a packet occupies an interface during its receive or transmit latency, so that "
-        "the next packet waits",
-        None,
+        "the next packet waits"
     )
-    in_order: bool | None = setting(
-        "Whether a packet waits until the previous one between its two terminals is accepted", None
+    in_order: bool | None = optional(
+        "Whether a packet waits until the previous one between its two terminals is accepted"
     )
-    phases: bool | None = setting(
-        "Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)", None
-    )
-    bandwidth_allocation: bool | None = setting(
-        "Whether a station starts a packet only after an idle symbol with the go bit", None
+    phases: bool | None = optional("Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)")
+    bandwidth_allocation: bool | None = optional(
+        "Whether a station starts a packet only after an idle symbol with the go bit"
     )
     retry: Retry = setting("The retry of a packet that was busied", Retry())
-    timeout_ps: TimePs | None = setting("Time after which a transaction is abandoned; 0: never", None)
-    echo_timeout_ps: PositiveTimePs | None = setting(
-        "Time from the loss of a packet or its echo by a fault until its sender forgets it", None
+    timeout_ps: TimePs | None = optional("Time after which a transaction is abandoned; 0: never")
+    echo_timeout_ps: PositiveTimePs | None = optional(
+        "Time from the loss of a packet or its echo by a fault until its sender forgets it"
     )
-    restart_ps: PositiveTimePs | None = setting("Time from a repair until the ring runs again", None)
-    close_after: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
-        "A terminal closes its route to another one after this many consecutive time-outs; 0: never", None
+    restart_ps: PositiveTimePs | None = optional("Time from a repair until the ring runs again")
+    close_after: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
+        "A terminal closes its route to another one after this many consecutive time-outs; 0: never"
     )
-    closed_for_ps: PositiveTimePs | None = setting(
-        "Time for which a route stays closed; packets that its source creates for it meanwhile are lost", None
+    closed_for_ps: PositiveTimePs | None = optional(
+        "Time for which a route stays closed; packets that its source creates for it meanwhile are lost"
     )
-    fault_stops: RingFaultStops | None = setting(
-        "What stops when a link fails. ring: all links of its ring; link: the failed link only", None
+    fault_stops: RingFaultStops | None = optional(
+        "What stops when a link fails. ring: all links of its ring; link: the failed link only"
     )
     bus: Bus = setting("The bus between the ports of a switch", Bus())
     memory: Memory = setting("The memory access that a received packet causes", Memory())

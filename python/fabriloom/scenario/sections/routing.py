@@ -6,7 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import DefaultTag, FileName, OneOf, Section, Sha256, Terminal, TimePs, setting
+from fabriloom.scenario.fields import (
+    DefaultTag,
+    FileName,
+    OneOf,
+    Section,
+    Sha256,
+    Terminal,
+    TimePs,
+    optional,
+    setting,
+)
 from fabriloom.topology import MOST_PORTS
 from fabriloom.topology.port_addresses import LAST_NUMBER
 
@@ -17,8 +27,8 @@ class Distribution(Section):
     name: Annotated[str, Field(min_length=1, max_length=200)] = setting(
         "Name that flows give as their target"
     )
-    address: Annotated[int, Field(ge=0, le=LAST_NUMBER)] | None = setting(
-        "Logical address in the routing tables; if not given, a free one", None
+    address: Annotated[int, Field(ge=0, le=LAST_NUMBER)] | None = optional(
+        "Logical address in the routing tables; if not given, a free one"
     )
     senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = setting(
         "Terminals that send to the address"
@@ -33,11 +43,11 @@ class TrafficClass(Section):
     lanes or ports.
     """
 
-    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
-        "Terminals that send them; all if not given", None, alias="from"
+    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = optional(
+        "Terminals that send them; all if not given", alias="from"
     )
-    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
-        "Terminals that they are sent to; all if not given", None
+    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = optional(
+        "Terminals that they are sent to; all if not given"
     )
     lanes: Annotated[list[Annotated[int, Field(ge=0, le=15)]], Field(min_length=1, max_length=16)] | None = (
         setting(
@@ -49,10 +59,9 @@ class TrafficClass(Section):
     ports: (
         Annotated[list[Annotated[int, Field(ge=0, lt=MOST_PORTS)] | str], Field(min_length=1, max_length=16)]
         | None
-    ) = setting(
+    ) = optional(
         "Of terminals with several ports those by which these packets leave, in order of "
-        "preference: numbers from 0, or names of planes; all if not given. [ports] selects among them",
-        None,
+        "preference: numbers from 0, or names of planes; all if not given. [ports] selects among them"
     )
 
 
@@ -68,8 +77,8 @@ class AfterFault(Section):
         "lanes, or up*/down* if there are too few; table: the table of path whenever a link is down",
         "auto",
     )
-    path: FileName | None = setting('With kind = "table": the file, relative to the scenario', None)
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    path: FileName | None = optional('With kind = "table": the file, relative to the scenario')
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class AnyRouting(Section):
@@ -78,14 +87,13 @@ class AnyRouting(Section):
     adaptive: bool = setting(
         "true: a packet takes any free link of its group; false: each destination has one fixed link", True
     )
-    spread: Literal["turns", "runs", "random"] | None = setting(
+    spread: Literal["turns", "runs", "random"] | None = optional(
         "With adaptive = false: how destinations are distributed over the links of a group. "
         "turns: in turn (d-mod-k); runs: in blocks of consecutive destinations; random: each switch draws a "
-        "link for each destination",
-        None,
+        "link for each destination"
     )
-    spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
-        'Seed of spread = "random"; 0 if not given', None
+    spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = optional(
+        'Seed of spread = "random"; 0 if not given'
     )
     universal: bool = setting("Every packet first goes to a random intermediate switch", False)
     lane_choice: (
@@ -93,7 +101,7 @@ class AnyRouting(Section):
             "any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape", "escape-with-room"
         ]
         | None
-    ) = setting(
+    ) = optional(
         "Which lanes of a link a packet may take. any (default): any free lane; destination: "
         "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
         "lanes before the link that closes the ring, the upper half after it; wide-dateline: the same, and "
@@ -101,36 +109,30 @@ class AnyRouting(Section):
         "gives where a packet enters a ring, until it leaves it; escape: the lowest lane (two on a torus) "
         "in dimension order or by up*/down*, the others on any shortest path; escape-with-room: the same, "
         "and a packet takes the first lane behind which there is room for the longest packet, an escape "
-        "lane last: then it cannot deadlock if the escape lanes cannot",
-        None,
+        "lane last: then it cannot deadlock if the escape lanes cannot"
     )
-    high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = setting(
+    high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = optional(
         "Terminals whose packets are served first wherever several wait for the same output. "
-        "A packet that is being sent is not interrupted",
-        None,
+        "A packet that is being sent is not interrupted"
     )
-    traffic_class: TrafficClasses = setting(
+    traffic_class: TrafficClasses = optional(
         "Traffic classes: packets from some terminals, or to some, have lanes of their own, or leave by "
-        "ports of their own. lane_choice then selects among the lanes of a class",
-        None,
+        "ports of their own. lane_choice then selects among the lanes of a class"
     )
-    distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = setting(
-        "Packet distribution (multicast): addresses that stand for several terminals", None
+    distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = optional(
+        "Packet distribution (multicast): addresses that stand for several terminals"
     )
-    addressing: Literal["logical", "path", "regional"] | None = setting(
+    addressing: Literal["logical", "path", "regional"] | None = optional(
         "SpaceWire: the bytes in front of the header. logical (default): none; path: one byte "
         "for each switch on the path, which deletes it; regional: one byte for each region that the packet "
-        "leaves, deleted where it leaves",
-        None,
+        "leaves, deleted where it leaves"
     )
-    regions: Annotated[list[list[int | str]], Field(min_length=1, max_length=4096)] | None = setting(
+    regions: Annotated[list[list[int | str]], Field(min_length=1, max_length=4096)] | None = optional(
         'With addressing = "regional": the switches of each region, such as '
-        '[["router-a", "router-b"], ["router-c"]]',
-        None,
+        '[["router-a", "router-b"], ["router-c"]]'
     )
-    after_fault: AfterFault | None = setting(
-        "Routing tables after faults: delay, kind and path, see [faults](faults.md#tables-after-a-fault)",
-        None,
+    after_fault: AfterFault | None = optional(
+        "Routing tables after faults: delay, kind and path, see [faults](faults.md#tables-after-a-fault)"
     )
     interval_labelling: bool = setting(
         "true: refuse a routing that interval labels, one interval per group, cannot express", False
@@ -147,13 +149,12 @@ class DimensionOrder(AnyRouting):
     """Dimension-order routing, for grids, tori and hypercubes."""
 
     kind: Literal["dimension-order"]
-    order: list[Annotated[int, Field(ge=0, le=31)]] | None = setting(
-        "Order in which dimensions are corrected; if not given, ascending", None
+    order: list[Annotated[int, Field(ge=0, le=31)]] | None = optional(
+        "Order in which dimensions are corrected; if not given, ascending"
     )
-    variant: Literal["minimal", "no-edge-transit"] | None = setting(
+    variant: Literal["minimal", "no-edge-transit"] | None = optional(
         "For a torus or ring. minimal: the shorter direction, can deadlock; no-edge-transit: one "
-        "column and one row carry no transit traffic, cannot deadlock",
-        None,
+        "column and one row carry no transit traffic, cannot deadlock"
     )
 
 
@@ -173,8 +174,8 @@ class ShortestPath(AnyRouting):
     """A shortest path, on any graph."""
 
     kind: Literal["shortest-path"]
-    next_hops: Literal["all", "first"] | None = setting(
-        "all: the group holds every link on a shortest path; first: only the links to one neighbour", None
+    next_hops: Literal["all", "first"] | None = optional(
+        "all: the group holds every link on a shortest path; first: only the links to one neighbour"
     )
 
 
@@ -184,8 +185,8 @@ class MinimalLayers(AnyRouting):
     """
 
     kind: Literal["minimal-layers"]
-    root: Annotated[int, Field(ge=0)] | str | None = setting(
-        "The root of up*/down* paths; if not given, the most central switch", None
+    root: Annotated[int, Field(ge=0)] | str | None = optional(
+        "The root of up*/down* paths; if not given, the most central switch"
     )
 
 
@@ -193,10 +194,9 @@ class Hops(AnyRouting):
     """Minimal paths on which a packet takes the next lane with every hop, on any graph; cannot deadlock."""
 
     kind: Literal["hops"]
-    count: Literal["links", "global-links"] | None = setting(
+    count: Literal["links", "global-links"] | None = optional(
         "What a hop is. links: each link between switches; global-links: each link between "
-        "groups, and paths have the fewest of these. If not given, global-links where the family has groups",
-        None,
+        "groups, and paths have the fewest of these. If not given, global-links where the family has groups"
     )
 
 
@@ -206,10 +206,9 @@ class Valiant(AnyRouting):
     """
 
     kind: Literal["valiant"]
-    root: Annotated[int, Field(ge=0)] | str | None = setting(
+    root: Annotated[int, Field(ge=0)] | str | None = optional(
         "The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
-        "most central switch",
-        None,
+        "most central switch"
     )
 
 
@@ -219,15 +218,13 @@ class Ugal(AnyRouting):
     """
 
     kind: Literal["ugal"]
-    root: Annotated[int, Field(ge=0)] | str | None = setting(
+    root: Annotated[int, Field(ge=0)] | str | None = optional(
         "The root of up*/down* paths where lanes are too few for minimal ones; if not given, the "
-        "most central switch",
-        None,
+        "most central switch"
     )
-    threshold: Annotated[int, Field(ge=0, lt=2**31)] | None = setting(
+    threshold: Annotated[int, Field(ge=0, lt=2**31)] | None = optional(
         "A packet goes straight while the characters queued on that way, times its hops, are not "
-        "more than those of the way over the random switch, times its hops, and this; 0 if not given",
-        None,
+        "more than those of the way over the random switch, times its hops, and this; 0 if not given"
     )
 
 
@@ -235,8 +232,8 @@ class UpStarDownStar(AnyRouting):
     """up*/down*: no upward link after a downward link, on any graph; cannot deadlock."""
 
     kind: Literal["up-star-down-star"]
-    root: Annotated[int, Field(ge=0)] | str | None = setting(
-        "The root switch; if not given, the most central one", None
+    root: Annotated[int, Field(ge=0)] | str | None = optional(
+        "The root switch; if not given, the most central one"
     )
 
 
@@ -258,8 +255,8 @@ class FewestBuses(Section):
         "destination has a fixed path",
         False,
     )
-    traffic_class: TrafficClasses = setting(
-        "Traffic classes: packets from some terminals, or to some, leave by ports of their own", None
+    traffic_class: TrafficClasses = optional(
+        "Traffic classes: packets from some terminals, or to some, leave by ports of their own"
     )
 
 
@@ -270,7 +267,7 @@ class Table(AnyRouting):
 
     kind: Literal["table"]
     path: FileName = setting("The file, relative to the scenario")
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class Paths(AnyRouting):
@@ -279,7 +276,7 @@ class Paths(AnyRouting):
 
     kind: Literal["paths"]
     path: FileName = setting("The file, relative to the scenario")
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 _ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from fabriloom.scenario.fields import AutoTimePs, PositiveTimePs, Section, setting
+from fabriloom.scenario.fields import AutoTimePs, PositiveTimePs, Section, optional, setting
 from fabriloom.topology import MOST_PORTS
 
 Replicate = Annotated[
@@ -30,10 +30,9 @@ class Ports(Section):
         "without switches, the port with the fewest links to the target",
         "round-robin",
     )
-    per: Literal["message", "packet"] | None = setting(
+    per: Literal["message", "packet"] | None = optional(
         "Of programs, what gets a port: `message`, all packets of a message go by one port; "
-        "`packet`: each packet gets its own, so a message is spread over several. Default: `message`",
-        None,
+        "`packet`: each packet gets its own, so a message is spread over several. Default: `message`"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from fabriloom import units
-from fabriloom.scenario.fields import Section, TimePs, setting
+from fabriloom.scenario.fields import Section, TimePs, optional, setting
 
 OTHERS = ("sweep", "variants", "study")
 """Sections that add points to the scenario itself."""
@@ -138,7 +138,7 @@ Drawn = Annotated[Between | list[Any], Field(union_mode="left_to_right"), Before
 class Sought(Between):
     """A range of one field, in which a search looks for the best value."""
 
-    step: Any = setting("Distance between values; without one, ends without a fraction mean steps of 1", None)
+    step: Any = optional("Distance between values; without one, ends without a fraction mean steps of 1")
 
 
 def _sought(value: object) -> object:
@@ -161,8 +161,8 @@ def _sought(value: object) -> object:
 class Limit(Section):
     """What a column of the result must keep."""
 
-    at_least: float | None = setting("Smallest value allowed", None)
-    at_most: float | None = setting("Largest value allowed", None)
+    at_least: float | None = optional("Smallest value allowed")
+    at_most: float | None = optional("Largest value allowed")
 
 
 class Search(Section):
@@ -177,10 +177,8 @@ class Search(Section):
         "Ranges by dotted path: "
         '"traffic.length" = { from = "16 B", to = "512 B" }, with scale = "log" or a step if wanted'
     )
-    minimise: str | None = setting(
-        "The column of results, or the path in over, whose least value is wanted", None
-    )
-    maximise: str | None = setting("The same, of which the greatest value is wanted", None)
+    minimise: str | None = optional("The column of results, or the path in over, whose least value is wanted")
+    maximise: str | None = optional("The same, of which the greatest value is wanted")
     limits: Annotated[dict[str, Limit], Field(max_length=8)] = setting(
         "Limits by column, in its unit: latency_ns_p99 = { at_most = 20_000 }; also at_least", {}
     )
@@ -218,9 +216,8 @@ class Study(Section):
         "draws, so that samples can be added later",
         "latin-hypercube",
     )
-    failures: Literal["cables", "switches", "all"] | None = setting(
-        "Adds every single failure of a cable, of a switch, or of either; the column `failure` names it",
-        None,
+    failures: Literal["cables", "switches", "all"] | None = optional(
+        "Adds every single failure of a cable, of a switch, or of either; the column `failure` names it"
     )
     failures_at_ps: TimePs = setting("Time of these permanent failures", 0)
     replications: Annotated[int, Field(ge=1, le=10_000)] = setting(
@@ -231,4 +228,4 @@ class Study(Section):
         "seeds of throughput and mean latency are below this fraction of their values; 0: all replications",
         0.0,
     )
-    search: Search | None = setting("A search for the best values of some fields, see below", None)
+    search: Search | None = optional("A search for the best values of some fields, see below")

@@ -21,6 +21,7 @@ from fabriloom.scenario.fields import (
     RateBitsPerS,
     Section,
     TimePs,
+    optional,
     setting,
     tables,
 )
@@ -51,19 +52,17 @@ class AnyTechnology(Section):
     network_kind: ClassVar[NetworkKind] = LINKS
     """Whether these are links of rings."""
 
-    crossbar: Crossbar | None = setting(
+    crossbar: Crossbar | None = optional(
         "When characters cross a switch. fast: as soon as the output buffer has room; link-rate: one per "
-        "character time; clock: one per period of router_clock",
-        None,
+        "character time; clock: one per period of router_clock"
     )
-    arbiter: Arbiter | None = setting(
-        "Which of the packets that wait for the same group of links is served first", None
+    arbiter: Arbiter | None = optional(
+        "Which of the packets that wait for the same group of links is served first"
     )
-    group_choice: GroupChoice | None = setting("Which free link of a group a packet takes", None)
+    group_choice: GroupChoice | None = optional("Which free link of a group a packet takes")
 
-    preset_file: FileName | None = setting(
-        "File of fabriloom fit whose table [technology] gives the settings that are not written here",
-        None,
+    preset_file: FileName | None = optional(
+        "File of fabriloom fit whose table [technology] gives the settings that are not written here"
     )
 
     def overrides(self) -> dict[str, Any]:
@@ -74,13 +73,13 @@ class AnyTechnology(Section):
 class SwitchedLinks(AnyTechnology):
     """Settings of all links between switches."""
 
-    fault_stops: FaultStops | None = setting(
-        "What stops when a link fails. cable: both directions; link: the failed direction only", None
+    fault_stops: FaultStops | None = optional(
+        "What stops when a link fails. cable: both directions; link: the failed direction only"
     )
-    first_port: Number | None = setting("Lowest number of a switch's port", None)
-    last_port: Number | None = setting("Highest number of a switch's port", None)
-    first_address: Number | None = setting("Lowest logical address of a terminal", None)
-    last_address: Number | None = setting("Highest logical address of a terminal", None)
+    first_port: Number | None = optional("Lowest number of a switch's port")
+    last_port: Number | None = optional("Highest number of a switch's port")
+    first_address: Number | None = optional("Lowest logical address of a terminal")
+    last_address: Number | None = optional("Highest logical address of a terminal")
 
 
 class CharacterLinks(SwitchedLinks):
@@ -95,99 +94,86 @@ class CharacterLinks(SwitchedLinks):
         "spw-10x",
         "t9000-c104",
     ] = setting("Named set of values for all settings below", "ds-link-c104")
-    link_rate_bits_per_s: RateBitsPerS | None = setting("Bit rate on the wire", None)
-    data_bits: Bits | None = setting("Bits of a data character on the wire", None)
-    end_bits: Bits | None = setting("Bits of the end of packet on the wire", None)
-    flow_control_bits: Bits | None = setting("Bits of a flow-control character", None)
-    cable_length_m: LengthM | None = setting("Length of every cable", None)
-    cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
-    input_buffer_bytes: PositiveBytes | None = setting(
-        "Size of the input buffer at the end of every link", None
+    link_rate_bits_per_s: RateBitsPerS | None = optional("Bit rate on the wire")
+    data_bits: Bits | None = optional("Bits of a data character on the wire")
+    end_bits: Bits | None = optional("Bits of the end of packet on the wire")
+    flow_control_bits: Bits | None = optional("Bits of a flow-control character")
+    cable_length_m: LengthM | None = optional("Length of every cable")
+    cable_delay_ps_per_m: DelayPsPerM | None = optional("Propagation delay of a cable per length")
+    input_buffer_bytes: PositiveBytes | None = optional("Size of the input buffer at the end of every link")
+    credit_limit_bytes: PositiveBytes | None = optional(
+        "SpaceWire: most characters granted and not received yet, for any size of the buffer"
     )
-    credit_limit_bytes: PositiveBytes | None = setting(
-        "SpaceWire: most characters granted and not received yet, for any size of the buffer", None
+    output_buffer_bytes: PositiveBytes | None = optional(
+        "Size of the output buffer at the start of every link that leaves a switch"
     )
-    output_buffer_bytes: PositiveBytes | None = setting(
-        "Size of the output buffer at the start of every link that leaves a switch", None
+    credit_quantum_bytes: PositiveBytes | None = optional("Characters that one flow-control character grants")
+    header_bytes: Bytes | None = optional("Size of the routing header of every packet")
+    via_header_bytes: Bytes | None = optional(
+        "Size of the additional header that leads to a random intermediate switch"
     )
-    credit_quantum_bytes: PositiveBytes | None = setting(
-        "Characters that one flow-control character grants", None
+    delete_header: bool | None = optional("Links into terminals delete the header")
+    decode_latency_ps: TimePs | None = optional(
+        "From the whole header being at the front of its buffer to its request for an output"
     )
-    header_bytes: Bytes | None = setting("Size of the routing header of every packet", None)
-    via_header_bytes: Bytes | None = setting(
-        "Size of the additional header that leads to a random intermediate switch", None
+    forward_latency_ps: TimePs | None = optional(
+        "From a character leaving the input buffer until it is ready for the wire"
     )
-    delete_header: bool | None = setting("Links into terminals delete the header", None)
-    decode_latency_ps: TimePs | None = setting(
-        "From the whole header being at the front of its buffer to its request for an output",
-        None,
-    )
-    forward_latency_ps: TimePs | None = setting(
-        "From a character leaving the input buffer until it is ready for the wire", None
-    )
-    router_latency: Annotated[str, Field(max_length=100)] | None = setting(
+    router_latency: Annotated[str, Field(max_length=100)] | None = optional(
         "Delay of a switch from last bit in to last bit out, as data sheets give it, such as "
         '"5 rx + 8 sys + 23 tx": rx is two bit periods of the incoming link, sys one period of router_clock, '
         "tx two bit periods of the outgoing link; a time such as 60 ns may be beside them. Instead of "
-        "decode_latency and forward_latency",
-        None,
+        "decode_latency and forward_latency"
     )
-    router_clock_millihz: EventRateMilliHz | None = setting(
-        "System clock of a switch: sys in router_latency", None
+    router_clock_millihz: EventRateMilliHz | None = optional(
+        "System clock of a switch: sys in router_latency"
     )
-    router_switching: Annotated[str, Field(max_length=100)] | None = setting(
-        'Part of router_latency in which a switch chooses an output, such as "4 sys"; if not given, none',
-        None,
+    router_switching: Annotated[str, Field(max_length=100)] | None = optional(
+        'Part of router_latency in which a switch chooses an output, such as "4 sys"; if not given, none'
     )
-    router_receive: Annotated[str, Field(max_length=100)] | None = setting(
+    router_receive: Annotated[str, Field(max_length=100)] | None = optional(
         'Part of router_latency in which a SpaceWire port of a switch receives, such as "4 sys", '
-        "beside its rx; external ports do not have it",
-        None,
+        "beside its rx; external ports do not have it"
     )
-    receiver_latency_ps: TimePs | None = setting(
-        "From the end of a character on the wire until it can be used", None
+    receiver_latency_ps: TimePs | None = optional(
+        "From the end of a character on the wire until it can be used"
     )
-    turn_around_ps: TimePs | None = setting(
-        "From a place in the buffer becoming free to the start of its flow-control character", None
+    turn_around_ps: TimePs | None = optional(
+        "From a place in the buffer becoming free to the start of its flow-control character"
     )
-    handover_ps: PositiveTimePs | None = setting(
+    handover_ps: PositiveTimePs | None = optional(
         "From the end of packet leaving an input buffer until its output is free and the next header is "
-        "read; at least the time to cross the switch",
-        None,
+        "read; at least the time to cross the switch"
     )
-    flow_control: FlowControl | None = setting(
+    flow_control: FlowControl | None = optional(
         "Link time of flow-control characters. average: their full share, as on cables busy in both "
         "directions; matched: in proportion to the load of the opposite direction, which a short run "
-        "measures first; ignored: none",
-        None,
+        "measures first; ignored: none"
     )
-    disconnect_ps: PositiveTimePs | None = setting(
-        "From the failure of a link until its receiver detects it", None
+    disconnect_ps: PositiveTimePs | None = optional(
+        "From the failure of a link until its receiver detects it"
     )
-    restart_ps: PositiveTimePs | None = setting("From the repair of a link until it runs again", None)
-    start_rate_bits_per_s: RateBitsPerS | None = setting(
-        "SpaceWire: rate of the characters with which a link starts after restart",
-        None,
+    restart_ps: PositiveTimePs | None = optional("From the repair of a link until it runs again")
+    start_rate_bits_per_s: RateBitsPerS | None = optional(
+        "SpaceWire: rate of the characters with which a link starts after restart"
     )
-    time_code_bits: Bits | None = setting("SpaceWire: bits of a time-code or an interrupt on the wire", None)
-    time_code_latency: Annotated[str, Field(max_length=100)] | None = setting(
+    time_code_bits: Bits | None = optional("SpaceWire: bits of a time-code or an interrupt on the wire")
+    time_code_latency: Annotated[str, Field(max_length=100)] | None = optional(
         "Delay of a time-code through a switch, as data sheets give it, such as "
-        '"5 rx + 6 sys + 16 tx", in the units of router_latency. Instead of time_code_forward',
-        None,
+        '"5 rx + 6 sys + 16 tx", in the units of router_latency. Instead of time_code_forward'
     )
-    time_code_jitter: Annotated[str, Field(max_length=100)] | None = setting(
+    time_code_jitter: Annotated[str, Field(max_length=100)] | None = optional(
         "Part of time_code_latency by which a time-code can be earlier, by how clocks are "
-        'aligned, such as "2 sys": drawn for every code and switch; if not given, none',
-        None,
+        'aligned, such as "2 sys": drawn for every code and switch; if not given, none'
     )
-    time_code_forward_ps: TimePs | None = setting(
-        "From the arrival of a time-code at a switch until it is ready for the wires", None
+    time_code_forward_ps: TimePs | None = optional(
+        "From the arrival of a time-code at a switch until it is ready for the wires"
     )
-    interrupt_hold_ps: TimePs | None = setting(
-        "Time for which switches and terminals ignore an interrupt number after accepting it", None
+    interrupt_hold_ps: TimePs | None = optional(
+        "Time for which switches and terminals ignore an interrupt number after accepting it"
     )
-    watchdog_ps: TimePs | None = setting(
-        "A switch ends a packet that holds an output and has not moved for this time; 0 ns: never", None
+    watchdog_ps: TimePs | None = optional(
+        "A switch ends a packet that holds an output and has not moved for this time; 0 ns: never"
     )
 
 
@@ -210,134 +196,117 @@ class Generic(SwitchedLinks):
         "spacefibre-2g5",
         "spacefibre-6g25",
     ]
-    cycle_ps: CyclePs | None = setting('Length of a cycle, or its frequency, such as "1.3 GHz"', None)
-    flit_bytes: PositiveBytes | None = setting("Payload bytes of one flit", None)
-    mtu_bytes: Bytes | None = setting(
+    cycle_ps: CyclePs | None = optional('Length of a cycle, or its frequency, such as "1.3 GHz"')
+    flit_bytes: PositiveBytes | None = optional("Payload bytes of one flit")
+    mtu_bytes: Bytes | None = optional(
         "Payload of the longest packet; messages are cut into packets of this size, and packets "
-        "have it, unless a length is written; 0 B: any length",
-        None,
+        "have it, unless a length is written; 0 B: any length"
     )
-    overhead_bytes: Bytes | None = setting(
-        "Headers, check sums and gaps of a packet, which fill flits together with its payload", None
+    overhead_bytes: Bytes | None = optional(
+        "Headers, check sums and gaps of a packet, which fill flits together with its payload"
     )
-    least_bytes: Bytes | None = setting(
-        "Shorter packets, overhead included, are filled up to this", None, alias="shortest_packet"
+    least_bytes: Bytes | None = optional(
+        "Shorter packets, overhead included, are filled up to this", alias="shortest_packet"
     )
-    router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+    router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
         "From a head flit reaching the front of its buffer to its request for an output; the next packet "
-        "waits for them",
-        None,
+        "waits for them"
     )
-    forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
+    forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
         "From a flit leaving its input buffer until it is ready for the wire: a pipeline, in which no flit "
-        "waits for another",
-        None,
+        "waits for another"
     )
-    link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
-        "From the start of a flit on a link until it can be used at its end", None
+    link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = optional(
+        "From the start of a flit on a link until it can be used at its end"
     )
-    cable_length_m: LengthM | None = setting("Length of every cable, whose delay is added", None)
-    cable_delay_ps_per_m: DelayPsPerM | None = setting("Propagation delay of a cable per length", None)
-    turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
+    cable_length_m: LengthM | None = optional("Length of every cable, whose delay is added")
+    cable_delay_ps_per_m: DelayPsPerM | None = optional("Propagation delay of a cable per length")
+    turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = optional(
         "From a place in the buffer becoming free to the start of its credit, which takes link_cycles and "
-        "the delay of the cable to the sender",
-        None,
+        "the delay of the cable to the sender"
     )
-    handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = setting(
-        "From a tail flit leaving its buffer until its output can serve another packet", None
+    handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = optional(
+        "From a tail flit leaving its buffer until its output can serve another packet"
     )
-    next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = setting(
-        "From a tail flit leaving its buffer until the next head is at the front and router_cycles begin",
-        None,
+    next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
+        "From a tail flit leaving its buffer until the next head is at the front and router_cycles begin"
     )
-    input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
-        "Size of the input buffer at the end of every link, in flits", None
+    input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = optional(
+        "Size of the input buffer at the end of every link, in flits"
     )
-    output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
-        "Size of the output buffer at the start of every link, in flits", None
+    output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = optional(
+        "Size of the output buffer at the start of every link, in flits"
     )
-    credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = setting(
-        "Flits that one credit grants", None
+    credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = optional(
+        "Flits that one credit grants"
     )
-    lanes: Annotated[int, Field(ge=1, le=16)] | None = setting(
-        "Lanes (virtual channels) of every link; each has its own buffers", None
+    lanes: Annotated[int, Field(ge=1, le=16)] | None = optional(
+        "Lanes (virtual channels) of every link; each has its own buffers"
     )
-    lane_sharing: LaneSharing | None = setting(
+    lane_sharing: LaneSharing | None = optional(
         "How lanes share a link. flit: flits of several packets may alternate; packet: a packet is sent "
-        "without interruption; frame: a lane sends up to frame_flits as long as it has some, and credit",
-        None,
+        "without interruption; frame: a lane sends up to frame_flits as long as it has some, and credit"
     )
-    lane_arbiter: LaneArbiter | None = setting(
-        "Which lane that can send is served first. round-robin: each in turn; fixed: the lowest; "
-        "reserved: the one that has used least of lane_reserved; weighted: by the tables lane_high and "
-        "lane_low",
-        None,
+    lane_arbiter: LaneArbiter | None = optional(
+        "Which lane that can send is served first. round-robin: each in turn; fixed: the lowest; reserved: "
+        "the one that has used least of lane_reserved; weighted: by the tables lane_high and lane_low"
     )
-    frame_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
-        "Most flits of a frame, of any packets of a lane; 0: there are no frames", None
+    frame_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "Most flits of a frame, of any packets of a lane; 0: there are no frames"
     )
-    frame_start_flits: Annotated[int, Field(ge=0, le=2**10)] | None = setting(
-        "Times of a flit for which the beginning of a frame occupies the link", None
+    frame_start_flits: Annotated[int, Field(ge=0, le=2**10)] | None = optional(
+        "Times of a flit for which the beginning of a frame occupies the link"
     )
-    frame_end_flits: Annotated[int, Field(ge=0, le=2**10)] | None = setting("The same of its end", None)
-    lane_priority: Priorities | None = setting(
+    frame_end_flits: Annotated[int, Field(ge=0, le=2**10)] | None = optional("The same of its end")
+    lane_priority: Priorities | None = optional(
         "Priority of each lane (virtual channel), the lowest number first: a lane sends only "
-        "when none of higher priority can; []: all alike",
-        None,
+        "when none of higher priority can; []: all alike"
     )
-    lane_reserved: Shares | None = setting(
+    lane_reserved: Shares | None = optional(
         "Bandwidth reservation of each lane, as part of the link from 0 to 1, beginnings and "
-        "ends of frames included",
-        None,
+        "ends of frames included"
     )
-    lane_credit_limit_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
-        "Most flits that a lane may have saved of its reservation, or overdrawn (bandwidth credit)", None
+    lane_credit_limit_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "Most flits that a lane may have saved of its reservation, or overdrawn (bandwidth credit)"
     )
-    lane_slots: Slots | None = setting(
+    lane_slots: Slots | None = optional(
         "Time-slots of each lane, of 64, in which it may begin a frame (packet, flit), "
-        'such as "0-15,40"; []: any time',
-        None,
+        'such as "0-15,40"; []: any time'
     )
-    lane_slot_cycles: Annotated[int, Field(ge=0, le=2**30)] | None = setting(
-        "Cycles of a time-slot; all links out of switches begin slot 0 at time 0", None
+    lane_slot_cycles: Annotated[int, Field(ge=0, le=2**30)] | None = optional(
+        "Cycles of a time-slot; all links out of switches begin slot 0 at time 0"
     )
-    lane_high: LaneTable | None = setting(
-        'Table of high priority: lanes with weights in 64 B, such as "0:4,1:64"; rows in turn', None
+    lane_high: LaneTable | None = optional(
+        'Table of high priority: lanes with weights in 64 B, such as "0:4,1:64"; rows in turn'
     )
-    lane_low: LaneTable | None = setting("The same of low priority", None)
-    lane_high_limit: Annotated[int, Field(ge=0, le=255)] | None = setting(
+    lane_low: LaneTable | None = optional("The same of low priority")
+    lane_high_limit: Annotated[int, Field(ge=0, le=255)] | None = optional(
         "After this many times 4096 B of high priority one packet of low priority is sent, if "
-        "there is one; 0: after each packet; 255: no limit",
-        None,
+        "there is one; 0: after each packet; 255: no limit"
     )
-    switching: Switching | None = setting(
-        "wormhole: each flit needs credit; virtual-cut-through: a packet starts once there is "
-        "credit for all of it; store-and-forward: so too, and a switch receives all of it before its head is "
-        "routed",
-        None,
+    switching: Switching | None = optional(
+        "wormhole: each flit needs credit; virtual-cut-through: a packet starts once there is credit for all "
+        "of it; store-and-forward: so too, and a switch receives all of it before its head is routed"
     )
-    input_queues: InputQueues | None = setting(
+    input_queues: InputQueues | None = optional(
         "fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
-        "links (virtual output queues), not with wormhole",
-        None,
+        "links (virtual output queues), not with wormhole"
     )
-    pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
-        "An input buffer that holds more flits of complete packets pauses its sender, which "
-        "learns it after turn_around_cycles, link_cycles and the delay of the cable; 0: packets wait for "
-        "credit",
-        None,
+    pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "An input buffer that holds more flits of complete packets pauses its sender, which learns it after "
+        "turn_around_cycles, link_cycles and the delay of the cable; 0: packets wait for credit"
     )
-    pause_until_flits: Annotated[int, Field(ge=0, le=2**20)] | None = setting(
-        "When the buffer holds no more than this, the sender goes on, as much later", None
+    pause_until_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "When the buffer holds no more than this, the sender goes on, as much later"
     )
-    disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
-        "From the failure of a link until its receiver detects it", None
+    disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = optional(
+        "From the failure of a link until its receiver detects it"
     )
-    restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
-        "From the repair of a link until it runs again", None
+    restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = optional(
+        "From the repair of a link until it runs again"
     )
-    watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = setting(
-        "A switch ends a packet that holds an output and has not moved for this many cycles; 0: never", None
+    watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = optional(
+        "A switch ends a packet that holds an output and has not moved for this many cycles; 0: never"
     )
 
 

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
-from fabriloom.scenario.fields import Count, FileName, Later, OneOf, RateBitsPerS, Section, Sha256, setting
+from fabriloom.scenario.fields import (
+    Count,
+    FileName,
+    Later,
+    OneOf,
+    RateBitsPerS,
+    Section,
+    Sha256,
+    optional,
+    setting,
+)
 from fabriloom.scenario.sections.run import Replicate
 from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
 from fabriloom.topology.family import Family
@@ -26,21 +36,19 @@ class SciRings(Section):
     """Any rings and switches, given here or in a file."""
 
     kind: Literal["sci-rings"]
-    rings: list[list[Name]] | dict[Name, list[Name]] | None = setting(
+    rings: list[list[Name]] | dict[Name, list[Name]] | None = optional(
         'Stations around each ring by name, such as [["t0", "s0", "t1"], ["t2", "s0"]], or a '
-        "table of such lists by ring name. Every name that is not a switch is a terminal",
-        None,
+        "table of such lists by ring name. Every name that is not a switch is a terminal"
     )
-    switches: list[Name] | dict[Name, Buses] | None = setting(
-        "Names of the switches, or a table of the number of buses by switch name", None
+    switches: list[Name] | dict[Name, Buses] | None = optional(
+        "Names of the switches, or a table of the number of buses by switch name"
     )
-    roles: dict[Name, Literal["sender", "receiver", "both"]] | None = setting(
+    roles: dict[Name, Literal["sender", "receiver", "both"]] | None = optional(
         'Terminals that only send or only receive, such as {t0 = "sender", t2 = "receiver"}; '
-        "all others do both",
-        None,
+        "all others do both"
     )
-    path: FileName | None = setting("File of rings and switches instead, relative to the scenario", None)
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    path: FileName | None = optional("File of rings and switches instead, relative to the scenario")
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
     replicate: Replicate = None
 
 
@@ -66,17 +74,14 @@ class GraphFile(Section):
 
     kind: Literal["file"]
     path: FileName = setting("The file, relative to the scenario")
-    format: Literal["graphml", "json", "csv"] | None = setting(
-        "Format of the file; by its extension if not given", None
+    format: Literal["graphml", "json", "csv"] | None = optional(
+        "Format of the file; by its extension if not given"
     )
-    terminals_per_switch: Count | None = setting(
-        "Terminals to put at every switch when the file has none", None
-    )
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
-    attributes: dict[str, str] | None = setting(
+    terminals_per_switch: Count | None = optional("Terminals to put at every switch when the file has none")
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
+    attributes: dict[str, str] | None = optional(
         "Attributes of the file that have a meaning here, with the unit of their numbers: "
-        'rate = "LinkSpeedRaw bit/s", delay = "latency us" or node_name = "label"; others are ignored',
-        None,
+        'rate = "LinkSpeedRaw bit/s", delay = "latency us" or node_name = "label"; others are ignored'
     )
     replicate: Replicate = None
 
@@ -117,16 +122,15 @@ class PlaneTable(Section):
 
     name: PlaneName = setting("Name of the plane, and prefix of its switches and links")
     network: Network = setting("A network, as under `[topology]`; all are of links, or all of rings")
-    terminals: list[PlaneName] | None = setting(
+    terminals: list[PlaneName] | None = optional(
         "Names of its terminals, in order; the same name in several planes means the same "
-        "terminal. If not given: t0, t1, …, or the names in the file",
-        None,
+        "terminal. If not given: t0, t1, …, or the names in the file"
     )
     ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = setting(
         "Number of consecutive terminals of the network that form the ports of one terminal", 1
     )
-    link_rate_bits_per_s: RateBitsPerS | None = setting(
-        "Bit rate of its links; if not given, the technology's", None
+    link_rate_bits_per_s: RateBitsPerS | None = optional(
+        "Bit rate of its links; if not given, the technology's"
     )
 
 

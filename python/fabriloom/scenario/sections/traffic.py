@@ -19,6 +19,7 @@ from fabriloom.scenario.fields import (
     Terminal,
     TimePs,
     Whole,
+    optional,
     setting,
 )
 from fabriloom.scenario.sections.flows import Flows
@@ -42,10 +43,9 @@ class Uniform(Section):
     """Each packet goes to a random receiver other than its sender."""
 
     kind: Literal["uniform"]
-    include_self: Literal[True] | None = setting(
+    include_self: Literal[True] | None = optional(
         "true: the sender itself is as likely as any other terminal; its packets pass its "
-        "switch. Not in networks of rings",
-        None,
+        "switch. Not in networks of rings"
     )
 
 
@@ -111,17 +111,16 @@ class Permutation(Section):
     """Each terminal sends to one terminal and receives from one. Give one of map, path and random."""
 
     kind: Literal["permutation"]
-    map: list[Terminal] | None = setting("Destination of each terminal", None)
-    path: FileName | None = setting("CSV file with the columns source and target", None)
-    random: Literal[True, "pairs"] | None = setting(
+    map: list[Terminal] | None = optional("Destination of each terminal")
+    path: FileName | None = optional("CSV file with the columns source and target")
+    random: Literal[True, "pairs"] | None = optional(
         "true: a random permutation in which no terminal sends to itself; "
-        '"pairs": random pairs that send to each other; if the number of terminals is odd, one is left out',
-        None,
+        '"pairs": random pairs that send to each other; if the number of terminals is odd, one is left out'
     )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
-        "Seed of the random permutation; if not given, the seed of the scenario", None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = optional(
+        "Seed of the random permutation; if not given, the seed of the scenario"
     )
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class Map(Section):
@@ -129,13 +128,13 @@ class Map(Section):
     random."""
 
     kind: Literal["map"]
-    map: list[Terminal] | None = setting("Destination of each terminal", None)
-    path: FileName | None = setting("CSV file with the columns source and target", None)
-    random: Literal[True] | None = setting("true: a random destination for each terminal, never itself", None)
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
-        "Seed of the random destinations; if not given, the seed of the scenario", None
+    map: list[Terminal] | None = optional("Destination of each terminal")
+    path: FileName | None = optional("CSV file with the columns source and target")
+    random: Literal[True] | None = optional("true: a random destination for each terminal, never itself")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = optional(
+        "Seed of the random destinations; if not given, the seed of the scenario"
     )
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class Local(Section):
@@ -148,10 +147,10 @@ class Local(Section):
 
     kind: Literal["local"]
     share: Annotated[float, Field(ge=0, le=1)] = setting("Share of the packets that go to the partner", 1.0)
-    map: list[Terminal] | None = setting("Partner of each sender, in the order of the senders", None)
-    random: Literal[True] | None = setting("true: random partners, all different", None)
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = setting(
-        "Seed of the random partners; if not given, the seed of the scenario", None
+    map: list[Terminal] | None = optional("Partner of each sender, in the order of the senders")
+    random: Literal[True] | None = optional("true: random partners, all different")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = optional(
+        "Seed of the random partners; if not given, the seed of the scenario"
     )
 
 
@@ -177,13 +176,13 @@ class Matrix(Section):
         "sums of their rows, and the busiest one offers the load",
         "equal",
     )
-    unit: RateUnit | None = setting(
-        "The numbers are rates of payload or of packets in this unit, instead of a load", None
+    unit: RateUnit | None = optional(
+        "The numbers are rates of payload or of packets in this unit, instead of a load"
     )
-    include_self: Literal[True] | None = setting(
-        "true: terminals may send to themselves; not in networks of rings", None
+    include_self: Literal[True] | None = optional(
+        "true: terminals may send to themselves; not in networks of rings"
     )
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class Descriptors(Section):
@@ -193,12 +192,11 @@ class Descriptors(Section):
 
     kind: Literal["descriptors"]
     path: FileName = setting("CSV or Parquet file, relative to the scenario")
-    repeat: bool | None = setting(
+    repeat: bool | None = optional(
         "Whether a list starts again after its end; if not given, lists of waits do. Lists with "
-        "times are sent once",
-        None,
+        "times are sent once"
     )
-    sha256: Sha256 | None = setting("Checksum that the file must have; filled in when resolved", None)
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
 class FixedLength(Section):
@@ -223,8 +221,8 @@ class TableLength(Section):
     lengths_bytes: Annotated[list[PayloadBytes], Field(min_length=1, max_length=65536)] = setting(
         'Payloads, such as ["16 B", "1 kB"]'
     )
-    weights: list[Annotated[float, Field(ge=0, le=1e12)]] | None = setting(
-        "Relative frequency of each length; if not given, all are equally frequent", None
+    weights: list[Annotated[float, Field(ge=0, le=1e12)]] | None = optional(
+        "Relative frequency of each length; if not given, all are equally frequent"
     )
 
 
@@ -250,14 +248,14 @@ class Wait(Section):
     """Closed loop: the next packet is sent a fixed time after the previous one has left."""
 
     kind: Literal["wait"]
-    wait_ps: TimePs | None = setting("The time; if not given, the load determines it", None)
+    wait_ps: TimePs | None = optional("The time; if not given, the load determines it")
 
 
 class RandomWait(Section):
     """Closed loop: the next packet is sent a random time (exponential) after the previous one has left."""
 
     kind: Literal["random-wait"]
-    wait_ps: TimePs | None = setting("The mean time; if not given, the load determines it", None)
+    wait_ps: TimePs | None = optional("The mean time; if not given, the load determines it")
 
 
 class Backlog(Section):
@@ -273,8 +271,8 @@ class Bernoulli(Section):
     """
 
     kind: Literal["bernoulli"]
-    slot_ps: PositiveTimePs | None = setting(
-        "Length of a slot; if not given, the time of a character (a flit)", None
+    slot_ps: PositiveTimePs | None = optional(
+        "Length of a slot; if not given, the time of a character (a flit)"
     )
 
 
@@ -285,18 +283,17 @@ class Burst(Section):
     """
 
     kind: Literal["burst"]
-    packets: Annotated[int, Field(ge=1, le=10**9)] | None = setting(
-        "Packets that every sender creates at once", None
+    packets: Annotated[int, Field(ge=1, le=10**9)] | None = optional(
+        "Packets that every sender creates at once"
     )
-    rate: OfferedRate | None = setting(
+    rate: OfferedRate | None = optional(
         "Instead of packets: the rate at which every sender creates packets in the burst, "
-        "of payload such as 100 MB/s or of packets such as 2000 packets/s, at equal intervals",
-        None,
+        "of payload such as 100 MB/s or of packets such as 2000 packets/s, at equal intervals"
     )
-    lasts_ps: PositiveTimePs | None = setting("With rate: for how long a burst lasts", None)
+    lasts_ps: PositiveTimePs | None = optional("With rate: for how long a burst lasts")
     at_ps: TimePs = setting("Time of the first burst", 0)
-    every_ps: PositiveTimePs | None = setting(
-        "Time from one burst to the next; if not given, there is one burst", None
+    every_ps: PositiveTimePs | None = optional(
+        "Time from one burst to the next; if not given, there is one burst"
     )
 
 
@@ -383,36 +380,31 @@ class Traffic(Section):
     arrivals: Arrivals = setting(
         "When packets are created: a kind, or a table with its settings", Poisson(kind="poisson")
     )
-    load: Fraction | None = setting(
+    load: Fraction | None = optional(
         "Offered load of every sender, as a fraction of the most that its link carries with "
         "these packets; 0.5 if not given. Not with a rate, flows, bursts, descriptors, a backlog or a given "
-        "wait, which determine the load themselves",
-        None,
+        "wait, which determine the load themselves"
     )
-    rate: OfferedRate | None = setting(
+    rate: OfferedRate | None = optional(
         "Offered rate of every sender, instead of a load: payload, such as 120 Mbit/s or "
-        "15 MB/s, or packets, such as 20000 packets/s. It may exceed the capacity of the link",
-        None,
+        "15 MB/s, or packets, such as 20000 packets/s. It may exceed the capacity of the link"
     )
-    scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = setting(
+    scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = optional(
         "Factor on a rate, on a matrix with a unit or on flows: all intervals, phases and "
-        "jitters are divided by it. 1 if not given",
-        None,
+        "jitters are divided by it. 1 if not given"
     )
-    source_queue: Whole | Literal["none"] | None = setting(
+    source_queue: Whole | Literal["none"] | None = optional(
         "Most packets that wait at a source; further packets are refused. 0: no limit, the "
         "default in networks of links and with rates, flows, bursts and lists; none: a packet is refused if "
-        "its station has no free place, the default for loads in networks of rings",
-        None,
+        "its station has no free place, the default for loads in networks of rings"
     )
     senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = setting(
         'Terminals that send; "0..39" is a range, as in all lists of terminals', "all"
     )
-    transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = setting(
+    transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = optional(
         "In networks of rings, the transaction of a packet. nwrite (default): a request with "
         "data and an empty response; dmove: a request with data, no response; nread: an empty request and a "
-        "response with data; lock: 16 B in both",
-        None,
+        "response with data; lock: 16 B in both"
     )
 
     @model_validator(mode="before")
