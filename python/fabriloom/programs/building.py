@@ -87,8 +87,10 @@ def _pushed(
     if timed and turn is not None:
         _when_due(rows, who[:, 0], turn, events)
     elif timed:
-        first = np.unique(np.stack([who.ravel(), np.repeat(number, who[0].size)]), axis=1)
-        rows.add(first[0], 2 * first[1], UNTIL, amount=events.due_ps[first[1]])
+        # Once for each source and event, source after source.
+        both = np.sort(who * len(who) + number[:, None, None], axis=None)
+        source, first = np.divmod(both[np.diff(both, prepend=-1) > 0], len(who))
+        rows.add(source, 2 * first, UNTIL, amount=events.due_ps[first])
     event = number[:, None, None]
     order = event if turn is None else turn[:, None, :]
     rows.add(who, 2 * order + 1, SEND, peer=target[:, :, None], size_bytes=shares, tag=event)

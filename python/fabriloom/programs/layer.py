@@ -40,13 +40,10 @@ def control_words(programs: Programs, protocol: op.Settings) -> Programs:
     size = programs.size_bytes[row]
     address, control = sends & (part == 0), (sends & (part == 2)) | (receives & (part == 1))
     answer = receives & (part == 2)
-    kind = np.select([address, answer], [op.RECEIVE, op.SEND], kind)
-    size = np.select(
-        [address, sends & control, answer],
-        [0, protocol["control_word_bytes"], protocol["next_address_bytes"]],
-        size,
-    )
-    tag = np.select([address | answer, control], [ADDRESS_TAG, CONTROL_TAG], tag)
+    kind = np.where(address, op.RECEIVE, np.where(answer, op.SEND, kind))
+    size = np.where(address, 0, np.where(sends & control, protocol["control_word_bytes"], size))
+    size = np.where(answer, protocol["next_address_bytes"], size)
+    tag = np.where(address | answer, ADDRESS_TAG, np.where(control, CONTROL_TAG, tag))
     anybody = peer >= op.FIRST_SPECIAL
     peer = np.where(receives & (part > 0) & anybody, op.SENDER, peer)
     places = [programs.places[int(one)] for one in row] if programs.places else ()

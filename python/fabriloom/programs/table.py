@@ -187,11 +187,15 @@ def _tag(tag: int) -> str:
     return special.get(tag, f" tag {tag}")
 
 
+_HELD = (np.int32, np.int64, np.uint8, np.uint32, np.int32, np.uint32, np.int64)
+"""The columns of rows: terminal, order, kind, peer, size, tag and amount."""
+
+
 class Rows:
     """Rows that are added in any order; each gives its place in its terminal's program."""
 
     def __init__(self) -> None:
-        self._parts: list[list[op.Ints]] = []
+        self._parts: list[list[op.Column]] = []
         self._rows = 0
 
     def add(
@@ -207,9 +211,8 @@ class Rows:
     ) -> None:
         """Add one row per element of the broadcast arguments; rows of equal order keep their order."""
         values = (terminal, order, kind, peer, size_bytes, tag, amount)
-        part = [
-            np.ravel(column) for column in np.broadcast_arrays(*(np.asarray(v, np.int64) for v in values))
-        ]
+        given = (np.asarray(value, one) for value, one in zip(values, _HELD, strict=True))
+        part = [np.ravel(column) for column in np.broadcast_arrays(*given)]
         self._rows += len(part[0])
         if self._rows > op.MOST_OPERATIONS:
             message = f"these programs have more than {op.MOST_OPERATIONS:,} operations"
@@ -248,12 +251,12 @@ class Rows:
 
     def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
         """Return the table of all programs, and give up the rows."""
-        terminal, order = self._taken(), self._taken()
+        terminal, order = self._taken(0), self._taken(1)
         place = np.lexsort((order, terminal))
         del order
-        kind, peer, size_bytes, tag, amount = (self._taken()[place] for _ in range(5))
+        kind, peer, size_bytes, tag, amount = (self._taken(number)[place] for number in range(2, len(_HELD)))
         return Programs(terminal_names, terminal[place], kind, peer, size_bytes, tag, amount, events)
 
-    def _taken(self) -> op.Ints:
-        """Return the next column; its parts are given up, so that long programs are held once."""
-        return np.concatenate([np.zeros(0, np.int64), *(part.pop(0) for part in self._parts)])
+    def _taken(self, number: int) -> op.Column:
+        """Return a column; its parts are given up, so that long programs are held once."""
+        return np.concatenate([np.zeros(0, _HELD[number]), *(part.pop(0) for part in self._parts)])

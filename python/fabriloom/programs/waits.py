@@ -46,11 +46,14 @@ def waits_for_ever(programs: Programs) -> list[str]:
     if programs.needs is not None:
         return []
     processes = _processes(programs)
+    here = [list[_Process]() for _ in programs.terminal_names]
+    for one in processes:
+        here[one.terminal].append(one)
     ready, budget = deque(processes), MOST_OPERATIONS
     while budget > 0:
         while ready and budget > 0:
             process = ready.popleft()
-            while budget > 0 and _step(programs, process, processes, ready):
+            while budget > 0 and _step(programs, process, here, ready):
                 budget -= 1
             budget -= 1
         if not ready and not _pass_barrier(programs, processes, ready):
@@ -71,8 +74,11 @@ def _processes(programs: Programs) -> list[_Process]:
     return found
 
 
-def _step(programs: Programs, process: _Process, processes: list[_Process], ready: deque[_Process]) -> bool:
-    """Execute one operation; returns false if the terminal waits or has ended."""
+def _step(programs: Programs, process: _Process, here: list[list[_Process]], ready: deque[_Process]) -> bool:
+    """Execute one operation; returns false if the terminal waits or has ended.
+
+    ``here``: the processes of each terminal.
+    """
     row = process.row
     if row >= process.end:
         return False
@@ -83,10 +89,9 @@ def _step(programs: Programs, process: _Process, processes: list[_Process], read
     if kind == op.SEND:
         peer = _peer(int(programs.peer[row]), process)
         message = process.terminal, _tag(int(programs.tag[row]), process)
-        for number, one in enumerate(one for one in processes if one.terminal == peer):
-            if number == 0:
-                one.inbox.append(message)
-            ready.append(one)
+        if peer < len(here) and here[peer]:
+            here[peer][0].inbox.append(message)
+            ready.extend(here[peer])
     elif kind == op.REPEAT:
         process.loops.append((row, int(programs.amount[row])))
     elif kind == op.END:
