@@ -185,11 +185,9 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 class Shorthand:
     """A table with a short form: ``"uniform"`` stands for ``{kind = "uniform"}``."""
 
-    def __init__(self, key: str, words: tuple[str, ...] = (), kind: str = "") -> None:
+    def __init__(self, key: str, kind: str = "") -> None:
         """``key``: setting that the string gives; ``kind``: kind of the table, if the string does not."""
-        self.key = key
-        self.words = words
-        self.kind = kind
+        self.key, self.kind = key, kind
 
     def expand(self, value: object) -> object:
         """Return the table that a string stands for; a number too, whose missing unit is then reported."""
@@ -206,8 +204,9 @@ class Shorthand:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        short = {"enum": list(self.words)} if self.words else {"type": "string", "examples": ["64 B"]}
-        return {"anyOf": [short, handler(schema)]}
+        table = handler(schema)
+        words = {"enum": list(table["discriminator"]["mapping"])}
+        return {"anyOf": [{"type": "string", "examples": ["64 B"]} if self.kind else words, table]}
 
 
 class DefaultTag:

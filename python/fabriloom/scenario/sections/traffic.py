@@ -305,37 +305,6 @@ class OnOff(Section):
     on_load: Fraction = setting("Load within a burst; 1: back to back", 1.0)
 
 
-PATTERNS = (
-    "uniform",
-    "shift",
-    "transpose",
-    "bit-reverse",
-    "bit-complement",
-    "shuffle",
-    "tornado",
-    "point-mirror",
-    "axis-mirror",
-    "nearest-neighbour",
-    "permutation",
-    "map",
-    "local",
-    "hot-spot",
-    "matrix",
-    "flows",
-    "descriptors",
-)
-ARRIVALS = (
-    "poisson",
-    "constant",
-    "together",
-    "bernoulli",
-    "wait",
-    "random-wait",
-    "backlog",
-    "on-off",
-    "burst",
-)
-
 Pattern = Annotated[
     Uniform
     | Shift
@@ -355,7 +324,7 @@ Pattern = Annotated[
     | Flows
     | Descriptors,
     OneOf("kind"),
-    Shorthand("kind", PATTERNS),
+    Shorthand("kind"),
 ]
 Length = Annotated[
     FixedLength | UniformLength | TableLength,
@@ -365,7 +334,7 @@ Length = Annotated[
 Arrivals = Annotated[
     Poisson | Constant | Together | Bernoulli | Wait | RandomWait | Backlog | OnOff | Burst,
     OneOf("kind"),
-    Shorthand("kind", ARRIVALS),
+    Shorthand("kind"),
 ]
 
 
