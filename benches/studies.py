@@ -18,8 +18,7 @@ from fabriloom.studies.folder import Folder
 from fabriloom.studies.plan import Plan
 from fabriloom.studies.run import one
 from fabriloom.studies.run_all import finished, run_asked, threads
-from fabriloom.studies.segments import MOST
-from fabriloom.studies.store import Key, loaded, program, written
+from fabriloom.studies.store import MOST, Key, loaded, program, written
 
 PAGE = Path(__file__).with_name("STUDIES.md")
 MARK = "<!-- measured: written by benches/studies.py -->"

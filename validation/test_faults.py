@@ -10,7 +10,7 @@ import math
 import pytest
 from fabriloom import Scenario
 from fabriloom.compile import compile
-from fabriloom.faults.outages import drawn, mtbf_of_bits_ps
+from fabriloom.faults import drawn, mtbf_of_bits_ps
 from fabriloom.studies.failures import look
 from fabriloom.topology.banyan import VARIANTS
 from support import simulate

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from fabriloom import Results, Scenario, routing, run, topology
 from fabriloom.compile import LinkRoutes, compile
-from fabriloom.faults.outages import STUCK, Outage, Rules, drawn, mtbf_of_bits_ps, outages
+from fabriloom.faults import STUCK, Outage, Rules, drawn, mtbf_of_bits_ps, outages
 from fabriloom.topology import Graph
 from fabriloom.topology.named import UnknownPartError, each_of, links_of
 from hypothesis import given, settings

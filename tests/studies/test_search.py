@@ -11,9 +11,10 @@ import pytest
 from fabriloom import Scenario, simulate
 from fabriloom.cli import exits
 from fabriloom.scenario.sections.study import Sought
-from fabriloom.studies import cluster, sampler, study
+from fabriloom.studies import cluster, study
+from fabriloom.studies import search as searching
 from fabriloom.studies.folder import Folder
-from fabriloom.studies.sampler import Axis
+from fabriloom.studies.search import Axis
 from fabriloom.studies.store import program
 
 from .small import command
@@ -174,7 +175,7 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path: Path, monkeypatch:
     def missing(_: str) -> Any:
         raise ImportError
 
-    monkeypatch.setattr(sampler, "import_module", missing)
+    monkeypatch.setattr(searching, "import_module", missing)
     for words in (("run", file, "--out", tmp_path / "s"), ("resume", tmp_path / "s")):
         done = command(*words)
         assert (done.exit_code, done.stderr.count("\n")) == (exits.MISTAKE, 1), done.stderr

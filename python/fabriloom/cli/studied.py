@@ -15,7 +15,7 @@ from ..studies.folder import Folder
 from ..studies.run import Team
 from ..studies.run_all import Study, run_asked
 from ..studies.search import Searched
-from ..studies.segments import MOST
+from ..studies.store import MOST
 from . import bars, exits, show
 from .exits import say
 

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from ..codes import number
-from ..faults.outages import Outage, Rules, drawn, mtbf_of_bits_ps, outages
+from ..faults import Outage, Rules, drawn, mtbf_of_bits_ps, outages
 from ..scenario import Scenario
 from ..scenario.sections.fault import Fault
 from ..technology import RingTechnology, Technology

@@ -27,8 +27,7 @@ from .addresses import addresses_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
 from .distributions import distributions_of
-from .lane_rules import promised
-from .own_sizes import narrowed
+from .own_sizes import narrowed, promised
 from .schedule import check_schedule
 from .traffic_classes import class_columns
 

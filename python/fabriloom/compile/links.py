@@ -36,9 +36,8 @@ from .columns import (
     with_lengths,
 )
 from .interfaces import interfaces_of
-from .lane_rules import lane_rules
 from .link_routes import LinkRoutes
-from .own_sizes import buffers_of, lanes_of, with_most_lanes
+from .own_sizes import buffers_of, lane_rules, lanes_of, with_most_lanes
 from .times import MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, classes_of, high_ports
 

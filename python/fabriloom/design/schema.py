@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ..scenario.fields import Count, LengthM, PositiveTimePs, Section, optional, setting
+from ..scenario.fields import Count, LengthM, PositiveTimePs, Section, Written, optional, setting
 from ..scenario.sections.program import Program
 from ..scenario.sections.protocol import Protocol
 from ..scenario.sections.routing import Routing
@@ -14,7 +14,6 @@ from ..scenario.sections.run import Ports, Run
 from ..scenario.sections.study import Values
 from ..scenario.sections.technology import Technology
 from ..scenario.sections.traffic import Traffic
-from ..scenario.written import Written
 from ..topology import MOST_PORTS
 
 SCENARIO = ("technology", "routing", "traffic", "protocol", "program", "run", "seed")

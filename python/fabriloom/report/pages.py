@@ -12,7 +12,7 @@ from ..results.shown import of_programs
 from . import heat_map
 from .fabric import fabric
 from .page import Page, Text, number, plus_minus, render
-from .sections import codes as code_sections
+from .sections import flows as code_sections
 from .sections import flows as flow_sections
 from .sections import links as link_sections
 from .sections import links as ring_sections

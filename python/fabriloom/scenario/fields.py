@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -15,6 +16,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainSerializer,
+    PrivateAttr,
     TypeAdapter,
     WithJsonSchema,
     model_validator,
@@ -22,10 +24,8 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from fabriloom import units
-
-OTHER_WORDS = {"file": "path", "from": "source", "destination": "target", "to": "target"}
-"""Keys that are read as well, and what they mean, where a table has no key of that name."""
-
+from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.source import OTHER_WORDS, SourceMap
 
 _UNITS = ("_millihz", "_bits_per_s", "_ps_per_m", "_bytes", "_ps", "_m")
 
@@ -288,3 +288,44 @@ class OneOf:
         tables = self._all(source) if self.tables is None else self.tables.items()
         choices = {word: handler.generate_schema(Annotated[Any, table]) for word, table in tables}
         return core_schema.tagged_union_schema(choices, self.key)
+
+
+# Values of a file with their places: the common part of scenarios and requirements.
+
+
+class Written(Section):
+    """A file: its values as written, and the place of each."""
+
+    _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _source: SourceMap = PrivateAttr(default_factory=SourceMap)
+    _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
+
+    def _read_from(self, raw: dict[str, Any], source: SourceMap, base_dir: FilePath) -> None:
+        """Store the data, their source and their folder after the checks."""
+        self._raw, self._source, self._base_dir = raw, source, base_dir
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The data as written; do not change them."""
+        return self._raw
+
+    @property
+    def source(self) -> SourceMap:
+        """The places of the values in the file."""
+        return self._source
+
+    @property
+    def base_dir(self) -> FilePath:
+        """Folder to which paths in the file are relative."""
+        return self._base_dir
+
+    def error(
+        self, message: str, path: Path | None = None, hint: str = "", key: bool = False
+    ) -> ScenarioError:
+        """Return an error that points at the value, or the key, at a dotted path of this file."""
+        place = self._source.place(path, key) if path else None
+        tried = [override for override in self._source.overrides if override.written not in (None, place)]
+        if tried:
+            values = " and ".join(f"{override.key} = {override.value}" for override in tried)
+            hint = f"{hint}; tried with {values}" if hint else f"tried with {values}"
+        return ScenarioError(message, path, hint, place, self._source.file)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.fields import later, optional, setting
+from fabriloom.scenario.fields import Written, later, optional, setting
 from fabriloom.scenario.in_flits import in_bytes, size_of
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Ports, Run
@@ -19,7 +19,6 @@ from fabriloom.scenario.sections.technology import RING_PRESET, CharacterLinks, 
 from fabriloom.scenario.sections.topology import Topology, network_kind
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
-from fabriloom.scenario.written import Written
 from fabriloom.topology.kinds import NetworkKind
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ from typing import Any
 from fabriloom import _native
 from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.errors import Path, Place
-from fabriloom.scenario.fields import OTHER_WORDS
+
+OTHER_WORDS = {"file": "path", "from": "source", "destination": "target", "to": "target"}
+"""Keys that are read as well, and what they mean, where a table has no key of that name."""
 
 _MOST_WAYS = 16
 """Most spellings of a path that are looked for."""

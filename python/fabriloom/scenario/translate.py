@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 from fabriloom import units
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.fields import OTHER_WORDS, Later, OneOf
+from fabriloom.scenario.fields import Later, OneOf
 from fabriloom.scenario.in_flits import in_cycles
 from fabriloom.scenario.schema import Scenario
-from fabriloom.scenario.source import SourceMap
+from fabriloom.scenario.source import OTHER_WORDS, SourceMap
 
 _MOST_PLACED = 20
 """Most mistakes whose place is searched: each costs another reading, and three are shown."""

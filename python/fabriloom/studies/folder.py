@@ -32,8 +32,7 @@ from .index import Index
 from .plan import Plan
 from .points import Point, point_row
 from .search import checked
-from .segments import MOST, Segments
-from .store import POINTS, Store, program, sealed, valid
+from .store import MOST, POINTS, Segments, Store, program, sealed, valid
 
 SEGMENTS = "segments"
 

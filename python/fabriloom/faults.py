@@ -1,4 +1,4 @@
-"""Compute when links are down from failures and repairs."""
+"""Failures: which links fail, and when each of them is down."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
-from ..topology import Graph
+from .topology import Graph
 
 LINK, STUCK = "link", "stuck"
 

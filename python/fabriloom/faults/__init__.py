@@ -1,1 +1,0 @@
-"""Failures: which links fail, and when each of them is down."""
