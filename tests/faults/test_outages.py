@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from fabriloom import Results, Scenario, routing, run, topology
 from fabriloom.compile import LinkRoutes, compile
 from fabriloom.faults import STUCK, Outage, Rules, drawn, mtbf_of_bits_ps, outages
+from fabriloom.simulate import compare
 from fabriloom.topology import Graph
 from fabriloom.topology.named import UnknownPartError, each_of, links_of
 from hypothesis import given, settings
@@ -206,6 +208,33 @@ def test_tables_come_after_the_delay_and_go_after_the_repair() -> None:
     assert compiled.arrays["table_number"].tolist() == [1, 0]
     assert isinstance(compiled.routes, LinkRoutes)
     assert len(compiled.arrays["table_route"]) == compiled.routes.table.route.size
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_packets_escape_over_what_is_left(seed: int) -> None:
+    dice = Random(seed)
+    ring, graph = {"kind": "torus", "shape": [6]}, {"kind": "jellyfish", "switches": 8, "degree": 3}
+    kind = dice.choice(["up*/down*", "dimension-order"]) if seed % 2 else "up*/down*"
+    table = {
+        "seed": seed,
+        "topology": ring if seed % 2 else graph,
+        "technology": {"preset": "generic", "lanes": dice.choice([3, 4])},
+        "routing": {"kind": kind, "lane_choice": "escape", "after_fault": {"delay": "1 us"}}
+        | ({"variant": "minimal"} if kind == "dimension-order" else {}),
+        "traffic": {"pattern": "uniform", "length": "32 B", "load": dice.choice([0.1, 0.4])},
+        "fault": [{"cable": "s(0)>s(1)", "at": "5 us"}],
+        "run": {"duration": "40 us", "warmup": "7 us", "precision": 0},
+    }
+    compiled = compile(Scenario.from_dict(table))
+    assert isinstance(compiled.routes, LinkRoutes)
+    ((after,),) = compiled.routes.after_planes.values()
+    assert (after.route != routing.NONE).all()
+    gone = dead_of(compiled.graph, ["s(0)>s(1)", "s(1)>s(0)"])
+    assert not gone[after.group_links].any()
+    routing.verify(compiled.graph, after)
+    found = compare(compiled, 40_000_000)
+    assert found.identical
+    assert found.packets > 1000
 
 
 def test_only_what_comes_before_new_tables_is_lost() -> None:

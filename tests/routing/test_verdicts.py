@@ -274,3 +274,10 @@ def test_a_certificate_is_checked_by_a_program_of_its_own(tmp_path: Path) -> Non
     said = subprocess.run(check, capture_output=True, text=True, check=False)
     assert said.returncode == 1
     assert "may be waited for" in said.stdout
+
+
+def test_packets_that_escape_by_detours_and_come_back_are_a_cycle() -> None:
+    ring = {"topology": {"kind": "torus", "shape": [6]}, "technology": {"preset": "generic", "lanes": 4}}
+    routing = {"kind": "up*/down*", "lane_choice": "escape"}
+    found = compile(Scenario.from_dict({**ring, "routing": routing, "run": {"duration": "20 us"}}))
+    assert len(found.deadlock.cycle) > 2

@@ -124,7 +124,12 @@ class LinkRoutes:
                 if (id(table), len(own)) in self._free:
                     continue
                 way, lanes = self._as_waited_for(graph, table, own)
-                found = routing.dependency_cycle(graph, way, lanes, tried=True)
+                if self.lane_choice == "escape":
+                    # Packets that escape by detours may come back, which is a cycle and no error.
+                    at = routing.phases_cycle(graph, [way], [np.zeros(0, np.int64)], lanes)
+                    found = None if at is None else at[1]
+                else:
+                    found = routing.dependency_cycle(graph, way, lanes, tried=True)
                 if found is not None:
                     return self._lanes_of(found, own[:lanes], plane.first_link)
         return None
@@ -183,13 +188,20 @@ class LinkRoutes:
         for graph, escape in self.planes:
             if id(graph) not in found:
                 ways = shortest_path(graph, "adaptive", [], next_hops="all")
-                note = f"any shortest path, with {escape.kind} as escape"
-                found[id(graph)] = replace(ways, kind=escape.kind, note=note)
-                self._escape[id(found[id(graph)])] = escape
+                found[id(graph)] = self.with_escape(ways, escape)
         return [(graph, found[id(graph)]) for graph, _ in self.planes]
 
-    def _divide(self, graph: Graph, table: RouteTable, lanes: int, half: int | None = None) -> RouteTable:
-        return routing.divide(graph, self._escape.get(id(table), table), lanes, self.lane_choice, half)
+    def with_escape(self, ways: RouteTable, escape: RouteTable) -> RouteTable:
+        """Return the paths of packets that escape by another table."""
+        found = replace(ways, kind=escape.kind, note=f"any shortest path, with {escape.kind} as escape")
+        self._escape[id(found)] = escape
+        return found
+
+    def divide(self, graph: Graph, table: RouteTable, lanes: int, half: int | None = None) -> RouteTable:
+        """Return a table of a plane by lanes."""
+        escape = self._escape.get(id(table))
+        ways = None if escape is None else table
+        return routing.divide(graph, escape or table, lanes, self.lane_choice, half, ways)
 
     @property
     def escapes(self) -> bool:
@@ -209,7 +221,7 @@ class LinkRoutes:
         if self.escapes:
             return routing.escape_part(graph, self._escape[id(table)], len(own))
         known = self._divided.get((id(table), len(own), None))
-        return known or self._divide(graph, table, len(own)), len(own)
+        return known or self.divide(graph, table, len(own)), len(own)
 
     def _lanes_of(self, found: list[int], own: list[int], first_link: int) -> list[int]:
         """Return the lanes of the whole network of those of some lanes of a plane's links."""
@@ -245,7 +257,7 @@ class LinkRoutes:
             for plane, table in self.planes:
                 key = (id(table), len(own), half)
                 if key not in self._divided:
-                    self._divided[key] = self._divide(plane, table, len(own), half)
+                    self._divided[key] = self.divide(plane, table, len(own), half)
             divided = [self._divided[id(table), len(own), half] for _, table in self.planes]
         except RoutingError as error:
             if len(own) == lanes:

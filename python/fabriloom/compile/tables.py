@@ -13,6 +13,7 @@ from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.sections.routing import AfterFault
 from ..technology.model import Ps
+from ..topology import Graph
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
 from .link_routes import LinkRoutes, entry_columns
@@ -129,19 +130,25 @@ def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: froz
                 path = str(scenario.base_dir / after.path)
                 found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
             else:
-                found = (
-                    routing.around(graph, gone, after.kind, lanes=routes.layers, **parameters)
-                    if gone.any()
-                    else table
-                )
+                found = _around(routes, graph, gone, after.kind, parameters) if gone.any() else table
             own.append(found)
-            tables.append(routing.divide(graph, found, lanes, routes.lane_choice))
+            tables.append(routes.divide(graph, found, lanes))
         routes.after_planes[dead] = own
         together = routing.together(routes.graph, tables, lanes)
         routes.after[dead] = narrowed(together, routes.graph, routes.network.link_lanes, lanes)
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
     return routes.after[dead]
+
+
+def _around(
+    routes: LinkRoutes, graph: Graph, gone: NDArray[np.bool_], kind: str, parameters: dict[str, Any]
+) -> RouteTable:
+    """Return the table of a plane without dead links; packets that escape do so by up*/down*."""
+    if routes.lane_choice not in routing.ESCAPES:
+        return routing.around(graph, gone, kind, lanes=routes.layers, **parameters)
+    escape = routing.around(graph, gone, "up-star-down-star", **parameters)
+    return routes.with_escape(routing.around(graph, gone, "shortest-path", next_hops="all"), escape)
 
 
 def _parameters(scenario: Scenario) -> dict[str, Any]:

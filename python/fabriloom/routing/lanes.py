@@ -37,7 +37,12 @@ class _Part:
 
 
 def divide(
-    graph: Graph, table: RouteTable, lanes: int, choice: str | None = None, half: int | None = None
+    graph: Graph,
+    table: RouteTable,
+    lanes: int,
+    choice: str | None = None,
+    half: int | None = None,
+    ways: RouteTable | None = None,
 ) -> RouteTable:
     """Return the table with groups of lanes; lane ``v`` of link ``l`` has the number ``l * lanes + v``.
 
@@ -53,7 +58,8 @@ def divide(
     * ``escape``: the lowest lane, or the two lowest with a dateline, in dimension order or by up*/down*; the
       other lanes on every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4,
       1993). ``escape-with-room`` has the same groups; what is granted of them is up to the switches.
-      :func:`escape_part` is the table of the escape lanes alone.
+      :func:`escape_part` is the table of the escape lanes alone. ``ways``: the table of the other lanes, if
+      links have failed.
 
     Lanes are listed before links, so that the first choice fills lane 0 of all parallel links first.
     """
@@ -83,7 +89,7 @@ def divide(
         return _regrouped([_ordered(graph, table, lanes, choice, half)], lanes)
     if choice in ESCAPES:
         own, table = escape_lanes(graph, table, lanes), table.full()
-        ways = shortest_path(graph, "adaptive", [], next_hops="all").full()
+        ways = (ways or shortest_path(graph, "adaptive", [], next_hops="all")).full()
         free = _Part(ways, [every[own:]], np.broadcast_to(0, table.rows.shape))
         return _regrouped([free, _ordered(graph, table, own)], lanes)
     if choice == "destination":

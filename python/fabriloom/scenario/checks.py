@@ -271,11 +271,15 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
     if (after.kind == "table") != (after.path is not None):
         message = 'a table after a fault has kind = "table" and the path of its file'
         raise scenario.error(message, path, 'write both, or a kind such as "shortest-path" alone')
+    escapes = routing.lane_choice in ("escape", "escape-with-room")
+    if escapes and after.kind not in ("auto", "up-star-down-star"):
+        message = f'after a fault packets escape by up*/down*, not by "{after.kind}"'
+        raise scenario.error(message, (*path, "kind"), 'write kind = "auto"')
     in_the_way = {
         "universal": routing.universal or isinstance(routing, Valiant | Ugal),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
-        "lane_choice": routing.lane_choice not in (None, "any", "destination"),
+        "lane_choice": routing.lane_choice not in (None, "any", "destination") and not escapes,
         "traffic_class": any(one.lanes for one in routing.traffic_class or []),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
