@@ -263,14 +263,11 @@ impl Twin<'_> {
 
     fn nominate(&mut self, link: u32, places: &[Place], pace: Time) {
         let could: Vec<Place> = places.iter().copied().filter(|&place| self.can_cross(place)).collect();
-        let mut able = Vec::new();
-        for place in could {
-            let free = self.enters_at(self.output_of(place), pace);
-            if free <= self.now {
-                able.push(place);
-            } else {
-                self.agenda.add(free, What::Cross { link });
-            }
+        let free = |&place: &Place| self.enters_at(self.output_of(place), pace);
+        let able: Vec<Place> = could.iter().copied().filter(|place| free(place) <= self.now).collect();
+        // One look at the next of these is enough: what it finds it looks at again.
+        if let Some(next) = could.iter().map(free).filter(|&free| free > self.now).min() {
+            self.agenda.add(next, What::Cross { link });
         }
         let state = &self.links[link as usize];
         if let Some(place) = self.in_turn(&able, state.last_crossed, state.amid_crossing) {

@@ -157,7 +157,9 @@ impl Network {
     /// Takes the head that is served next from those that wait and can be served.
     fn choose_head(&mut self, group: u32) -> (Time, u32) {
         let switch = self.fabric.group_switch[group as usize];
+        let only = self.distributions.is_none() && self.groups[group as usize].waiting.len() == 1;
         let chosen = match self.fabric.switch_arbiter[switch as usize] {
+            kind if only && kind != arbiter::RANDOM => Some((0, self.groups[group as usize].waiting[0])),
             arbiter::FIFO => self.heads(group).next(),
             arbiter::RANDOM => {
                 let count = self.heads(group).count() as u32;

@@ -96,6 +96,17 @@ impl Places {
         }
     }
 
+    /// Takes the next place, for a character that returns it at a given time.
+    #[inline(always)]
+    pub fn pass_one(&mut self, time: Time) {
+        if self.free > 0 {
+            self.free -= 1;
+            self.returning.push(time);
+        } else {
+            self.returning.replace_first(time);
+        }
+    }
+
     /// Returns when the next places are free, at equal steps, if there are any.
     #[inline(always)]
     pub fn run(&self) -> Run {

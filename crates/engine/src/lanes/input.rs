@@ -87,10 +87,36 @@ impl Network {
             return;
         }
         port.due = UNKNOWN;
-        if port.competes && port.spilling.is_empty() {
-            self.nominate(link);
-        } else {
+        if !port.competes || !port.spilling.is_empty() {
             self.cross_otherwise(link);
+        } else if let &[queue] = &port.crossing[..] {
+            self.cross_only(link, queue);
+        } else {
+            self.nominate(link);
+        }
+    }
+
+    /// Moves a character of the only queue of a link that has a lane, if it can move and nothing competes with it for that
+    /// link; otherwise it is nominated.
+    #[inline(always)]
+    fn cross_only(&mut self, link: u32, queue: u32) {
+        let (now, port) = (self.agenda.now, &self.links[link as usize].port);
+        let at = &self.queues[queue as usize];
+        let output = at.output;
+        let mut time = at.crosses_at.max(port.free_at);
+        if port.pace > 1 {
+            time = time.max(self.enters_at(output, port.pace));
+        }
+        let shared = &mut self.links[link as usize];
+        if time > now {
+            return self.agenda.wake_port(shared, time);
+        }
+        shared.port.others = UNKNOWN;
+        let to = &self.lanes[output as usize];
+        if !self.by_packet && self.links[to.link as usize].free == !to.bit {
+            self.take(to.link, queue);
+        } else {
+            self.nominate_for(output, queue);
         }
     }
 
@@ -181,7 +207,14 @@ impl Network {
 
     #[inline(always)]
     fn take_one(&mut self, to: u32) {
-        let (queue, now) = (self.take_queue(to), self.agenda.now);
+        let queue = self.take_queue(to);
+        self.take(to, queue);
+    }
+
+    /// Moves a character of a queue to a link.
+    #[inline(always)]
+    fn take(&mut self, to: u32, queue: u32) {
+        let now = self.agenda.now;
         let output = self.queues[queue as usize].output;
         let amid = self.cross_middle(queue) || self.cross_one(queue, now);
         let port = &mut self.links[to as usize].port;

@@ -25,15 +25,36 @@ fn start(at: &mut Lane, link: &mut Link, time: Time) -> Time {
     at.start_of(link)
 }
 
-/// Moves a character in the middle of the packet of a queue to its lane; returns when the next one can cross.
+/// Whether a character in the middle of the packet of a lane that is ready at a given time starts then: its wire is free
+/// and has nothing else to send, nor can that become known before, and there is credit.
 #[inline(always)]
-fn cross(at: &mut Queue, link: &mut Link, to: &mut Lane, time: Time) -> Time {
-    at.arrivals.pop();
-    at.moved_at = time;
-    link.port.passes(time);
-    to.places.take();
-    to.ready.push(time + link.port.forward);
-    at.arrivals.first().max(to.places.next())
+fn passes(at: &Lane, link: &Link, ready: Time) -> bool {
+    link.known == 0
+        && link.free_at <= ready
+        && at.ready.is_empty()
+        && at.credit.at(1, link.quantum) <= ready
+        && at.outgoing.first().is_some_and(|packet| packet.is_read)
+}
+
+/// Starts a character in the middle of the packet of a lane, which enters the output buffer and leaves it at once.
+#[inline(always)]
+fn leave_at_once(at: &mut Lane, link: &mut Link, time: Time) {
+    link.counts.characters += 1;
+    link.free_at = time + link.character;
+    at.places.pass_one(link.free_at);
+    if !link.to_terminal {
+        at.credit.spend_one(link.quantum);
+    }
+}
+
+/// Records when a character in the middle of a packet arrives at a queue.
+#[inline(always)]
+fn arrive(agenda: &mut Agenda, at: &mut Queue, link: &mut Link, lanes: &[Lane], time: Time) {
+    let is_next = at.arrivals.is_empty();
+    at.arrivals.push(time);
+    if is_next {
+        agenda.may_move(at, link, lanes);
+    }
 }
 
 /// Starts characters in the middle of the packet of a lane at equal steps, no more than `most`: the first at a given time,
@@ -127,12 +148,7 @@ pub(super) fn start_middle(
     agenda.wake_wire(link, next.min(others).max(link.free_at));
     let (holder, receiving) = (at.holder, at.receiving);
     if !link.to_terminal {
-        let queue = &mut queues[receiving as usize];
-        let is_next = queue.arrivals.is_empty();
-        queue.arrivals.push(agenda.now + link.arrival);
-        if is_next {
-            agenda.may_move(queue, link, lanes);
-        }
+        arrive(agenda, &mut queues[receiving as usize], link, lanes, agenda.now + link.arrival);
     }
     Some(holder)
 }
@@ -178,13 +194,17 @@ impl Network {
     }
 
     /// Moves a character in the middle of the packet of a queue now, and looks when the next one can cross; returns whether
-    /// it was in the middle.
+    /// it was in the middle. It starts on the next wire, too, if nothing else can before.
     #[inline(always)]
     pub(super) fn cross_middle(&mut self, queue: u32) -> bool {
         let Self { agenda, lanes, links, queues, .. } = self;
         let (number, at, now) = (queue, &mut queues[queue as usize], agenda.now);
-        let link = &mut links[at.link as usize];
-        if at.front().left == 1 || !at.is_plain() || link.down {
+        if at.front().left == 1 || !at.is_plain() {
+            return false;
+        }
+        let both = [at.link as usize, lanes[at.output as usize].link as usize];
+        let Ok([link, out]) = links.get_disjoint_mut(both) else { return false };
+        if link.down {
             return false;
         }
         at.front_mut().left -= 1;
@@ -193,10 +213,29 @@ impl Network {
         agenda.give_back(from, link, now);
         agenda.may_start(from, link);
         let to = &mut lanes[at.output as usize];
-        at.crosses_at = cross(at, link, to, now);
+        let starts = now + link.port.forward;
+        let until = self.horizon.min(now + out.credit);
+        let passes = self.shares && (starts == now || starts < until) && passes(to, out, starts);
+        at.arrivals.pop();
+        at.moved_at = now;
+        link.port.passes(now);
+        if passes {
+            to.outgoing.first_mut().into_iter().for_each(|packet| packet.sent += 1);
+            leave_at_once(to, out, starts);
+            out.last = at.output;
+            self.characters += 1;
+            agenda.rest_until(out.free_at);
+        } else {
+            to.places.take();
+            to.ready.push(starts);
+            agenda.may_start(to, out);
+        }
+        at.crosses_at = at.arrivals.first().max(to.places.next());
         agenda.wake_port(link, link.port.next_after(at.crosses_at));
-        let link = &mut links[to.link as usize];
-        agenda.may_start(to, link);
+        if passes && !out.to_terminal {
+            let next = &mut queues[to.receiving as usize];
+            arrive(agenda, next, out, lanes, starts + out.arrival);
+        }
         true
     }
 

@@ -10,19 +10,20 @@
 //! with the cause, so for each lane it is known when its next character could start, and for each queue when its next one
 //! could cross, as soon as both causes are. When a lane may use a wire or a crossbar that it shares depends, character by
 //! character, on the other lanes: a start or a crossing is then decided in its tick. What nothing competes with is
-//! computed as far ahead as the causes are known, many characters at equal steps at once: wires of one lane, a packet or
-//! frame that has the wire until its end, crossbars that take no time, and those that a packet has until its end as long
-//! as its characters follow each other.
+//! computed as far ahead as the causes are known, many characters at equal steps at once: wires of one lane and those of
+//! terminals, a packet or frame that has the wire until its end, crossbars that take no time, and those that a packet has
+//! until its end as long as its characters follow each other. A character that crosses to a wire with nothing else to send
+//! starts there in the same step.
 //!
 //! # Map
 //!
 //! | equation or rule of the page | here | in the twin |
 //! |---|---|---|
-//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`, `pass`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
+//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`, `leave_at_once`, `pass`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)` | [`input`]: `receive` | `wire.rs`: `arrive` |
 //! | `F(m)`, credit in quanta | [`agenda`]: `give_back`, `give_back_run`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
-//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`, `pass`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
-//! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
+//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_only`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`, `pass`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
+//! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `cross_only`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
 //! | frames, priorities, reservations, tables | [`arbiter`]: `start_by_rules`, `next_by_rules`, `choose_by_rules`; `links::arbiter`: `choose`, `charge` | `arbiter.rs`: `start_by_rules`, `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |

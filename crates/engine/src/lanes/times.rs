@@ -262,6 +262,17 @@ impl Times {
         first
     }
 
+    /// Takes the first one, and adds one.
+    #[inline(always)]
+    pub fn replace_first(&mut self, time: Time) {
+        if self.run.more == 0 && self.begin == self.end {
+            self.run.first = time;
+        } else {
+            self.pop();
+            self.push(time);
+        }
+    }
+
     /// Takes the first ones of the first run.
     #[inline(always)]
     pub fn pop_of_run(&mut self, count: u32) {

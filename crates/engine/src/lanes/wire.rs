@@ -88,7 +88,7 @@ impl Network {
             self.agenda.wake_wire(shared, free_at);
         } else if !self.shares {
             self.start_otherwise(link);
-        } else if self.by_packet {
+        } else if self.by_packet || shared.from_terminal {
             self.start_packet(link);
         } else {
             self.start_character(link);
@@ -143,7 +143,8 @@ impl Network {
         }
     }
 
-    /// Starts the next characters on a free wire that is sent packets as a whole. Within a packet nothing competes for it.
+    /// Starts the next characters on a free wire that is sent packets as a whole, as terminals do. Within a packet nothing
+    /// competes for it.
     #[inline(never)]
     fn start_packet(&mut self, link: u32) {
         let (now, first, shared) =
