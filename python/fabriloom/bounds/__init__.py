@@ -3,7 +3,7 @@
 ``docs/background/worst-case.md`` describes the method.
 """
 
-from .blocking import Line
+from .calculus import Line
 from .computed import bound, of_few_flows, promises_of
 from .found import Bounds, Promise
 

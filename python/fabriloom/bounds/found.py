@@ -15,8 +15,7 @@ from ..compile import Compiled
 from ..process.libraries import pl
 from ..results.columns.studies import BOUNDS
 from ..topology import LINKS, RINGS
-from .blocking import WORDS, Blocking, Line, Part, links_of, parts
-from .calculus import Worst
+from .calculus import WORDS, Blocking, Line, Part, Worst, links_of, parts
 from .flows import Flow, flow_of_rows
 from .periods import Periods, by_periods
 from .rings import by_rings

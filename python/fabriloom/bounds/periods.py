@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ..codes import ARRIVAL
 from ..compile import Compiled
-from .blocking import links_of
-from .calculus import Worst
+from .calculus import Worst, links_of
 from .flows import flow_of_rows
 from .signals import Reals
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..bounds import Bounds as Bounds
     from ..bounds import Line as Line
     from ..bounds import Promise as Promise
-    from ..bounds.blocking import Part as Part
+    from ..bounds.calculus import Part as Part
     from ..compile import Compiled as Compiled
     from ..compile import deadlock as deadlock
     from ..compile import silent as silent

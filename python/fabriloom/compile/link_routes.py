@@ -23,10 +23,9 @@ from ..technology.model import Ps
 from ..topology import Graph
 from ..units import format_time_ps
 from . import congestion
-from .addresses import addresses_of
+from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
-from .distributions import distributions_of
 from .own_sizes import narrowed, promised
 from .schedule import check_schedule
 from .traffic_classes import class_columns
@@ -138,7 +137,7 @@ class LinkRoutes:
         """Return the links that are dead when tables are replaced, in the order of the replacements."""
         if not scenario.fault:
             return []
-        from .tables import dead_in_turn
+        from .faults import dead_in_turn
 
         return dead_in_turn(scenario, self, columns)
 
@@ -160,7 +159,7 @@ class LinkRoutes:
         """
         if (pairs is None and not replaced) or self.distributions or self.via or self.escapes:
             return 0, self._named(self.lane_cycle or [])
-        from .tables import tables_after
+        from .faults import tables_after
 
         sets = [*([] if alone else [frozenset[int]()]), *replaced]
         tables = [tables_after(scenario, self, dead) for dead in sets]
@@ -307,7 +306,7 @@ class LinkRoutes:
         control = congestion.columns_of(scenario, self.technology, tick)
         if not scenario.fault:
             return control
-        from .tables import table_columns
+        from .faults import table_columns
 
         return control | table_columns(scenario, self, columns, tick)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..topology import LINKS, RINGS
 from ..topology.graph import Graph
 from . import columns, tables
-from .columns import summary
+from .columns import runs
 from .columns.column import Table
 from .limit import Limit, of_links, of_rings
 
@@ -47,15 +47,15 @@ def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]
 KINDS = {
     LINKS: Kind(
         "trains",
-        summary.NETWORK_LATENCY_FROM,
-        summary.NETWORK_LATENCY_TO,
+        runs.NETWORK_LATENCY_FROM,
+        runs.NETWORK_LATENCY_TO,
         columns.runs.LINKS,
         of_links,
     ),
     RINGS: Kind(
         "rings",
-        summary.RING_LATENCY_FROM,
-        summary.RING_LATENCY_TO,
+        runs.RING_LATENCY_FROM,
+        runs.RING_LATENCY_TO,
         columns.rings.RING_LINKS,
         of_rings,
         ("buses", "rings"),

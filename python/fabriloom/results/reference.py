@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .columns import TABLES, summary
+from .columns import TABLES, runs
 from .columns.column import Column, Table
 
 _PREFACE = """# Results: every key and column
@@ -140,11 +140,11 @@ def markdown() -> str:
     """Return the reference page of all results."""
     parts = [
         _PREFACE.format(
-            network_from=summary.NETWORK_LATENCY_FROM,
-            network_to=summary.NETWORK_LATENCY_TO,
-            ring_from=summary.RING_LATENCY_FROM,
-            ring_to=summary.RING_LATENCY_TO,
-            total_from=summary.TOTAL_LATENCY_FROM,
+            network_from=runs.NETWORK_LATENCY_FROM,
+            network_to=runs.NETWORK_LATENCY_TO,
+            ring_from=runs.RING_LATENCY_FROM,
+            ring_to=runs.RING_LATENCY_TO,
+            total_from=runs.TOTAL_LATENCY_FROM,
         )
     ]
     for table in TABLES:

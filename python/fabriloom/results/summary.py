@@ -15,7 +15,7 @@ from ..scenario.schema import Scenario
 from ..topology.graph import Graph
 from . import columns, confidence, ends, faults, statistics, tables
 from .columns.features import add_flits
-from .columns.summary import TOTAL_LATENCY_FROM
+from .columns.runs import TOTAL_LATENCY_FROM
 from .figures import in_percent
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, verdict

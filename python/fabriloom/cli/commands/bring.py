@@ -9,9 +9,8 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command
+from ..frame import Call, command, path_argument
 from ..house import folders, imports, output, scenario, show
-from ..options import path_argument
 
 
 @command("", "out force", name="import")

@@ -9,9 +9,19 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import HTML, Call, command, document, refuse_other_kinds, refuse_to_replace, write_file
+from ..frame import (
+    HTML,
+    Call,
+    ForceFile,
+    command,
+    document,
+    path_option,
+    refuse_other_kinds,
+    refuse_to_replace,
+    words,
+    write_file,
+)
 from ..house import checked, compile, deadlock, failures, inspection, report, show, units
-from ..options import ForceFile, path_option, words
 
 
 @command("file settings seed", "json")

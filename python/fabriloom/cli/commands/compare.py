@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..exits import Mistake
-from ..frame import Call, command, loads_of
+from ..frame import Call, Loads, command, loads_of, path_argument
 from ..house import Comparison, Scenario, bars, comparison, fit, replays, report, samples, store, studies
 from ..house import scenario as room
-from ..options import Loads, path_argument
 
 
 @command("", "settings seed jobs json out force csv")

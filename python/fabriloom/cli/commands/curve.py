@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake
-from ..frame import Call, command, compiled, loads_of
+from ..frame import Call, Loads, command, compiled, loads_of
 from ..house import bars, beside, replays, report, show, store, studies
-from ..options import Loads
 
 
 @command("file settings seed", "jobs json out force csv")

@@ -9,10 +9,9 @@ import typer
 
 from .. import exits
 from ..exits import say
-from ..frame import Call, command, document
+from ..frame import Call, command, document, path_argument
 from ..house import Design, Looked, Output, bars, files, folders, report, show, store
 from ..house import design as room
-from ..options import path_argument
 
 
 @command("", "settings jobs json out force csv")

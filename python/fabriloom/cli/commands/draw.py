@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exits import say
-from ..frame import Call, command, refuse_other_kinds, refuse_to_replace, write_file
+from ..frame import Call, ForceFile, command, path_option, refuse_other_kinds, refuse_to_replace, write_file
 from ..house import compile, drawing
-from ..options import ForceFile, path_option
 
 
 @command("file settings")

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exits import Mistake, say
-from ..frame import Call, command, document
+from ..frame import Call, command, document, path_argument
 from ..house import Fitted, Output, bars, files, folders, report, show
 from ..house import fit as room
-from ..options import path_argument
 
 
 @command("", "json out force csv")

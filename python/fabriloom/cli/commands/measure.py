@@ -9,10 +9,9 @@ import typer
 
 from .. import exits
 from ..exits import Mistake
-from ..frame import Call, command, interrupted
+from ..frame import Call, command, interrupted, path_option, words
 from ..house import bars, report, store
 from ..house import measure as room
-from ..options import path_option, words
 
 RUNNERS = ("auto", "c", "python")
 

@@ -8,9 +8,17 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import Call, command, refuse_other_kinds, refuse_to_replace, write_file
+from ..frame import (
+    Call,
+    ForceFile,
+    at_home,
+    command,
+    refuse_other_kinds,
+    refuse_to_replace,
+    words,
+    write_file,
+)
 from ..house import templates, units
-from ..options import ForceFile, at_home, words
 
 
 @command()

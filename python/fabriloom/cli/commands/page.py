@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import Call, command
+from ..frame import Call, command, path_argument
 from ..house import page as room
-from ..options import path_argument
 
 
 def _open(address: str) -> None:

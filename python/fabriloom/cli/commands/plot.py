@@ -9,10 +9,9 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command
+from ..frame import Call, command, path_argument, words
 from ..house import Chart, HeatMap, folders, reading
 from ..house import plot as plots
-from ..options import path_argument, words
 
 _LARGEST_REPORT = 1 << 30
 

@@ -8,9 +8,19 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import HTML, Call, code_of_ends, command, refuse_other_kinds, refuse_to_replace, write_file
+from ..frame import (
+    HTML,
+    Call,
+    ForceFile,
+    code_of_ends,
+    command,
+    path_argument,
+    path_option,
+    refuse_other_kinds,
+    refuse_to_replace,
+    write_file,
+)
 from ..house import Scenario, Side, bars, limits, replay_file, units
-from ..options import ForceFile, path_argument, path_option
 
 _MOST = 2
 _END = -1

@@ -12,9 +12,8 @@ import fabriloom
 from ... import experiments
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document
+from ..frame import Call, command, document, words
 from ..house import Output, bars, evidence, folders, output, report, show
-from ..options import words
 
 RUNS = "runs"
 """Folder of the finished runs of an unfinished reproduction."""

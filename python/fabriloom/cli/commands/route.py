@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 from .. import check_certificate, exits
 from ..exits import Mistake, say
-from ..frame import Call, command, refuse_to_replace, write_file
+from ..frame import Call, ForceFile, command, path_option, refuse_to_replace, write_file
 from ..house import Scenario, compile, reading, route_choices, show
-from ..options import ForceFile, path_option
 
 MOST_BYTES = 256 * 2**20
 """Largest certificate that is read."""

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from ..exits import Mistake
-from ..frame import Call, command, compiled
+from ..frame import Call, command, compiled, words
 from ..house import bars, replays, report, saturation, show, store, studies
-from ..options import words
 
 
 @command("file settings seed", "jobs json out force csv")

@@ -12,11 +12,20 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, StudyCommands, command, document, refuse_to_replace
+from ..frame import (
+    Call,
+    ForceFile,
+    StudyCommands,
+    command,
+    document,
+    path_argument,
+    path_option,
+    refuse_to_replace,
+    words,
+)
 from ..house import Team, cluster, files, output, run_all, show, store, studied
 from ..house import emit as emitted
 from ..house import folder as study_folder
-from ..options import ForceFile, path_argument, path_option, words
 
 Place = Annotated[Path, path_argument("DIR", "A study folder.")]
 Which = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Only this study of the folder.")]

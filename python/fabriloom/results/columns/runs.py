@@ -6,7 +6,151 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import count, share, table, time_ns
+from .column import Said, count, percentiles, share, table, time_ns
+
+# The keys of the summary of a run, and those of ``fabriloom check``.
+
+NETWORK_LATENCY_FROM = "start of the packet's first character on the link out of its source terminal"
+NETWORK_LATENCY_TO = "end of packet received at its destination terminal"
+RING_LATENCY_FROM = "start of the request on the link out of its source's station"
+RING_LATENCY_TO = "end of storing the data: at the target, for nread and lock at the source"
+TOTAL_LATENCY_FROM = "creation of the packet at its source; includes the wait in the source's queue"
+
+
+def _latency(prefix: str, what: str) -> dict[str, Said]:
+    """Return the keys of one latency: mean with confidence, extremes, percentiles, and its start and end."""
+    return {
+        f"{prefix}.from": f"text | The moment {what} is counted from.",
+        f"{prefix}.to": f"text | The moment {what} is counted to.",
+        f"{prefix}.mean": f"ns | Mean of {what} over the packets delivered in the measuring window.",
+        f"{prefix}.mean_ci95": "ns | Half-width of its 95 % confidence interval, by batch means.",
+        f"{prefix}.min": "ns | Shortest.",
+        f"{prefix}.max": "ns | Longest.",
+        **percentiles(
+            prefix, "The time that {} % of the packets did not exceed, to the resolution of the histogram."
+        ),
+    }
+
+
+SUMMARY = table(
+    "summary",
+    "Summary",
+    "One nested dictionary; a dot in a key is one level. An unknown value (no packet was measured, or there "
+    "are fewer than two batches) is null.",
+    {
+        "name": "text | Name of the scenario.",
+        "scenario_sha256": "text | SHA-256 of the resolved scenario, seed included.",
+        "version": "text | Version of Fabriloom that made the result.",
+        "seed": "number | Seed of every random stream.",
+        "end.reason": "text | Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `incomplete`, `stopped`, `stalled`, `time_limit`, `packet_limit` or `interrupted`.",
+        "end.message": "text | The same as a sentence.",
+        "end.cycle": "list of text | Deadlocked only, otherwise empty: the links whose front packets wait for each other, each for the next and the last for the first.",
+        "verdict": "text | The verdict of the run in one sentence: whether it carries what is offered, and what limits it.",
+        "keeps_up": "true or false | Whether queues stay bounded and at most 1 % was lost; of programs, whether the latency of events stays bounded. Null if the run is too short to tell, or nothing is due.",
+        "limit.what": "text | What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, a `host` that works all the time, `incast` at a receiver, or the `window` of a protocol.",
+        "limit.name": "text | Which one; for blocking, the link for which packets waited longest in total.",
+        "limit.share": "0…1 | How busy it is; for blocking and for a queue, the busiest link.",
+        "limit.reached": "true or false | Whether it is at its limit: 95 % of the time in use.",
+        "limit.text": "text | The same as a part of a sentence.",
+        "warnings": "list of text | What was noticed about the scenario, such as a routing that can deadlock, and about the results, such as intervals that cannot be trusted.",
+        "network.switches": "count | Switches of the network.",
+        "network.terminals": "count | Terminals of the network.",
+        "network.links": "count | Links of the network; a cable is two.",
+        "reverse_load": "0…1 | How busy the opposite directions of cables were taken to be: the part of its flow-control share that each character paid.",
+        "simulated_ns": "ns | Simulated time from the start to the end of the run.",
+        "warmup_ns": "ns | The beginning of the run, which is not measured; 0 if the run ended before it was over.",
+        "measured_ns": "ns | The measuring window: simulated time without the warm-up.",
+        "longest_pause_ns": "ns | The longest time in the measuring window in which no packet arrived anywhere.",
+        "longest_pause_from_ns": "ns | When it began.",
+        "offered_mbytes_per_s": "MB/s | Payload of the packets created in the measuring window, refused ones included, over its length: counted, not estimated.",
+        "refused_mbytes_per_s": "MB/s | The same of packets refused because the queue of their source was full.",
+        "accepted_mbytes_per_s": "MB/s | Payload of the packets delivered in the measuring window over its length, all terminals together.",
+        "accepted_mbytes_per_s_ci95": "MB/s | Half-width of its 95 % confidence interval.",
+        "accepted_mbytes_per_s_per_terminal": "MB/s | That, divided by the number of terminals.",
+        "packets.offered": "count | Packets created by the sources in the whole run.",
+        "packets.delivered": "count | Packets received whole in the whole run.",
+        "packets.refused": "count | Packets that found the queue of their source full.",
+        "packets.in_flight": "count | Packets waiting at their source or under way at the end. Offered = delivered + refused + in flight.",
+        "packets.measured": "count | Packets delivered in the measuring window.",
+        **_latency("latency_ns", "network latency"),
+        **_latency("total_latency_ns", "latency with the wait at the source"),
+        "statistics.batches": "count | Batches from which the confidence half-widths are computed.",
+        "statistics.lag1_correlation": "-1…1 | Correlation of the mean latency of successive batches. Well above 0, the half-widths are too small.",
+        "statistics.trusted": "true or false | False if batches of throughput, network latency or total latency (above saturation of throughput) are more alike than chance makes them, or rise or fall: two tests of each, with one false alarm in 200 runs each; see [statistics](../background/statistics.md). Null of a run that drained, deadlocked, livelocked or stopped.",
+        "not_kept.flow_packets": "count | Measured packets missing in the table of flows, because there were more flows than are kept.",
+        "not_kept.trace_packets": "count | Packets missing in the packet trace, because it was full.",
+        "engine.name": "text | `trains` for networks of links, `rings` for networks of rings.",
+        "engine.events": "count | Events that the engine processed.",
+        "engine.packet_hops": "count | Times that a packet was granted an output of a switch; in networks of rings, was put on a link.",
+        "engine.wall_s": "s | Time that the run took on this machine: the only value that differs when a run is repeated; not of points of studies.",
+    },
+    is_json=True,
+)
+
+CHECK = table(
+    "check",
+    "Check",
+    "The JSON of `fabriloom check`. Besides these keys: `name`, `scenario_sha256` and `warnings` as in the summary, and `resolved`, the scenario with every default filled in.",
+    {
+        "network.family": "text | Kind of the topology.",
+        "network.switches": "count | Switches.",
+        "network.terminals": "count | Terminals.",
+        "network.links": "count | Links, one per direction.",
+        "network.cables": "count | Cables; a one-way link counts as one.",
+        "network.terminal_cables": "count | Cables to terminals.",
+        "network.switch_cables": "count | Cables between switches.",
+        "network.ports_used_min": "count | Ports in use on the switch that uses fewest.",
+        "network.ports_used_max": "count | Ports in use on the switch that uses most.",
+        "network.mean_links_on_the_way": "count | Links that a packet of this traffic crosses on average.",
+        "link.payload_mbytes_per_s": "MB/s | Payload of a link in packets of the mean length, one after the other on one path.",
+        "link.wire_mbytes_per_s": "MB/s | The same if the wire alone limited it.",
+        "link.limited_by": "text | What limits the packets of one path, one after the other: `wire`, `hand-over`, `buffer`, or `host` of a program.",
+        "link.why": "text | This as a sentence; empty if it is the wire.",
+        "link.mean_packet_bytes": "B | Mean payload of a packet.",
+        "link.flits": "text | How much of its flits a packet of the mean length fills; empty if all, or if there are no flits.",
+        "link.rounded_ppm": "ppm | Part of the rate by which the time of a character is rounded; 0 if it is exact.",
+        "link.endless_packet_mbytes_per_s": "MB/s | Payload of a link in one endless packet.",
+        "bisection.links": "count | Links that cross the narrowest cut into halves, both directions together.",
+        "bisection.mbytes_per_s": "MB/s | The same as payload.",
+        "bisection.exact": "true or false | Whether no narrower cut exists; otherwise it is the narrowest found.",
+        "bisection.method": "text | How it was found.",
+        "channel_load.busiest_link": "text | The link that is full first as the load grows, if each switch shares packets evenly among the links that they may take.",
+        "channel_load.load": "ratio | Its packets over those of the busiest source, slower links weighted.",
+        "channel_load.load_bound": "0…1 | Offered load at which it is full.",
+        "channel_load.shared_load_bound": "0…1 | Offered load of which, however switches share packets, not all traffic in its proportions can be accepted. Equal to load_bound where packets have one way; null where it is not computed: with several ports a terminal or distributions that have a choice, with `ugal`, and for tables of more than seven million entries.",
+        "channel_load.accepted_mbytes_per_s_bound": "MB/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not cross that link, or if switches share better.",
+        "zero_load_latency_ns.min": "ns | Shortest network latency of a packet that meets no other.",
+        "zero_load_latency_ns.mean": "ns | Its mean over the pairs examined.",
+        "zero_load_latency_ns.max": "ns | Its longest.",
+        "zero_load_latency_ns.pairs": "count | Pairs of terminals examined: all, or about a thousand; of flows and of fixed partners, theirs.",
+        "zero_load_latency_ns.length_bytes": "B | Payload of these packets: the longest of the scenario. Flows have their own lengths, up to this.",
+        "deadlock.free": "true or false | Whether packets of the given traffic can never wait for each other in a cycle, with the tables at the start, those after each fault, and while both are in use, and programs do not wait for each other.",
+        "deadlock.cycle": "list of text | Links of a cycle, if there is one.",
+        "deadlock.any_traffic_free": "true or false | The same if any terminal may send to any.",
+        "deadlock.any_traffic_cycle": "list of text | Links of a cycle then.",
+        "deadlock.when": "text | The fault or repair with whose tables the cycle appears; empty: from the start.",
+        "deadlock.waiting": "list of text | What programs wait for that never comes, whatever the network.",
+        "deadlock.text": "text | All this as a sentence.",
+    },
+    is_json=True,
+)
+
+RATE_CHECK = table(
+    "rate_check",
+    "Check of rates",
+    "Of scenarios whose traffic is given as rates or flows.",
+    {
+        "demanded.offered_mbytes_per_s": "MB/s | Payload that all sources offer.",
+        "demanded.busiest": "text | The link, bus or memory that needs most of its time for it.",
+        "demanded.busiest_share": "ratio | How much of its time that is; above 1 it is too much.",
+        "demanded.scale_bound": "ratio | The `traffic.scale` at which it is full.",
+        "demanded.shared_scale_bound": "ratio | The `traffic.scale` that cannot be carried however switches share packets; null where it is not computed.",
+        "demanded.over": "list | All that are overloaded, the worst first, at most ten: `what` and `share`. Of a link also `asked_mbytes_per_s`, `possible_mbytes_per_s` in the same packets, and `most`: the pairs of terminals that ask most.",
+        "demanded.over_count": "count | How many there are.",
+    },
+    is_json=True,
+)
+
 
 LINKS = table(
     "links",
