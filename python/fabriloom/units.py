@@ -15,15 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 TIME_PS: Final = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
-BYTES: Final = {
-    "B": 1,
-    "kB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
+BYTES: Final = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 RATE_BITS_PER_S: Final = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9, "Tbit/s": 10**12}
 EVENT_RATE_MILLIHZ: Final = {"mHz": 1, "Hz": 10**3, "kHz": 10**6, "MHz": 10**9, "1/s": 10**3}
 FREQUENCY_MILLIHZ: Final = {"Hz": 10**3, "kHz": 10**6, "MHz": 10**9, "GHz": 10**12}

@@ -60,8 +60,7 @@ Set = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Seed of all random streams."),
+    int | None, typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Seed of all random streams.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[
@@ -341,11 +340,7 @@ def write_file(file: Path, text: str) -> int:
 
 
 def command(
-    first: str = "",
-    last: str = "",
-    name: str = "",
-    group: type[Commands] = Commands,
-    hidden: bool = False,
+    first: str = "", last: str = "", name: str = "", group: type[Commands] = Commands, hidden: bool = False
 ) -> Callable[[Function], Function]:
     """Return a decorator that adds a function as a command.
 

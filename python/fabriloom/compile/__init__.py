@@ -17,16 +17,7 @@ from .several import port_pairs
 from .sources import sources_of
 from .times import times_of
 
-__all__ = [
-    "FEW_FLOWS",
-    "Compiled",
-    "LinkRoutes",
-    "RingRoutes",
-    "Routes",
-    "compile",
-    "graph_of",
-    "port_pairs",
-]
+__all__ = ["FEW_FLOWS", "Compiled", "LinkRoutes", "RingRoutes", "Routes", "compile", "graph_of", "port_pairs"]
 
 
 def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:

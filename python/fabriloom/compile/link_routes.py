@@ -142,11 +142,7 @@ class LinkRoutes:
         return dead_in_turn(scenario, self, columns)
 
     def cycle_of(
-        self,
-        scenario: Scenario,
-        pairs: Pairs | None,
-        replaced: list[frozenset[int]],
-        alone: bool = False,
+        self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
     ) -> tuple[int, list[str]]:
         """Return a cycle of links or lanes by name, and the number of the table with which it appears, 0 for
         the first.

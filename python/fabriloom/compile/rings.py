@@ -251,11 +251,7 @@ class RingRoutes:
         return []
 
     def cycle_of(
-        self,
-        scenario: Scenario,
-        pairs: Pairs | None,
-        replaced: list[frozenset[int]],
-        alone: bool = False,
+        self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
     ) -> tuple[int, list[str]]:
         """Return 0 and the names of a cycle's links: rings have one table."""
         found = self.cycle if pairs is None else self._cycle(pairs)

@@ -60,8 +60,7 @@ def _hyperx(wanted: Wanted) -> Iterator[Shape]:
             if not wanted.fits(math.prod(shape) * per):
                 continue
             cables = wanted.of(
-                "links_per_dimension",
-                [[count] * len(shape) for count in range(1, MOST_LINKS_PER_EDGE + 1)],
+                "links_per_dimension", [[count] * len(shape) for count in range(1, MOST_LINKS_PER_EDGE + 1)]
             )
             for each in cables:
                 if len(each) == len(shape):

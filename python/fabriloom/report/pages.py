@@ -233,9 +233,7 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
 
 
 def for_curve(
-    curve: Curve,
-    published: Sequence[Mapping[str, Any]] = (),
-    rows: Sequence[Mapping[str, Any]] = (),
+    curve: Curve, published: Sequence[Mapping[str, Any]] = (), rows: Sequence[Mapping[str, Any]] = ()
 ) -> str:
     """Return the report of a curve or sweep as HTML text.
 

@@ -330,10 +330,7 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
         message = f"a fault says when by one of at, mtbf and bit_error_rate; found {found}"
         hint = "keep one" if fault.when else 'write one, such as at = "100 us"'
         raise scenario.error(message, path, hint)
-    for name, needed, given in (
-        ("repaired", "at", fault.repaired_ps),
-        ("mttr", "mtbf", fault.mttr_ps),
-    ):
+    for name, needed, given in (("repaired", "at", fault.repaired_ps), ("mttr", "mtbf", fault.mttr_ps)):
         if given is not None and fault.when != [needed]:
             message = f"{name} goes with {needed}, this fault has {fault.when[0]}"
             raise scenario.error(message, (*path, name), "remove it", key=True)

@@ -230,13 +230,7 @@ def _narrow(values: Sequence[float | None], precision: float) -> bool:
 
 
 def _run_all(
-    folder: Folder,
-    asked: Asked,
-    team: Workers,
-    todo: list[int],
-    outcome: Outcome,
-    watch: Watch,
-    until: float,
+    folder: Folder, asked: Asked, team: Workers, todo: list[int], outcome: Outcome, watch: Watch, until: float
 ) -> None:
     """Submit points, some ahead of the workers, and record their results."""
     waiting = deque(todo)

@@ -16,12 +16,7 @@ from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.model import Ps, Rate, Technology
 from fabriloom.technology.presets import Preset, read, values_of
 
-DELAYS = {
-    "transmit": "tx",
-    "receive": "rx",
-    "time_code_transmit": "tx",
-    "time_code_receive": "rx",
-}
+DELAYS = {"transmit": "tx", "receive": "rx", "time_code_transmit": "tx", "time_code_receive": "rx"}
 """Delays of an interface chip, with the clock of its link that each may count."""
 
 

@@ -11,14 +11,7 @@ from math import ceil
 from typing import ClassVar, Final, Literal
 
 from fabriloom.technology.errors import TechnologyError
-from fabriloom.technology.model import (
-    LEAST_CHARACTER_PS,
-    MOST_CABLE_PS,
-    Ps,
-    Rate,
-    at_most,
-    exact_ps,
-)
+from fabriloom.technology.model import LEAST_CHARACTER_PS, MOST_CABLE_PS, Ps, Rate, at_most, exact_ps
 
 Forwarding = Literal["store-and-forward", "cut-through"]
 HoldUntil = Literal["sent", "echo"]
@@ -374,10 +367,7 @@ class RingTechnology:
         return length_bytes
 
     def mean_packet_ps(
-        self,
-        payload_chars: float,
-        rate_bits_per_s: Rate | None = None,
-        via: bool = False,
+        self, payload_chars: float, rate_bits_per_s: Rate | None = None, via: bool = False
     ) -> float:
         """Return the time from request to request, back to back on a link with idle symbols, in ps."""
         return float(self.request_symbols(payload_chars) * self.symbol_ps(rate_bits_per_s))

@@ -35,9 +35,7 @@ Variant = Annotated[
 
 
 @family(
-    "banyan",
-    "A one-way multistage network with one path between any two terminals.",
-    routing="self-routing",
+    "banyan", "A one-way multistage network with one path between any two terminals.", routing="self-routing"
 )
 def banyan(
     terminals: Annotated[Count, Field(description="Number of terminals, a power of the base")],

@@ -52,8 +52,7 @@ def clos(
     ] = None,
     centre_switches: Annotated[Count | None, Field(description="Number of centre switches")] = None,
     links_per_pair: Annotated[
-        Count | None,
-        Field(description="Parallel cables between each terminal switch and each centre switch"),
+        Count | None, Field(description="Parallel cables between each terminal switch and each centre switch")
     ] = None,
 ) -> Graph:
     """Build a folded Clos of switches ``edge(i)`` and ``centre(j)`` with terminals ``t(i).k``.

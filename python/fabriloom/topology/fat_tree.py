@@ -140,10 +140,7 @@ def xgft(
     near, far = (
         (np.concatenate([np.zeros(0, np.int64), *side]) for side in zip(*ends, strict=True))
         if ends
-        else (
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int64),
-        )
+        else (np.zeros(0, np.int64), np.zeros(0, np.int64))
     )
     return assemble(
         "xgft",

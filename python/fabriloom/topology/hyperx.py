@@ -60,11 +60,7 @@ def hyperx(
     coordinates = np.stack(np.unravel_index(np.arange(switches), sides), axis=1).astype(np.int64)
     near, far, dimension = _edges(sides)
     layout = {
-        "parameters": {
-            "shape": list(sides),
-            "terminals_per_switch": per,
-            "links_per_dimension": cables,
-        },
+        "parameters": {"shape": list(sides), "terminals_per_switch": per, "links_per_dimension": cables},
         "shape": list(sides),
         "coordinates": coordinates,
         "wrap": False,

@@ -171,8 +171,7 @@ def sci_rings(
     for name in buses:
         if not any(name in ring for ring in named.values()):
             raise GraphError(
-                f'switch "{name}" is on no ring; its bus joins two ports or more',
-                _blame(parameter),
+                f'switch "{name}" is on no ring; its bus joins two ports or more', _blame(parameter)
             )
     _check_roles(roles, {name for ring in named.values() for name in ring} - set(buses))
     parameters = {"rings": [list(ring) for ring in named.values()], "switches": dict(buses)}

@@ -126,14 +126,12 @@ USER_MODULES, EXPANSION_MODULES = 4, 2
 
 TerminalsPerRing = Annotated[Count, Field(description="Terminals at each user port")]
 SeparateBuses = Annotated[
-    bool,
-    Field(description="One bus carries requests and the other responses; false: each carries both"),
+    bool, Field(description="One bus carries requests and the other responses; false: each carries both")
 ]
 
 
 @family(
-    "sci-module",
-    "The D515 switch module: four user ports with a ring each, four expansion ports, two buses.",
+    "sci-module", "The D515 switch module: four user ports with a ring each, four expansion ports, two buses."
 )
 def sci_module(
     terminals_per_ring: TerminalsPerRing = 1,
@@ -174,10 +172,7 @@ def sci_module(
     )
 
 
-@family(
-    "sci-switch-16",
-    "The 16-port switch of six D515 modules: four with user ports, two that join them.",
-)
+@family("sci-switch-16", "The 16-port switch of six D515 modules: four with user ports, two that join them.")
 def sci_switch_16(terminals_per_ring: TerminalsPerRing = 1, separate_buses: SeparateBuses = True) -> Graph:
     """Build the switch of 16 user ports: four modules ``user(m)``, joined by two modules ``expansion(x)``.
 

@@ -110,11 +110,7 @@ def demand(columns: kinds.Columns) -> Demand:
         chars.append(_chars(columns, columns["flow_length"]))
     payload = Payload(np.concatenate(size), np.concatenate(chars))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    listed = (
-        source.astype(np.int64),
-        target.astype(np.int64),
-        packets.astype(np.float64),
-    )
+    listed = (source.astype(np.int64), target.astype(np.int64), packets.astype(np.float64))
     cold = 1 - np.where(
         kind == kinds.HOT_SPOT, columns["target_share"], np.where(kind == kinds.ANY, 1 / count, 0.0)
     )

@@ -24,10 +24,7 @@ def bring(
             show_default=False,
         ),
     ],
-    files: Annotated[
-        list[Path],
-        path_argument("FILES", "The files of this kind."),
-    ],
+    files: Annotated[list[Path], path_argument("FILES", "The files of this kind.")],
 ) -> None:
     """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables; or
     from a list of packets or the trace of an application.

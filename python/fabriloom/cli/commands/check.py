@@ -50,8 +50,7 @@ def check(
         bool, typer.Option("--resolved", help="Also print the scenario with every default filled in.")
     ] = False,
     out: Annotated[
-        Path | None,
-        path_option("--out", "FILE.html", "Also write a report with a picture."),
+        Path | None, path_option("--out", "FILE.html", "Also write a report with a picture.")
     ] = None,
     force: ForceFile = False,
 ) -> int:

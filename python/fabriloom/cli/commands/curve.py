@@ -28,8 +28,7 @@ def curve(
         ),
     ] = None,
     published: Annotated[
-        bool,
-        typer.Option("--published", help="Also show the published numbers of this network."),
+        bool, typer.Option("--published", help="Also show the published numbers of this network.")
     ] = False,
 ) -> int:
     """Measure latency against throughput over offered loads, or over the scenario's [sweep].

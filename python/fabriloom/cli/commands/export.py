@@ -102,10 +102,7 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
 
 def _networks(head: str, graph: Graph) -> dict[str, str]:
     """Return a network as files; their names begin with ``head``."""
-    return {
-        f"{head}network.csv": edge_list.write(graph),
-        f"{head}network.graphml": graphml.write(graph),
-    }
+    return {f"{head}network.csv": edge_list.write(graph), f"{head}network.graphml": graphml.write(graph)}
 
 
 def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:

@@ -53,8 +53,7 @@ def measure(
     oversubscribe: Annotated[
         bool,
         typer.Option(
-            "--oversubscribe",
-            help="Allow more processes than cores, as a test only: times mean nothing.",
+            "--oversubscribe", help="Allow more processes than cores, as a test only: times mean nothing."
         ),
     ] = False,
     patience: Annotated[

@@ -26,8 +26,7 @@ def _open(address: str) -> None:
 def page(
     call: Call,
     files: Annotated[
-        list[Path] | None,
-        path_argument("FILE...", "Your own scenarios, with the files that they name."),
+        list[Path] | None, path_argument("FILE...", "Your own scenarios, with the files that they name.")
     ] = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port of the server; 0: any free one.")

@@ -30,8 +30,7 @@ _END = -1
 def replay(
     call: Call,
     files: Annotated[
-        list[Path],
-        path_argument("FILE…", "One scenario, or two that play side by side: TOML, YAML or JSON."),
+        list[Path], path_argument("FILE…", "One scenario, or two that play side by side: TOML, YAML or JSON.")
     ],
     since: Annotated[
         str | None,

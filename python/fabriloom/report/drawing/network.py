@@ -24,10 +24,7 @@ _NAME_PX = 26.0
 
 
 def fabric_svg(
-    graph: Graph,
-    link_values: ArrayLike | None = None,
-    link_label: str = "utilisation",
-    alone: bool = False,
+    graph: Graph, link_values: ArrayLike | None = None, link_label: str = "utilisation", alone: bool = False
 ) -> str:
     """Return a standalone SVG of the network.
 

@@ -48,10 +48,7 @@ FAULT_SUMMARY = table(
             "MB/s | From the first failure to the last time that a link runs again, or to the end.",
             lambda rows: rows.around["during_mbytes_per_s"],
         ),
-        "faults.after_mbytes_per_s": (
-            "MB/s | After that.",
-            lambda rows: rows.around["after_mbytes_per_s"],
-        ),
+        "faults.after_mbytes_per_s": ("MB/s | After that.", lambda rows: rows.around["after_mbytes_per_s"]),
         "faults.recovery_ns": (
             "ns | From when all links run again to the end of the first batch with 95 % of the throughput before; null if there was none.",
             lambda rows: rows.around["recovery_ns"],
@@ -76,10 +73,7 @@ _FAILURE: dict[str, Said] = {
         "0…1 | Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
         lambda left: left.delivered_share,
     ),
-    "load_bound": (
-        "0…1 | Offered load at which a link is full.",
-        lambda left: left.bound["load_bound"],
-    ),
+    "load_bound": ("0…1 | Offered load at which a link is full.", lambda left: left.bound["load_bound"]),
     "accepted_mbytes_per_s_bound": (
         "MB/s | Payload that arrives at that load.",
         lambda left: left.bound["accepted_mbytes_per_s_bound"],
@@ -87,13 +81,7 @@ _FAILURE: dict[str, Said] = {
     "busiest_link": ("text | The link that is full first.", lambda left: left.bound["busiest_link"]),
 }
 
-FAILURE = table(
-    "failure",
-    "A failure",
-    "What is left of a network after it.",
-    _FAILURE,
-    is_json=True,
-)
+FAILURE = table("failure", "A failure", "What is left of a network after it.", _FAILURE, is_json=True)
 
 FAILURES = table(
     "failures",

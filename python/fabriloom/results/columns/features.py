@@ -75,9 +75,7 @@ PORT_LINKS = table(
     "port_links",
     "Links of several planes",
     "",
-    {
-        "plane": ("text | Name of the plane that it is of.", lambda rows: rows.planes),
-    },
+    {"plane": ("text | Name of the plane that it is of.", lambda rows: rows.planes)},
 )
 
 PLANES = table(

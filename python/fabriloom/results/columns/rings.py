@@ -106,10 +106,7 @@ RING_LINKS = table(
         ),
         "echo_mbytes_per_s": ("MB/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
         "retried": ("count | Packets put on the link that were sent again.", count("link_retried")),
-        "busied": (
-            "count | Packets for which the station at its end had no place.",
-            count("link_busied"),
-        ),
+        "busied": ("count | Packets for which the station at its end had no place.", count("link_busied")),
         "bypass_most_symbols": (
             "count | The most symbols in the bypass FIFO in front of the link.",
             count("link_bypass_most"),
@@ -148,10 +145,7 @@ RINGS = table(
             "0…1 | Average utilisation of its links.",
             lambda pl: pl.col("utilisation").mean(),
         ),
-        "utilisation_max": (
-            "0…1 | Utilisation of its busiest link.",
-            lambda pl: pl.col("utilisation").max(),
-        ),
+        "utilisation_max": ("0…1 | Utilisation of its busiest link.", lambda pl: pl.col("utilisation").max()),
         "busied": (
             "count | Packets that its stations answered by a busy echo.",
             lambda pl: pl.col("busied").sum(),

@@ -40,8 +40,7 @@ class Fault(Section):
         "With mtbf: mean time to repair, exponentially distributed; if not given, it is never repaired"
     )
     stuck: bool = setting(
-        "With terminal: it accepts nothing from at to repaired, or never again; no packet is lost",
-        False,
+        "With terminal: it accepts nothing from at to repaired, or never again; no packet is lost", False
     )
     silent: bool = setting(
         "With terminal: it sends nothing from at to repaired, and stops in the middle of a packet; what it "

@@ -283,8 +283,7 @@ class TerminalProgram(Section):
 
     terminal: Terminal | Several = setting("A terminal, or a list of terminals")
     stream: Annotated[int, Field(ge=0, le=255)] = setting(
-        "The stream that does them: a terminal may do several lists at a time, like threads",
-        0,
+        "The stream that does them: a terminal may do several lists at a time, like threads", 0
     )
     do: Annotated[list[Operation], Field(min_length=1, max_length=2**20)] = setting(
         'Operations, such as ["send n1 1 kB", "receive any"]'

@@ -186,8 +186,7 @@ class Search(Section):
         "Number of trials, each with values of all fields", 40
     )
     batch: Annotated[int, Field(ge=1, le=64)] = setting(
-        "Number of trials that are chosen together and can run at once",
-        4,
+        "Number of trials that are chosen together and can run at once", 4
     )
 
 

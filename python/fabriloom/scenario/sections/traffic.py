@@ -326,11 +326,7 @@ Pattern = Annotated[
     OneOf("kind"),
     Shorthand("kind"),
 ]
-Length = Annotated[
-    FixedLength | UniformLength | TableLength,
-    OneOf("kind"),
-    Shorthand("value", kind="fixed"),
-]
+Length = Annotated[FixedLength | UniformLength | TableLength, OneOf("kind"), Shorthand("value", kind="fixed")]
 Arrivals = Annotated[
     Poisson | Constant | Together | Bernoulli | Wait | RandomWait | Backlog | OnOff | Burst,
     OneOf("kind"),

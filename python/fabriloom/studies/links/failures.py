@@ -127,13 +127,7 @@ class LinkWays:
         )
 
     def _pairs(
-        self,
-        to: Ints,
-        switch: Ints,
-        lost: Reals,
-        rows: dict[int, Reals],
-        out: Bools,
-        runs: Bools,
+        self, to: Ints, switch: Ints, lost: Reals, rows: dict[int, Reals], out: Bools, runs: Bools
     ) -> tuple[Reals, Ints, Reals, Bools]:
         """Return packets, pairs of terminals, the share that is lost, and whether both ends still run.
 

@@ -188,11 +188,7 @@ class LinkInspection:
         names = self.routes.graph.terminal_names
         order = [at for at in np.argsort(-shares, kind="stable")[:_LARGEST].tolist() if shares[at] > 0]
         return [
-            {
-                "source": names[pairs[0, at]],
-                "target": names[pairs[1, at]],
-                "mbytes_per_s": float(shares[at]),
-            }
+            {"source": names[pairs[0, at]], "target": names[pairs[1, at]], "mbytes_per_s": float(shares[at])}
             for at in order
         ]
 
