@@ -1,4 +1,4 @@
-"""The recursion for the worst case, in the notation of ``docs/background/worst-case.md``, and who blocks whom."""
+"""The recursion for the worst case, as in ``docs/background/worst-case.md``, and who blocks whom."""
 
 from __future__ import annotations
 

@@ -28,12 +28,11 @@ from .joined import MOST_PORTS, replicate
 from .kinds import LINKS, RINGS, NetworkKind, kind_of
 from .networkx_graph import from_networkx, to_networkx
 from .node_link import inline
-from .polarfly import polarfly
 from .rings import Rings
 from .sci_banyan import sci_banyan
 from .sci_rings import sci_bridge, sci_dual_ring, sci_ring, sci_rings, sci_torus
 from .sci_switch import sci_long_rings, sci_module, sci_switch, sci_switch_16
-from .slim_fly import slim_fly
+from .slim_fly import polarfly, slim_fly
 from .tree import cable, crossbar, star, tree
 from .words import de_bruijn, kautz
 
