@@ -14,7 +14,7 @@ from .. import _native, routing
 from ..codes import number
 from ..routing import RouteTable, RoutingError
 from ..routing.distribution import distribution_cycle, with_distributions
-from ..routing.shortest_path import shortest_path
+from ..routing.up_down import shortest_path
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import TechnologyError

@@ -25,13 +25,12 @@ from .check import (
     ways_of,
 )
 from .lanes import ESCAPES, divide, escape_part, halves
-from .layers import layers_needed
+from .layers import hops_needed, layers_needed
 from .planes import ports_together, together
 from .sharing import most_units, shares
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
 
 if TYPE_CHECKING:
-    from .hops import hops_needed
     from .intervals import IntervalLabels, interval_labels
     from .least_lanes import lanes_needed
     from .rings import PASS, port_route
@@ -78,7 +77,6 @@ __all__ = [
 __getattr__ = names(
     globals(),
     {
-        "hops_needed": ".hops",
         "lanes_needed": ".least_lanes",
         "IntervalLabels": ".intervals",
         "interval_labels": ".intervals",

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
-from .hops import hops, hops_needed, ugal, valiant
-from .layers import all_minimal, minimal_layers
+from .layers import all_minimal, hops, hops_needed, minimal_layers, ugal, valiant
 from .native import Core, numbers
-from .shortest_path import self_routing, shortest_path
 from .table import NONE, RouteTable, RoutingError
-from .up_down import one_way, up_down, up_star_down_star
+from .up_down import one_way, self_routing, shortest_path, up_down, up_star_down_star
 
 # Dimension order: grids, tori, rings, hypercubes (e-cube) and HyperX.
 

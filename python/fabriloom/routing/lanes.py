@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph
-from .shortest_path import shortest_path
 from .table import NONE, OWN, RouteTable, RoutingError, Runs, Shared
+from .up_down import shortest_path
 
 ESCAPES = ("escape", "escape-with-room")
 LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", *ESCAPES)

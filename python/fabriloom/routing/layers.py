@@ -10,8 +10,8 @@ import numpy as np
 
 from ..topology.graph import Graph
 from .native import Core, numbers, table_of
-from .table import RouteTable, RoutingError
-from .up_down import one_way, root_of
+from .table import NONE, RouteTable, RoutingError
+from .up_down import one_way, root_of, up_down
 
 MOST_LAYERS = 64
 """More than any network has lanes."""
@@ -99,3 +99,135 @@ def layered(graph: Graph, made: tuple[Any, ...], layer: Any, what: str, via: Any
         layer=np.ascontiguousarray(by_class.astype(np.uint8)),
         note=f"{ways} in {layers} layers of lanes" if layers > 1 else f"{ways} in one layer",
     )
+
+
+# Minimal paths with a lane for each hop, the same over a random switch, and the choice between both.
+
+COUNTS = ("links", "global-links")
+_GLOBAL = 1 << 16
+"""Weight of a link between groups; paths within groups have fewer links."""
+
+
+def hops(
+    graph: Graph, spread: str, via: Sequence[int], lanes: int = 1, count: str | None = None
+) -> RouteTable:
+    """Return minimal paths on which a packet changes to the next lane with every hop.
+
+    ``count``: "links", every link between switches is a hop, and paths have the fewest links; or
+    "global-links", only a link between groups is, and paths have the fewest of these, then the fewest links.
+    Default: "global-links" where the family has groups. Lanes are counted from the destination, so that they
+    depend on switch and destination alone: the last hop has the highest.
+
+    The lanes are ordered, and within one a packet takes no second hop (K. D. Günther, 1981; for dragonflies
+    J. Kim et al., ISCA 2008). Counting global links leaves the links within a group to be free of cycles by
+    themselves, as in groups where all switches are joined.
+
+    Raises:
+        RoutingError: the lanes do not suffice, with the number that would; or the graph has no groups.
+    """
+    groups = graph.layout.get("groups")
+    count = count or ("links" if groups is None else "global-links")
+    if count not in COUNTS:
+        raise RoutingError(f'count is "{count}"; it must be {" or ".join(COUNTS)}', "count")
+    if count == "global-links" and groups is None:
+        message = f'a {graph.family} has no groups, so no global links: write count = "links"'
+        raise RoutingError(message, "count")
+    goals = numbers(via)
+    made, left = _paths(graph, count, spread, goals)
+    most = _most(graph, left, goals)
+    needed = (most + 1) * (2 if len(via) else 1)
+    if needed > lanes:
+        each = "one for each hop" if count == "links" else "one more than global links"
+        twice = ", and as many again from the random switch" if len(via) else ""
+        there = "there is one" if lanes == 1 else f"there are {lanes}"
+        message = f"the longest path takes {needed} lanes, {each}{twice}, and {there}"
+        raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
+    what = "minimal paths, a lane per " + ("hop," if count == "links" else "global link,")
+    return layered(graph, made, most - np.minimum(left, most), what, goals, "hops")
+
+
+def hops_needed(graph: Graph) -> int:
+    """Return the lanes that ``hops`` takes."""
+    count = "links" if graph.layout.get("groups") is None else "global-links"
+    return _most(graph, _paths(graph, count, "adaptive", numbers([]))[1], numbers([])) + 1
+
+
+def _paths(graph: Graph, count: str, spread: str, goals: Any) -> tuple[tuple[Any, ...], np.ndarray]:
+    """Return the columns of a table, and per destination switch and switch the hops after the next."""
+    groups = graph.layout.get("groups") if count == "global-links" else None
+    core = Core(graph)
+    core.check_size(spread, goals)
+    made, distance = core.least_weight(numbers(_weights(graph, groups)), spread, goals)
+    return made, _hops_left(distance.reshape(graph.switches, graph.switches), count)
+
+
+def _most(graph: Graph, left: np.ndarray, goals: Any) -> int:
+    """Return the most hops after the first of any path that packets take."""
+    starts = np.union1d(graph.terminal_entry_switches, goals.astype(np.int64))
+    return int(left[:, starts].max(initial=0))
+
+
+def _weights(graph: Graph, groups: Any) -> np.ndarray:
+    """Return a weight per link: one, or far more between groups."""
+    weight = np.ones(graph.links, np.uint32)
+    if groups is not None:
+        links = graph.switch_links
+        weight[links[groups[graph.link_source[links]] != groups[graph.link_target[links]]]] = _GLOBAL
+    return weight
+
+
+def _hops_left(distance: np.ndarray, count: str) -> np.ndarray:
+    """Return, per destination switch and switch, the hops that follow the next one: 0 on the last."""
+    distance[distance == NONE] = 0
+    # In place: with thousands of switches each copy takes gigabytes.
+    if count == "global-links":
+        distance //= np.uint32(_GLOBAL)
+    else:
+        distance -= distance > 0
+    return distance.astype(np.min_scalar_type(distance.max(initial=0)))
+
+
+def valiant(
+    graph: Graph, spread: str, via: Sequence[int], lanes: int = 1, root: int | str | None = None
+) -> RouteTable:
+    """Return paths over a random switch, which every packet draws for itself, free of deadlock.
+
+    With stages, up to a switch of the highest one and down (a single lane); in groups, a lane per global link
+    (``hops``); elsewhere minimal paths in layers. The way to the random switch and the way from it have lanes
+    of their own (L. G. Valiant, SIAM J. Computing 11, 1982).
+    """
+    if "levels" in graph.layout:
+        table = up_down(graph, spread, via)
+    elif "groups" in graph.layout and root is None:
+        table = hops(graph, spread, via, lanes)
+    else:
+        table = minimal_layers(graph, spread, via, lanes, root)
+    return replace(table, kind="valiant")
+
+
+def ugal(
+    graph: Graph,
+    spread: str,
+    via: Sequence[int],
+    lanes: int = 1,
+    root: int | str | None = None,
+    threshold: int | None = None,
+) -> RouteTable:
+    """Return the paths of ``valiant``, of which a packet takes the first part only if queues are short there.
+
+    When its terminal puts it on the link, a packet that has drawn a switch compares the queues at the outputs
+    of its own switch, times the hops of both ways, and goes straight unless that to its destination is longer
+    by more than the ``threshold`` (0 if not given): UGAL-L of A. Singh, Load-balanced routing in
+    interconnection networks, Stanford 2005. The way straight to the destination has the lanes of the second
+    part, so the order of channels that proves ``valiant`` holds.
+
+    Raises:
+        RoutingError: the network has stages, where packets choose among all shortest paths on their way up.
+    """
+    if "levels" in graph.layout:
+        message = f"in a {graph.family} packets choose among all ways up already: write up-down"
+        raise RoutingError(message, "kind")
+    if threshold is not None and threshold < 0:
+        raise RoutingError("a threshold is at least 0", "threshold")
+    table = valiant(graph, spread, via, lanes, root)
+    return replace(table, kind="ugal", threshold=threshold or 0, note=f"straight, or {table.note}")

@@ -13,7 +13,7 @@ import numpy as np
 from ..topology.graph import Graph
 from .check import dependency_cycle
 from .layers import layers_needed
-from .shortest_path import shortest_path
+from .up_down import shortest_path
 
 MOST_SWITCHES = 24
 """Larger networks are not searched."""

@@ -1,4 +1,4 @@
-"""Up, then down: folded Clos networks and trees by their stages, any graph by distances from a root."""
+"""Shortest paths; and up, then down: Clos networks and trees by their stages, any graph from a root."""
 
 from __future__ import annotations
 
@@ -9,6 +9,27 @@ import numpy as np
 from ..topology.graph import Graph
 from .native import Core
 from .table import RouteTable, RoutingError
+
+# Shortest paths on any graph, and the unique paths of self-routing networks.
+
+NEXT_HOPS = ("all", "first")
+
+
+def shortest_path(graph: Graph, spread: str, via: Sequence[int], next_hops: str | None = None) -> RouteTable:
+    """Return shortest paths, counted in links. They may deadlock: check the dependency cycle.
+
+    ``next_hops``: "all" puts every link on a shortest path into the group; "first" only the parallel links to
+    the neighbour with the lowest number. Default: "all" when adaptive, otherwise "first".
+    """
+    if next_hops is not None and next_hops not in NEXT_HOPS:
+        raise RoutingError(f'next_hops is "{next_hops}"; it must be {" or ".join(NEXT_HOPS)}', "next_hops")
+    every = next_hops == "all" or (next_hops is None and spread == "adaptive")
+    return Core(graph).table("shortest_path", (every,), spread, via, "shortest-path")
+
+
+def self_routing(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
+    """Return the unique path to every destination. Raises ``RoutingError`` if a switch has two."""
+    return Core(graph).table("self_routing", (), spread, via, "self-routing")
 
 
 def up_down(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
