@@ -19,6 +19,7 @@ from fabriloom.results.files import put_text
 SIZES = [1, 16, 128, 512, 2048, 4096, 8192, 16384, 65536, 262144]
 JUMP = 8192
 """From this size on the drawn machines send in another way."""
+HOST = ("send_time", "receive_time", "packet_time")
 MEASURED = {"mpi": "an MPI", "transport": "shared memory", "ranks": 2, "cores": 2, "crowded": False}
 """What a measurement tells of itself, as far as a fit reads it; what lacks one of these is refused."""
 
@@ -55,7 +56,10 @@ def machine(dice: random.Random) -> dict[str, Any]:
                 {"message": f"{size} B", **{name: column[number] for name, column in columns.items()}}
             )
     technology = {"preset": "generic", "cycle": f"{cycle} ns", "flit": f"{flit} B", "router_cycles": 0}
-    technology |= {"link_cycles": dice.randrange(20, 80), "next_head_cycles": 0}
+    host, gap = (sum(int(rows[0][name].split()[0]) for name in names) for names in (HOST, ["send_gap_time"]))
+    # Where a message came back before the next one may be sent, rounds would tell nothing of the latency.
+    least = (gap / 2 - host) / (2 * cycle)
+    technology |= {"link_cycles": max(dice.randrange(20, 80), round(least) + 5), "next_head_cycles": 0}
     technology |= {"input_buffer_flits": 400, "output_buffer_flits": 16}
     return {"technology": technology, "protocol": {"packet": "16777216 B", "by_size": rows}}
 

@@ -57,11 +57,14 @@ class Curve:
         return (1 - share) * line.at(line.last) + share * after[0].at(after[0].first)
 
     def _jump(self, number: int) -> float | None:
-        """Return the step from the extension of a line to the start of the next, if it is a jump."""
+        """Return the step from the extension of a line to the start of the next, if it is a jump. How steep a
+        table is beyond its last point is not known: the smaller step counts, and after one point only a fall.
+        """
         before, after = self.lines[number : number + 2]
         there, here = after.at(after.first), before.at(after.first)
         if before.is_table:
-            here = before.at(before.last)
+            low, high = sorted((before.at(before.last), here))
+            here = max(there, high) if before.points == 1 else min(max(there, low), high)
         return there - here if abs(there - here) > JUMP * max(there, here) else None
 
     def jumps(self) -> list[tuple[float, float, float]]:
@@ -72,9 +75,14 @@ class Curve:
         lines = self.lines
         return [(lines[n].last, lines[n + 1].first, step) for n, step in steps if step is not None]
 
+    def sure_jumps(self) -> set[float]:
+        """Return the sizes after jumps from one line to another: beside a table a jump may be elsewhere."""
+        tables = {size for line in self.lines if line.is_table for size in (line.first, line.last)}
+        return {high for low, high, _ in self.jumps() if not {low, high} & tables}
 
-def fit(sizes: Floats, values: Floats, tolerances: Floats) -> Curve:
-    """Fit the fewest lines through all values within their tolerances.
+
+def fit(sizes: Floats, values: Floats, tolerances: Floats, begins: frozenset[float] = frozenset()) -> Curve:
+    """Fit the fewest lines through all values within their tolerances; at these sizes one begins in any case.
 
     From the left, each line extends as far as possible. A line within all tolerances exists if and only if
     the slopes that pairs of points allow have a common value.
@@ -82,8 +90,10 @@ def fit(sizes: Floats, values: Floats, tolerances: Floats) -> Curve:
     lines, start = [], 0
     while start < len(sizes):
         stop = start + 1
-        while stop < len(sizes) and _slopes(
-            sizes[start : stop + 1], values[start : stop + 1], tolerances[start : stop + 1]
+        while (
+            stop < len(sizes)
+            and not any(sizes[stop - 1] < size <= sizes[stop] for size in begins)
+            and _slopes(sizes[start : stop + 1], values[start : stop + 1], tolerances[start : stop + 1])
         ):
             stop += 1
         lines.append(_line(sizes[start:stop], values[start:stop], tolerances[start:stop]))

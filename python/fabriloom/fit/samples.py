@@ -59,8 +59,12 @@ class Samples:
         return rows[:, 0], rows[:, 1], rows[:, 2]
 
     def curves(self) -> dict[str, Curve]:
-        """Return the fitted lines of each quantity."""
-        return {name: fit(*self.columns(name)) for name in QUANTITIES if self.values.get(name)}
+        """Return the fitted lines of each quantity. Where one surely jumps, the machine sends in another way,
+        and new lines begin for all.
+        """
+        columns = {name: self.columns(name) for name in QUANTITIES if self.values.get(name)}
+        begins = frozenset[float]().union(*(fit(*column).sure_jumps() for column in columns.values()))
+        return {name: fit(*column, begins) for name, column in columns.items()}
 
 
 @dataclass(frozen=True)
