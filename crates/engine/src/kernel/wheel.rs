@@ -45,6 +45,8 @@ pub struct Wheel {
     words: [u64; 2],
     /// Events of later rounds.
     later: Vec<Vec<(Time, u32)>>,
+    /// How many these are.
+    late: usize,
     /// Those of these lists that are not empty, as bits.
     filled: [u64; ROUNDS / 64],
     /// Events of rounds that have no list yet.
@@ -64,6 +66,7 @@ impl Default for Wheel {
             occupied: [0; WORDS],
             words: [0; 2],
             later: vec![Vec::new(); ROUNDS],
+            late: 0,
             filled: [0; ROUNDS / 64],
             far: BinaryHeap::new(),
         }
@@ -99,6 +102,7 @@ impl Wheel {
         if round - self.round < ROUNDS as Time {
             let at = round as usize % ROUNDS;
             self.later[at].push((time, event));
+            self.late += 1;
             self.filled[at / 64] |= 1 << (at % 64);
         } else {
             self.far.push(Reverse((time, event)));
@@ -208,6 +212,7 @@ impl Wheel {
             let at = next as usize % ROUNDS;
             self.filled[at / 64] &= !(1 << (at % 64));
             let mut list = std::mem::take(&mut self.later[at]);
+            self.late -= list.len();
             for (time, event) in list.drain(..) {
                 self.insert(event, time);
             }
@@ -226,6 +231,9 @@ impl Wheel {
 
     /// Returns the first round from `first` to before `end` whose list has events.
     fn next_filled(&self, first: Time, end: Time) -> Option<Time> {
+        if self.late == 0 {
+            return None;
+        }
         let mut round = first;
         while round < end.min(first + ROUNDS as Time) {
             let at = round as usize % ROUNDS;

@@ -176,8 +176,6 @@ pub struct Programs {
     news: Vec<(u32, News)>,
     /// Terminals with something to do.
     touched: Vec<u32>,
-    /// An empty list with allocated memory.
-    spare: Vec<u32>,
     /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
     wheel: Wheel,
@@ -227,7 +225,6 @@ impl Programs {
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
-            spare: Vec::new(),
             off_bus: Vec::new(),
             wheel: Wheel::default(),
             timer: Time::MAX,
@@ -384,9 +381,10 @@ impl Programs {
     /// Continues every terminal with something to do.
     fn go_on(&mut self, send: &mut impl FnMut(u32, &Packet) -> bool) {
         // Terminals that are touched meanwhile continue in the next round.
-        let mut touched = std::mem::replace(&mut self.touched, std::mem::take(&mut self.spare));
-        touched.sort_unstable();
-        for &terminal in &touched {
+        let count = self.touched.len();
+        self.touched.sort_unstable();
+        for at in 0..count {
+            let terminal = self.touched[at];
             self.hosts[terminal as usize].touched = false;
             self.run(terminal);
             for port in self.ways.ports_of(terminal) {
@@ -394,8 +392,7 @@ impl Programs {
                 self.send(port, send);
             }
         }
-        touched.clear();
-        self.spare = touched;
+        self.touched.drain(..count);
     }
 
     /// Handles whatever ends in this tick; returns the number of events.
