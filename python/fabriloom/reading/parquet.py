@@ -7,16 +7,12 @@ import json
 import signal
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fabriloom.process import children
 from fabriloom.process.libraries import pl
 from fabriloom.reading.csvs import MOST_COLUMNS
 from fabriloom.reading.errors import ReadError
 from fabriloom.reading.parquet_child import REFUSED
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 MOST_ROWS = 1 << 25
 MOST_CELLS = 1 << 27
@@ -34,7 +30,7 @@ _AGAIN = "write it again, with fewer rows or columns if it is a large one"
 _DAMAGED = "the file is damaged or incomplete; write it again"
 
 
-def parquet(file: Path, size_bytes: int) -> DataFrame:
+def parquet(file: Path, size_bytes: int) -> pl.DataFrame:
     """Read the columns of a Parquet file: integers of at most 64 bits, floating-point numbers and strings.
 
     Raises :class:`ReadError`.

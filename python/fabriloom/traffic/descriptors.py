@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,6 @@ from fabriloom.traffic.kinds import (
 from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Terminals
 from fabriloom.traffic.tables import Table
-
-if TYPE_CHECKING:
-    from polars import Series
-
 
 # When the packets of a list are created: the columns ``at``, ``at_ns`` and ``cycle`` of a file.
 #
@@ -83,7 +79,7 @@ def _numbers(table: Table, name: str, each: int, parse: Callable[[Any], int]) ->
     return found
 
 
-def _plain(series: Series, each: int) -> tuple[Ints, NDArray[np.bool_]]:
+def _plain(series: pl.Series, each: int) -> tuple[Ints, NDArray[np.bool_]]:
     """Return the numbers of a column of strings, and which of them are plain; others have any number."""
     parts = pl.DataFrame({"text": series}).select(
         pl.col("text").str.extract(_PLAIN, group).alias(str(group)) for group in (1, 2, 3)

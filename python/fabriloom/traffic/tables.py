@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from fabriloom.reading import ReadError
 from fabriloom.reading.parquet import parquet
 from fabriloom.traffic.kinds import Ints, Place, TrafficError
 from fabriloom.traffic.names import Terminals
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
 
 LARGEST_BYTES = 4 * 2**30
 _REMARKS = ("comment", "description")
@@ -32,7 +29,7 @@ class Table:
     """A file as columns. ``rows``: row numbers in the file, counting blank rows."""
 
     path: Path
-    frame: DataFrame
+    frame: pl.DataFrame
     rows: Ints
     is_csv: bool
     header: bool = True
@@ -50,12 +47,12 @@ class Table:
         where = f"{self.path.name}, row {number + 1}" + (f', column "{column}"' if column else "")
         return TrafficError(f"{where}: {message}", "pattern.path", hint)
 
-    def column(self, *names: str) -> tuple[str, Series] | None:
+    def column(self, *names: str) -> tuple[str, pl.Series] | None:
         """Return the first of these columns that the table has."""
         found = next((name for name in names if name in self.frame.columns), None)
         return (found, self.frame.get_column(found)) if found else None
 
-    def need(self, *names: str) -> tuple[str, Series]:
+    def need(self, *names: str) -> tuple[str, pl.Series]:
         """Return the first of these columns; raises :class:`TrafficError`, with the nearest name, if none
         exists.
         """
@@ -172,7 +169,7 @@ def read(path: str, header: bool = True) -> Table:
     return Table(file, frame, rows, kind == ".csv", header, written)
 
 
-def _usual_names(frame: DataFrame) -> DataFrame:
+def _usual_names(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the table with ``source`` and ``target`` where it has other words for them."""
     meant = {"from": "source", "destination": "target", "to": "target"}
     found = {
@@ -199,14 +196,14 @@ def _refused(file: Path, error: ReadError) -> TrafficError:
     return TrafficError(message, "pattern.path", error.hint, error.place)
 
 
-def _blank(frame: DataFrame) -> np.ndarray:
+def _blank(frame: pl.DataFrame) -> np.ndarray:
     """Return, per row, whether it is blank."""
     if not frame.width or not frame.height:
         return np.zeros(frame.height, bool)
     return frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
 
 
-def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
+def _csv(file: Path, content: bytes, header: bool) -> pl.DataFrame:
     """Read all cells as strings. Raises :class:`ReadError`."""
     text = reading.text_of(content, str(file))
     decimals = reading.Decimals.of(text)
@@ -242,7 +239,7 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
     return _with_points(frame, decimals, file, text)
 
 
-def _with_points(frame: DataFrame, decimals: reading.Decimals, file: Path, text: str) -> DataFrame:
+def _with_points(frame: pl.DataFrame, decimals: reading.Decimals, file: Path, text: str) -> pl.DataFrame:
     """Return the table with decimal points instead of commas, as :class:`reading.Decimals` writes numbers."""
     names = [name for name in frame.columns if name.strip().lower() not in _WORDS]
     sign = decimals.sign
@@ -265,7 +262,7 @@ def _with_points(frame: DataFrame, decimals: reading.Decimals, file: Path, text:
 
 
 def _refuse_unclear(
-    frame: DataFrame, names: list[str], decimals: reading.Decimals, file: Path, text: str
+    frame: pl.DataFrame, names: list[str], decimals: reading.Decimals, file: Path, text: str
 ) -> None:
     """Raise ReadError for the first number that can be read in two ways."""
     for name in names:
