@@ -5,22 +5,20 @@ from typing import TYPE_CHECKING
 from fabriloom.process.libraries import names
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.model import Technology
-from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology
+from fabriloom.technology.presets import Preset, presets, ring_technology, technology
 
 if TYPE_CHECKING:
-    from fabriloom.technology.interfaces import Interface, interface, interface_settings
+    from fabriloom.technology.interfaces import Interface, interface
     from fabriloom.technology.protocols import protocol
     from fabriloom.technology.rings import RingTechnology
 
 __all__ = [
-    "Entry",
     "Interface",
     "Preset",
     "RingTechnology",
     "Technology",
     "TechnologyError",
     "interface",
-    "interface_settings",
     "presets",
     "protocol",
     "ring_technology",
@@ -32,7 +30,6 @@ __getattr__ = names(
     {
         "Interface": ".interfaces",
         "interface": ".interfaces",
-        "interface_settings": ".interfaces",
         "protocol": ".protocols",
         "RingTechnology": ".rings",
     },
