@@ -88,10 +88,7 @@ SPACEWIRE: dict[str, Feature] = {
     "without": ({}, Most(instructions={1000: 3000})),
     "all arbiters random": RANDOM,
     "a fault far in the future": FAR_FAULT,
-    "bit errors, 1e-14": (
-        {"fault": [{"cable": "s(3,3)>s(3,4)", "bit_error_rate": 1e-14}]},
-        NEARLY_NOTHING,
-    ),
+    "bit errors, 1e-14": ({"fault": [{"cable": "s(3,3)>s(3,4)", "bit_error_rate": 1e-14}]}, NEARLY_NOTHING),
     "a terminal stuck for 30 us": (
         {"fault": [{"terminal": "t(3,3).0", "stuck": True, "at": "50 us", "repaired": "80 us"}]},
         NEARLY_NOTHING,

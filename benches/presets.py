@@ -145,11 +145,7 @@ def cells(row: Row) -> tuple[str, ...]:
     )
 
 
-LEAST = {
-    "ds-link-c104, link-rate crossbar": "2.5",
-    "spacewire-200": "2.5",
-    "generic": "3.5",
-}
+LEAST = {"ds-link-c104, link-rate crossbar": "2.5", "spacewire-200": "2.5", "generic": "3.5"}
 """Millions of packet-hops a second at 64 B and saturation; more is wanted: as many as with C104."""
 
 
@@ -184,13 +180,7 @@ def main() -> None:
     """Run one case as told, or all."""
     arguments = asked(__doc__)
     bench = Bench(
-        __file__,
-        compiled,
-        timed,
-        span,
-        lambda measure: one_round(arguments.quick, measure),
-        HEADER,
-        cells,
+        __file__, compiled, timed, span, lambda measure: one_round(arguments.quick, measure), HEADER, cells
     )
     run(
         bench,

@@ -20,10 +20,7 @@ from fabriloom.simulate import compare
 def test_ports_are_as_many_as_a_switch_of_infiniband_has(tmp_path: Path) -> None:
     rows = ["terminal,a,s,,1", "terminal,b,r,,40", "cable,s,r,36,36", "cable,s,r,37,37"]
     (tmp_path / "ib.csv").write_text("\n".join(["kind,source,target,source_port,target_port", *rows]))
-    scenario = {
-        "topology": {"kind": "file", "path": "ib.csv"},
-        "technology": {"preset": "infiniband-4x-edr"},
-    }
+    scenario = {"topology": {"kind": "file", "path": "ib.csv"}, "technology": {"preset": "infiniband-4x-edr"}}
     graph = compile(Scenario.from_dict(scenario, tmp_path)).graph
     assert (graph.terminals, graph.switches, len(graph.switch_links)) == (2, 2, 4)
 
@@ -51,12 +48,7 @@ def test_a_reduction_takes_what_loggp_says(ns_per_byte: int, tmp_path: Path) -> 
             "input_buffer_flits": 4096,
             "output_buffer_flits": 4096,
         },
-        "protocol": {
-            "preset": "raw",
-            "packet": "65535 B",
-            "send_time": "1500 ns",
-            "receive_time": "1500 ns",
-        },
+        "protocol": {"preset": "raw", "packet": "65535 B", "send_time": "1500 ns", "receive_time": "1500 ns"},
         "program": {"kind": "goal", "path": "reduce.goal"},
     }
     done = run(Scenario.from_dict(scenario, tmp_path))

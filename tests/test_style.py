@@ -83,8 +83,7 @@ def blank(match: re.Match[str]) -> str:
 
 
 RUST_NOISE = re.compile(
-    r"//[^\n]*|/\*.*?\*/|b?r(#*)\".*?\"\1|b?\"(?:\\.|[^\"\\])*\"|b?'(?:\\.[^']*|[^'\\])'",
-    re.DOTALL,
+    r"//[^\n]*|/\*.*?\*/|b?r(#*)\".*?\"\1|b?\"(?:\\.|[^\"\\])*\"|b?'(?:\\.[^']*|[^'\\])'", re.DOTALL
 )
 """Comments, strings and characters: what may hold a brace that is none."""
 

@@ -48,11 +48,7 @@ def run(token: dict[str, Any], traffic: dict[str, Any], duration_ns: float, warm
                 "pattern": {"kind": "shift", "by": 1},
                 **traffic,
             },
-            "run": {
-                "duration": f"{duration_ns:.0f} ns",
-                "warmup": f"{warmup_ns:.0f} ns",
-                "precision": 0,
-            },
+            "run": {"duration": f"{duration_ns:.0f} ns", "warmup": f"{warmup_ns:.0f} ns", "precision": 0},
             "output": {"trace": True},
         }
     )
@@ -81,11 +77,7 @@ def test_efficiency_and_longest_access_delay_of_a_target() -> None:
     packets = 20
     target_ns = ROUND_NS + TOKEN_NS + packets * PACKET_NS
     cycle_ns = STATIONS * target_ns + ROUND_NS
-    results = run(
-        {"rotation": f"{target_ns:.2f} ns"},
-        {"arrivals": "backlog"},
-        10 * cycle_ns,
-    )
+    results = run({"rotation": f"{target_ns:.2f} ns"}, {"arrivals": "backlog"}, 10 * cycle_ns)
     trace = deliveries(results)
     starts = np.sort(trace["started"][trace["source"] == 3]) / 1000
     gaps = np.diff(starts)

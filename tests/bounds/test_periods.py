@@ -58,10 +58,7 @@ def test_without_periods_or_with_too_much_there_is_none() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [
-        {"technology": {**SPACEWIRE, "arbiter": "fixed"}},
-        {"routing": {"high_priority": [1]}},
-    ],
+    [{"technology": {**SPACEWIRE, "arbiter": "fixed"}}, {"routing": {"high_priority": [1]}}],
     ids=["arbiter", "priorities"],
 )
 def test_what_the_recursion_leaves_open_has_a_bound_with_periods(more: Table) -> None:

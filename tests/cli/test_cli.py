@@ -472,10 +472,7 @@ def test_an_interrupted_run_writes_what_there_is(file: Path, tmp_path: Path, sen
         out = tmp_path / f"out-{seconds}"
         endless = [*FABRILOOM, "run", str(file), "--set", "run.duration=1000 s", "--out", str(out)]
         with subprocess.Popen(
-            endless,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
+            endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
         ) as process:
             time.sleep(seconds)
             process.send_signal(sent)

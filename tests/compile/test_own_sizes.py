@@ -167,10 +167,7 @@ def told(**more: Any) -> list[str]:
         ({"technology": {"preset": "generic", "lane_arbiter": "fixed"}}, ["technology.lane_arbiter"]),
         ({"technology": {"preset": "generic", "lane_arbiter": "fixed", "lanes": 2}}, []),
         ({"technology": {"preset": "generic", "cable_delay": "7 ns/m"}}, ["technology.cable_delay"]),
-        (
-            {"technology": {"preset": "generic", "cable_delay": "7 ns/m", "cable_length": "10 m"}},
-            [],
-        ),
+        ({"technology": {"preset": "generic", "cable_delay": "7 ns/m", "cable_length": "10 m"}}, []),
         ({"technology": {"preset": "spacewire-200", "handover": "2 ns"}}, ["technology.handover"]),
         ({"technology": {"preset": "spacewire-200", "handover": "90 ns"}}, []),
         ({"technology": {"preset": "spacewire-200", "cable_length": "2 m"}}, []),

@@ -220,10 +220,7 @@ def test_scinet_takes_the_second_grade_until_locality_falls() -> None:
     agrees(found, "scinet")
     for share in (0.4, 0.3):
         best = design(changed(asked, "traffic.pattern.share", share), finalists=1).met[0]
-        assert rows_of("scinet")[str(share)] == [
-            best.candidate.name,
-            number(best.cost),
-        ]
+        assert rows_of("scinet")[str(share)] == [best.candidate.name, number(best.cost)]
 
 
 def test_gpmimd_takes_one_network_for_little_and_four_for_much() -> None:

@@ -294,11 +294,7 @@ READERS: dict[str, Reader] = {
         "csv",
     ),
     "permutation.csv": Reader(
-        ".csv",
-        [b"source,target\n0,1\n1,2\n2,3\n3,0\n"],
-        _traffic({"kind": "permutation"}),
-        _SCENARIO,
-        "csv",
+        ".csv", [b"source,target\n0,1\n1,2\n2,3\n3,0\n"], _traffic({"kind": "permutation"}), _SCENARIO, "csv"
     ),
     "program.csv": Reader(".csv", [_ROWS], _program, _SCENARIO, "csv"),
     "trace.goal": Reader(".goal", [_GOAL], _goal, _SCENARIO),

@@ -198,20 +198,11 @@ def test_a_platform_of_simgrid(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("more", "switches", "cables"),
-    [
-        ("", 1, 12),
-        (' bb_bw="1GBps" bb_lat="1us"', 2, 25),
-        (TORUS, 12, 12 + 36),
-        (FAT, 5, 12 + 3 * 2 * 2),
-    ],
+    [("", 1, 12), (' bb_bw="1GBps" bb_lat="1us"', 2, 25), (TORUS, 12, 12 + 36), (FAT, 5, 12 + 3 * 2 * 2)],
 )
 def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: Path) -> None:
     found = read(tmp_path, "simgrid", CLUSTER.format(more))
-    assert found.summary()[:3] == [
-        ("switches", f"{switches}"),
-        ("terminals", "12"),
-        ("cables", f"{cables}"),
-    ]
+    assert found.summary()[:3] == [("switches", f"{switches}"), ("terminals", "12"), ("cables", f"{cables}")]
     for name, text in found.files("net").items():
         (tmp_path / name).write_text(text)
     assert load(tmp_path / "scenario.toml").name == "net"

@@ -141,21 +141,11 @@ def grouped(rank: int) -> str:
         Calls()
         .call("MPI_Comm_split", old, f"int color={rank % 2}", f"int key={0 if first else 1}", new)
         .call("MPI_Cart_create", old, *dims, "MPI_Comm newcomm=6 (user-defined-comm)")
-        .call(
-            "MPI_Send" if first else "MPI_Recv",
-            *INTS,
-            end,
-            "int tag=7",
-            own,
-        )
+        .call("MPI_Send" if first else "MPI_Recv", *INTS, end, "int tag=7", own)
         .call("MPI_Bcast", *INTS, "int root=0", own)
         .call("MPI_Barrier", "MPI_Comm comm=9 (user-defined-comm)")
         .call(
-            "MPI_Reduce",
-            *INTS,
-            "MPI_Op op=3 (MPI_SUM)",
-            "int root=2",
-            "MPI_Comm comm=6 (user-defined-comm)",
+            "MPI_Reduce", *INTS, "MPI_Op op=3 (MPI_SUM)", "int root=2", "MPI_Comm comm=6 (user-defined-comm)"
         )
         .text
     )

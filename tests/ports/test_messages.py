@@ -14,11 +14,7 @@ CHOICES = ("round-robin", "destination", "shortest-queue", "first-free", "nomina
 
 
 def scenario(
-    program: dict[str, Any],
-    planes: int = 4,
-    choice: str | None = None,
-    per: str = "message",
-    **protocol: Any,
+    program: dict[str, Any], planes: int = 4, choice: str | None = None, per: str = "message", **protocol: Any
 ) -> Scenario:
     data: dict[str, Any] = {
         "topology": {"kind": "clos", "terminals": 8, "terminals_per_switch": 4, "centre_switches": 2},
@@ -90,10 +86,7 @@ def test_one_message_uses_four_links_if_each_packet_gets_one() -> None:
 def test_packets_of_a_message_that_overtake_are_counted(tmp_path: Path) -> None:
     """The second network has links of half the rate: what goes there comes late."""
     pair = {"kind": "crossbar", "terminals": 2}
-    planes = [
-        {"name": "fast", "network": pair},
-        {"name": "slow", "network": pair, "link_rate": "50 Mbit/s"},
-    ]
+    planes = [{"name": "fast", "network": pair}, {"name": "slow", "network": pair, "link_rate": "50 Mbit/s"}]
     program = {"kind": "operations", "terminals": [{"terminal": "t0", "do": ["send t1 100 kB"]}]}
     found = {}
     for choice in ("round-robin", "first-free"):
@@ -162,11 +155,7 @@ def on_two_switches(tmp_path: Path, cables: str, programs: dict[str, list[str]])
 
 def test_a_message_goes_where_its_target_is(tmp_path: Path) -> None:
     """A memory on the second network gets its message while the first network is full."""
-    programs = {
-        "x": ["send y 64 kB tag 1", "send z 32 B tag 2"],
-        "y": ["receive x"],
-        "z": ["receive x"],
-    }
+    programs = {"x": ["send y 64 kB tag 1", "send z 32 B tag 2"], "y": ["receive x"], "z": ["receive x"]}
     table = fabriloom.run(on_two_switches(tmp_path, "x-s y-s x-r z-r", programs)).messages
     assert table.sort("received_ns")["tag"].to_list() == [2, 1]
 

@@ -283,13 +283,7 @@ def test_credit_keeps_assignments_within_their_number() -> None:
 
 
 def test_pulled_requests_stay_within_their_number() -> None:
-    program = {
-        "kind": "pull-level-3",
-        "fragment": "500 B",
-        "events": 4,
-        "requests_at_once": 1,
-        "targets": 1,
-    }
+    program = {"kind": "pull-level-3", "fragment": "500 B", "events": 4, "requests_at_once": 1, "targets": 1}
     messages = results({**program, "sources": 4}, output={"messages": True}).messages.to_dicts()
     answers = [one for one in messages if one["bytes"] == 500]
     assert len(answers) == 16

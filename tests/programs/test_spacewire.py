@@ -113,11 +113,7 @@ def test_several_transactions_at_a_time_take_less() -> None:
 WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no reply to a read": ({"acknowledged": False}, {}, "a read always has a reply"),
     "too many at a time": ({"outstanding": 2}, {}, "one transaction with each at a time"),
-    "another protocol": (
-        {"data": "64 B"},
-        {"protocol": {"preset": "raw"}},
-        "which no other protocol cuts",
-    ),
+    "another protocol": ({"data": "64 B"}, {"protocol": {"preset": "raw"}}, "which no other protocol cuts"),
     "rings": (
         {"data": "64 B"},
         {"topology": {"kind": "sci-ring", "terminals": 2}, "technology": {}},

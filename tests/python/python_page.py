@@ -84,10 +84,7 @@ What takes a scenario raises `ScenarioError` (a `ValueError`), whose text is the
 raises `topology.GraphError`, and a routing `routing.RoutingError`.
 """
 _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
-    (
-        "Functions",
-        [(f"fabriloom.{name}", getattr(fabriloom, name)) for name in sorted(fabriloom.__all__)],
-    ),
+    ("Functions", [(f"fabriloom.{name}", getattr(fabriloom, name)) for name in sorted(fabriloom.__all__)]),
     (
         "Graphs",
         [(f"fabriloom.topology.{name}", getattr(topology, name)) for name in ("build", "file", "write")]

@@ -151,11 +151,7 @@ def test_a_wrong_value_is_pointed_at_in_its_cell(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "before", "after"),
-    [
-        ("cables", "100 Mbit/s", "100 Mbps/s"),
-        ("flows", "12,5 ms", "12,5 sm"),
-    ],
+    ("table", "before", "after"), [("cables", "100 Mbit/s", "100 Mbps/s"), ("flows", "12,5 ms", "12,5 sm")]
 )
 def test_lines_and_cells_are_counted_with_a_line_that_names_the_separator(
     table: str, before: str, after: str, tmp_path: Path

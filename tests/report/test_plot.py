@@ -94,10 +94,7 @@ def test_the_command_writes_what_is_asked_for(report: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [
-        (["--format", "gif"], "choose from svg, pdf, png"),
-        (["--figure", "3"], "has 2 charts"),
-    ],
+    [(["--format", "gif"], "choose from svg, pdf, png"), (["--figure", "3"], "has 2 charts")],
 )
 def test_mistakes_are_said(arguments: list[str], says: str, report: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out"), *arguments])

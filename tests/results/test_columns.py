@@ -63,10 +63,7 @@ def test_units_give_the_types() -> None:
 
 
 def test_what_is_not_known_is_null_in_columns_of_any_type() -> None:
-    known = (
-        Column("count", "count", "How many.", np.array),
-        Column("wait_ns", "ns", "How long.", np.array),
-    )
+    known = (Column("count", "count", "How many.", np.array), Column("wait_ns", "ns", "How long.", np.array))
     found = Table("some", "Some", "One row per number.", known).frame([2.0, math.nan])
     assert found.to_dict(as_series=False) == {"count": [2, None], "wait_ns": [2.0, None]}
 

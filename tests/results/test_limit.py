@@ -80,8 +80,7 @@ def test_a_short_run_says_that_it_cannot_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrivals", "begins"),
-    [("backlog", "Accepts"), ({"kind": "random-wait"}, "Accepts")],
+    ("arrivals", "begins"), [("backlog", "Accepts"), ({"kind": "random-wait"}, "Accepts")]
 )
 def test_sources_that_wait_are_said_to(arrivals: Any, begins: str) -> None:
     load = {} if arrivals == "backlog" else {"load": 0.5}

@@ -68,10 +68,7 @@ def test_every_controller_on_the_way_delays_what_passes() -> None:
         latencies.append(run(one).summary["latency_ns"]["mean"])
     assert np.diff(latencies) == pytest.approx([217, 2 * 217])
     shared = scenario(
-        "sci-long-rings",
-        {"pattern": {"kind": "local"}, "arrivals": "constant", "load": 0.01},
-        {},
-        buses=4,
+        "sci-long-rings", {"pattern": {"kind": "local"}, "arrivals": "constant", "load": 0.01}, {}, buses=4
     )
     assert run(shared).summary["latency_ns"]["mean"] == pytest.approx(latencies[0])
 

@@ -224,11 +224,7 @@ def test_what_is_proved_never_hangs_at_overload(seed: int, tmp_path: Path) -> No
 
 def test_some_that_are_not_proved_do_hang(tmp_path: Path) -> None:
     """Otherwise the test above would prove nothing."""
-    lines = {
-        "topology": 'kind = "ring"\nswitches = 8',
-        "routing": 'kind = "shortest-path"',
-        "lanes": 1,
-    }
+    lines = {"topology": 'kind = "ring"\nswitches = 8', "routing": 'kind = "shortest-path"', "lanes": 1}
     file = tmp_path / "net.toml"
     file.write_text(OVERLOAD.format(**lines), encoding="utf-8")
     assert run(load(file)).summary["end"]["reason"] == "deadlocked"

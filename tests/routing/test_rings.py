@@ -324,11 +324,7 @@ def test_the_usual_ways_written_as_a_table_are_the_same(tmp_path: Path, family: 
         ("east,high,right,right\n", "", "packets from a to c do not arrive: no row takes them off"),
         ("east,high,right,right", "east,high,right,low", "do not arrive"),
         ("switch,ring", "switch;ring", "unknown column"),
-        (
-            "switch,ring,terminal,to",
-            "switch|ring|terminal|to",
-            "line 1: the columns are separated by bars",
-        ),
+        ("switch,ring,terminal,to", "switch|ring|terminal|to", "line 1: the columns are separated by bars"),
         ("ring,terminal", "ring,terminl", 'line 1: unknown column "terminl"; did you mean "terminal"?'),
         (",to\n", "\n", 'line 1: the column "to" is missing'),
     ],

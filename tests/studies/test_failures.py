@@ -94,10 +94,7 @@ def drawn(seed: int) -> dict[str, Any]:
     ][seed % 3]
     kind = ["shortest-path", "up-star-down-star"][seed // 3 % 2]
     return {
-        "topology": {
-            "kind": "inline",
-            "content": json.dumps({"nodes": nodes, "links": links}),
-        },
+        "topology": {"kind": "inline", "content": json.dumps({"nodes": nodes, "links": links})},
         "routing": {"kind": kind, "adaptive": bool(seed % 4)},
         "traffic": {"pattern": pattern, "length": "16 B", "load": 0.1},
     }
@@ -202,13 +199,7 @@ def test_a_run_loses_what_was_foretold(fault: dict[str, str]) -> None:
     assert share == pytest.approx(row["delivered_share"], abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("topology", "pairs"),
-    [
-        (GRID, [[0, 9], [0, 11]]),
-        (SWITCH, [[0, 4], [0, 6]]),
-    ],
-)
+@pytest.mark.parametrize(("topology", "pairs"), [(GRID, [[0, 9], [0, 11]]), (SWITCH, [[0, 4], [0, 6]])])
 def test_only_pairs_that_send_are_counted(topology: dict[str, Any], pairs: list[list[int]]) -> None:
     """Two flows from terminal 0: only its own cable or ring stops both."""
     flows = [

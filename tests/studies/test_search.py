@@ -127,10 +127,7 @@ def test_a_trial_is_the_mean_of_its_replications() -> None:
 
 def test_what_cannot_be_run_is_behind_all_others(tmp_path: Path) -> None:
     """Each end of both ranges is legal, the two together are not."""
-    over = {
-        "traffic.load": {"from": 0.1, "to": 0.8},
-        "traffic.arrivals.on_load": {"from": 0.2, "to": 0.9},
-    }
+    over = {"traffic.load": {"from": 0.1, "to": 0.8}, "traffic.arrivals.on_load": {"from": 0.2, "to": 0.9}}
     traffic = {"load": 0.1, "arrivals": {"kind": "on-off", "on_load": 0.9, "burst_packets": 4}}
     search = {"maximise": "accepted_mbytes_per_s", "trials": 10, "over": over}
     found = study(small(**{"traffic": traffic, "study.search": search}), tmp_path / "s")

@@ -385,8 +385,7 @@ def test_levels_differ_by_one_along_every_cable_of_a_levelled_family():
 
 
 @pytest.mark.parametrize(
-    ("given", "shape"),
-    [({"terminals": 64, "arity": 4}, (4, 3)), ({"terminals": 64, "levels": 2}, (8, 2))],
+    ("given", "shape"), [({"terminals": 64, "arity": 4}, (4, 3)), ({"terminals": 64, "levels": 2}, (8, 2))]
 )
 def test_fat_tree_of_a_number_of_terminals(given: dict[str, int], shape: tuple[int, int]) -> None:
     graph = topology.fat_tree(**given)

@@ -150,12 +150,7 @@ def _between_groups(graph: Graph) -> np.ndarray:
 def test_dragonfly_plus(arrangement: str) -> None:
     """Shpiner et al., HiPINEB 2017: leaves reach those of other groups over one spine of each group."""
     graph = topology.build(
-        "dragonfly_plus",
-        leaves=3,
-        spines=4,
-        global_links=2,
-        terminals_per_switch=2,
-        arrangement=arrangement,
+        "dragonfly_plus", leaves=3, spines=4, global_links=2, terminals_per_switch=2, arrangement=arrangement
     )
     assert (graph.switches, graph.terminals) == (9 * 7, 9 * 3 * 2)
     assert (_between_groups(graph) == 1 - np.eye(9)).all()

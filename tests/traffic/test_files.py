@@ -108,12 +108,7 @@ def test_a_long_list_is_read_in_seconds(tmp_path: Path) -> None:
 
 def test_parquet_is_the_same(tmp_path: Path) -> None:
     frame = pl.DataFrame(
-        {
-            "source": [1, 0, 1],
-            "target": [7, 3, 0],
-            "length_bytes": [64, 32, 0],
-            "wait_ns": [2000, 100, 0],
-        }
+        {"source": [1, 0, 1], "target": [7, 3, 0], "length_bytes": [64, 32, 0], "wait_ns": [2000, 100, 0]}
     )
     frame.write_parquet(tmp_path / "table.parquet")
     names = frame.with_columns(pl.Series("source", ["t(0,0).1", "t(0,0).0", "t(0,0).1"]))

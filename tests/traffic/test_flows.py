@@ -384,11 +384,7 @@ def test_what_is_no_range_is_no_terminal(wrong: str) -> None:
 
 def test_ranges_of_senders_and_of_programs() -> None:
     arrivals = build(grid(2, 2), senders=["1..2", 3])["source_arrival"]
-    assert np.flatnonzero(arrivals != SILENT).tolist() == [
-        1,
-        2,
-        3,
-    ]
+    assert np.flatnonzero(arrivals != SILENT).tolist() == [1, 2, 3]
     with pytest.raises(TrafficError, match="named twice") as refused:
         build(grid(2, 2), senders=[0, "1..2", "2..3"])
     assert refused.value.parameter == "senders.2"

@@ -188,10 +188,7 @@ FOUND: dict[str, dict[str, Any]] = {
 }
 # Packets are computed as one, or with a watchdog character by character.
 FOUND |= {
-    f"{name}, with a watchdog": {
-        **found,
-        "technology": {**found["technology"], "watchdog_cycles": 100_000},
-    }
+    f"{name}, with a watchdog": {**found, "technology": {**found["technology"], "watchdog_cycles": 100_000}}
     for name, found in FOUND.items()
     if "router_cycles" in found["technology"] or "lanes" in found["technology"]
 }

@@ -65,10 +65,7 @@ PROGRAMS: dict[str, dict[str, Any]] = {
         "terminals": 8,
         "program": {"kind": "barrel-shifter", "fragment": "64 B", "events": 6, "slot": "14 us"},
     },
-    "credit": {
-        "terminals": 7,
-        "program": {"kind": "credit", "fragment": "64 B", "events": 5, "sources": 3},
-    },
+    "credit": {"terminals": 7, "program": {"kind": "credit", "fragment": "64 B", "events": 5, "sources": 3}},
     "operations": {
         "terminals": 3,
         "program": {

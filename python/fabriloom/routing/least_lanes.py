@@ -150,10 +150,7 @@ class _Search:
         return not places
 
     def _options(
-        self,
-        places: list[tuple[int, int, list[int]]],
-        at: int,
-        chosen: dict[Pair, tuple[int, list[int]]],
+        self, places: list[tuple[int, int, list[int]]], at: int, chosen: dict[Pair, tuple[int, list[int]]]
     ) -> list[tuple[int, list[int]]]:
         """Return the lanes and next switches to try: on the last link the highest lane is as good as any."""
         to, _, following = places[at]
@@ -167,11 +164,7 @@ class _Search:
         return found
 
     def _added(
-        self,
-        chosen: dict[Pair, tuple[int, list[int]]],
-        to: int,
-        switch: int,
-        taken: tuple[int, list[int]],
+        self, chosen: dict[Pair, tuple[int, list[int]]], to: int, switch: int, taken: tuple[int, list[int]]
     ) -> list[tuple[int, Pair, Pair]] | None:
         """Add what packets of a switch may wait for; None, and nothing added, if that closes a cycle."""
         lane, following = taken
