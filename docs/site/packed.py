@@ -17,7 +17,7 @@ import numpy as np
 from fabriloom import Scenario, _native
 from fabriloom.compile import Compiled, compile
 from fabriloom.page.choices import put
-from fabriloom.page.looking import controls
+from fabriloom.page.controls import controls
 from fabriloom.page.recording import around, names_of
 from fabriloom.reading import UserError
 from fabriloom.scenario.load import build
