@@ -49,11 +49,11 @@ impl Run {
             && self.beside.is_none()
         {
             self.news.asking.retain(|&port| {
-                let may_send = programs.may_send(port);
-                if !may_send {
+                let is_news = programs.is_news(port);
+                if !is_news {
                     programs.link_free(port);
                 }
-                may_send
+                is_news
             });
         }
     }

@@ -24,10 +24,14 @@ impl Programs {
     }
 
     /// Hands over the messages of each traffic class in order, whole or packet by packet, while ports are free for them.
+    #[inline]
     pub(super) fn leave(&mut self, terminal: u32) {
-        if !self.ways.are_several() {
-            return;
+        if self.ways.are_several() {
+            self.leave_by_several(terminal);
         }
+    }
+
+    fn leave_by_several(&mut self, terminal: u32) {
         loop {
             match self.next_to_leave(terminal) {
                 Ok(Some(next)) => self.leave_as(terminal, &next),

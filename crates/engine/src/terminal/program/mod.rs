@@ -281,10 +281,16 @@ impl Programs {
         }
     }
 
-    /// Whether a port may have a packet for its link now, or programs have something to do anyway: as in tick 0.
+    /// Whether a port may have a packet for its link now.
     #[inline]
-    pub fn may_send(&self, port: u32) -> bool {
-        self.interfaces[port as usize].has_ready() || self.flights.is_some() || !self.touched.is_empty()
+    fn may_send(&self, port: u32) -> bool {
+        self.interfaces[port as usize].has_ready() || self.flights.is_some()
+    }
+
+    /// Whether a link that takes a packet is news: it may get one, or programs have something to do, as in tick 0.
+    #[inline]
+    pub fn is_news(&self, port: u32) -> bool {
+        self.may_send(port) || !self.touched.is_empty()
     }
 
     /// Whether the link of a port takes a packet that the program does not have.

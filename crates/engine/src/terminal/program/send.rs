@@ -139,11 +139,16 @@ impl Programs {
     }
 
     /// Adds a channel to those that may begin a packet, if it may.
+    #[inline]
     pub(super) fn list(&mut self, number: u32) {
         let channel = &self.channels[number];
-        if !channel.placed || channel.listed || channel.first == NO {
-            return;
+        if channel.placed && !channel.listed && channel.first != NO {
+            self.list_unlisted(number);
         }
+    }
+
+    fn list_unlisted(&mut self, number: u32) {
+        let channel = &self.channels[number];
         if self.parts[channel.first].left > 0 && allows(self.settings.packets_per_channel, channel.on_way) {
             let source = channel.source;
             self.channels[number].listed = true;
@@ -268,7 +273,7 @@ impl Programs {
 
     /// Hands over packets while the link takes them.
     pub(super) fn send(&mut self, port: u32, send: &mut impl FnMut(u32, &Packet) -> bool) {
-        while self.interfaces[port as usize].open {
+        while self.interfaces[port as usize].open && self.may_send(port) {
             let Some(packet) = self.next_packet(port) else { return };
             self.packets += 1;
             self.bytes += u64::from(packet.length);
