@@ -108,6 +108,9 @@ SHAPES: list[tuple[Table, int]] = [
 ]
 
 
+RULES: list[bool | str] = [True, True, False, "ports", "terminals"]
+
+
 def drawn(seed: int) -> Scenario:
     """Periodic flows on rings, alone and joined, with every rule of the model on and off."""
     dice = np.random.default_rng(seed)
@@ -116,10 +119,10 @@ def drawn(seed: int) -> Scenario:
     own = places if topology["kind"] != "sci-ring" else int(dice.choice([1, 2, 8]))
     technology = {
         "preset": str(dice.choice(["sci-1000", "scinet", "sci-lc2", "sci-retry"])),
-        "bandwidth_allocation": bool(dice.random() < 0.6),
+        "bandwidth_allocation": RULES[int(dice.integers(len(RULES)))],
         "forwarding": str(dice.choice(["cut-through", "store-and-forward"])),
         "hold_until": str(dice.choice(["sent", "echo"])),
-        "in_order": bool(dice.random() < 0.2),
+        "in_order": RULES[int(dice.integers(len(RULES)))] if dice.random() < 0.3 else False,
         "interface_occupied": bool(dice.random() < 0.3),
         "response_priority": bool(dice.random() < 0.5),
         "in_flight": int(dice.choice([1, 2, 64])),

@@ -279,9 +279,9 @@ def rings(seed: int) -> Table:
         "requests_in": dice.choice([1, 2, 4]),
         "forwarding": dice.choice(["store-and-forward", "cut-through"]),
         "hold_until": dice.choice(["sent", "echo"]),
-        "in_order": dice.choice([True, False]),
+        "in_order": dice.choice([True, False, "ports", "terminals"]),
         "phases": dice.choice([True, False]),
-        "bandwidth_allocation": dice.choice([True, False]),
+        "bandwidth_allocation": dice.choice([True, False, "ports", "terminals"]),
         "retry.delay": dice.choice(["0 ns", "1 us"]),
     }
     technology = {"preset": dice.choice(RINGS), **_some(dice, 0.2, settings), **dice.choice(OTHER_RINGS)}

@@ -17,7 +17,7 @@ from ..routing.rings import PortRoute, port_route, ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..technology.model import Ps
-from ..technology.rings import PORT_PLACES
+from ..technology.rings import PORT_PLACES, Stations
 from ..topology import Graph
 from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
@@ -334,6 +334,11 @@ def durations_ps(tech: RingTechnology) -> dict[str, Ps]:
     }
 
 
+def _stations(which: Stations) -> int:
+    word = which if isinstance(which, str) else "all" if which else "none"
+    return number("stations", word)
+
+
 def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
     return {
         "ring_symbol_bytes": tech.symbol_bytes,
@@ -349,9 +354,9 @@ def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
         "ring_echo_idle_bytes": tech.echo_idle_bytes,
         "ring_cut_through": int(tech.forwarding == "cut-through"),
         "ring_hold_until_echo": int(tech.hold_until == "echo"),
-        "ring_in_order": int(tech.in_order),
+        "ring_in_order": _stations(tech.in_order),
         "ring_phases": int(tech.phases),
-        "ring_allocation": int(tech.bandwidth_allocation),
+        "ring_allocation": _stations(tech.bandwidth_allocation),
         "ring_retry_strategy": number("retry", tech.retry_strategy),
         "ring_retry_delay_ticks": tech.retry_delay_ps // tick,
         "ring_retry_at_responder": int(tech.retry_at == "responder"),

@@ -124,8 +124,10 @@ def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield scale("Retry delay", "retry.delay", _DELAYS, technology["retry"]["delay"])
     for label, name in (("Bandwidth allocation", "bandwidth_allocation"), ("Phases", "phases")):
         if name in technology:
-            settings = [("off", {f"technology.{name}": False}), ("on", {f"technology.{name}": True})]
-            yield _control(label, "fabric", settings, int(technology[name]))
+            now = technology[name]
+            values = {"off": False, "on": True} | ({now: now} if isinstance(now, str) else {})
+            settings = [(text, {f"technology.{name}": value}) for text, value in values.items()]
+            yield _control(label, "fabric", settings, [*values.values()].index(now))
 
 
 def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -146,9 +146,10 @@ def message_of(detail: Any, value: Any, path: Path) -> tuple[str, str]:
     if kind in ("literal_error", "enum"):
         if value == []:
             return f"{name} is an empty list", "name at least one, or leave it out"
-        choices = [word.strip(" '") for word in detail["ctx"]["expected"].replace(" or ", ",").split(",")]
+        expected = ctx["expected"].replace("'", '"').replace("True", "true").replace("False", "false")
+        choices = [word.strip(' "') for word in expected.replace(" or ", ",").split(",")]
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
-        hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ctx["expected"].replace("'", '"')
+        hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + expected
         return f"{name} cannot be {_show(value)}", hint
     if kind == "string_unicode":
         return f"{name} holds half of a character (a lone surrogate)", "write the whole character"

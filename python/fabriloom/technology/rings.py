@@ -22,6 +22,8 @@ Transaction = Literal["nwrite", "dmove", "nread", "lock"]
 WhenFull = Literal["busy", "pass"]
 Payloads = Literal["sci", "any"]
 RingFaultStops = Literal["ring", "link"]
+Stations = Literal[True, False, "ports", "terminals"]
+"""The stations for which a rule holds: all, none, the ports of switches, or all but these."""
 
 LOCK_BYTES: Final = 16
 """Payload of the request and of the response of a lock."""
@@ -84,9 +86,9 @@ class RingTechnology:
     hold_until: HoldUntil
     response_priority: bool
     interface_occupied: bool
-    in_order: bool
+    in_order: Stations
     phases: bool
-    bandwidth_allocation: bool
+    bandwidth_allocation: Stations
     retry_strategy: RetryStrategy
     retry_delay_ps: int
     retry_order: RetryOrder

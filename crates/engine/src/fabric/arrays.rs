@@ -102,7 +102,7 @@ with_programs! {
         ring_cut_through: u8,
         /// 1: a transmit buffer is free when its packet has been accepted; 0: when it has left.
         ring_hold_until_echo: u8,
-        /// 1: packets of one kind between one pair of terminals are sent one after the other.
+        /// Where packets of one kind between one pair of terminals are sent one after the other, one of [`stations`].
         ring_in_order: u8,
         /// 1: receive queues reserve places for packets that they have busied, in two phases.
         ring_phases: u8,
@@ -110,7 +110,8 @@ with_programs! {
         ring_separate_buses: u8,
         /// Number of tables in `port_route`, one after the other; the transactions of a terminal's port use them in turn.
         ring_turns: u32,
-        /// 1: stations whose bypass FIFO recovers stop the others.
+        /// Which stations begin a packet only with a go, one of [`stations`]; unless none do, those whose bypass FIFO
+        /// recovers stop the others.
         ring_allocation: u8,
         /// One of [`retry`].
         ring_retry_strategy: u8,

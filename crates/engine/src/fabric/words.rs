@@ -119,6 +119,18 @@ codes! {
         PASS = 1,
     }
 
+    /// The stations of rings for which a rule holds.
+    stations {
+        /// None.
+        NONE = 0,
+        /// All.
+        ALL = 1,
+        /// The ports of switches.
+        PORTS = 2,
+        /// All but these.
+        TERMINALS = 3,
+    }
+
     /// How the delay before a busied packet is sent again grows.
     retry {
         /// Always `ring_retry_delay_ticks`.

@@ -1,5 +1,6 @@
 //! The packets of a station that may start, and which of them is first.
 
+use super::links::holds;
 use super::parts::Entry;
 use super::state::{REQUEST, RESPONSE, Rings};
 use crate::fabric::NONE;
@@ -36,7 +37,7 @@ pub(super) struct Choice {
 impl Rings {
     /// Returns the first send packet that may start; sets `later` to when the next one is ready.
     pub(super) fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
-        if !self.stations[link as usize].link.says_go {
+        if !self.stations[link as usize].link.may_go() {
             return None;
         }
         let at = &self.stations[link as usize];
@@ -98,13 +99,18 @@ impl Rings {
                 *later = (*later).min(it.ready);
                 return None;
             }
-            if self.fabric.ring_in_order == 0 || !self.has_open_before(link, entry) {
+            if !self.keeps_order(link) || !self.has_open_before(link, entry) {
                 return Some(Choice { entry, before, again: false, turn: self.turn(entry, false) });
             }
             *blocked = true;
             (before, entry) = (entry, it.next);
         }
         None
+    }
+
+    /// Whether the station sends packets between two terminals one after the other.
+    pub(super) fn keeps_order(&self, station: u32) -> bool {
+        holds(self.fabric.ring_in_order, self.stations[station as usize].link.is_port())
     }
 
     /// Whether the station has sent another packet between the same terminals that is not accepted yet.

@@ -122,8 +122,7 @@ impl Rings {
         }
         let (mut entry, mut has_other) = (at.fresh[kind].head, false);
         while entry != NONE {
-            let in_order = self.fabric.ring_in_order != 0;
-            has_other |= !(in_order && self.has_open_before(station, entry));
+            has_other |= !(self.keeps_order(station) && self.has_open_before(station, entry));
             entry = self.entries[entry].next;
         }
         let mut busied = 0;

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use super::state::NEVER;
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::{Fabric, NONE, stations};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
 /// `Link::gate` of terminal 0; the others follow.
 const TERMINAL: u32 = 1 << 31;
+/// Bit of the `Link::gate` of a station that begins packets without a go.
+const UNFAIR: u32 = 1 << 30;
 /// Counts of symbols or transfers move to a larger counter at this number.
 pub(super) const MOST_COUNT: u32 = 1 << 31;
 
@@ -23,7 +25,8 @@ pub(super) struct Link {
     /// Units in the bypass FIFO, and those on the way to the station that will pass.
     pub bypass: Queue,
     pub next: u32,
-    /// Its index among the ports of all switches; or the terminal plus [`TERMINAL`]; or [`NONE`].
+    /// Its index among the ports of all switches, or the terminal plus [`TERMINAL`], perhaps with [`UNFAIR`]; or
+    /// [`NONE`].
     gate: u32,
     /// Number of the station's own units that wait, ready or not.
     pub waiting: u32,
@@ -92,7 +95,7 @@ impl Link {
     /// Returns its index among the ports of all switches, or [`NONE`].
     #[inline]
     pub fn port(&self) -> u32 {
-        if self.gate < TERMINAL { self.gate } else { NONE }
+        if self.is_port() { self.gate & !UNFAIR } else { NONE }
     }
 
     /// Whether it is a port of a switch.
@@ -104,13 +107,13 @@ impl Link {
     /// Returns its terminal, or [`NONE`].
     #[inline]
     pub fn terminal(&self) -> u32 {
-        if self.gate == NONE || self.is_port() { NONE } else { self.gate - TERMINAL }
+        if self.gate == NONE || self.is_port() { NONE } else { self.gate & !(TERMINAL | UNFAIR) }
     }
 
     /// Whether it is the station of a terminal.
     #[inline]
     pub fn is_of(&self, terminal: u32) -> bool {
-        self.gate == TERMINAL + terminal
+        self.gate & !UNFAIR == TERMINAL + terminal
     }
 
     /// Makes it a port.
@@ -123,10 +126,21 @@ impl Link {
         self.gate = TERMINAL + terminal;
     }
 
+    /// Lets it begin packets without a go.
+    pub fn set_unfair(&mut self) {
+        self.gate |= UNFAIR;
+    }
+
+    /// Whether its station may begin a packet, as far as idle symbols decide.
+    #[inline]
+    pub fn may_go(&self) -> bool {
+        self.says_go || self.gate & UNFAIR != 0
+    }
+
     /// Whether a unit of the station's own may start, apart from an echo that was held back.
     #[inline]
     pub fn may_start_own(&self) -> bool {
-        self.waiting > 0 && self.says_go
+        self.waiting > 0 && self.may_go()
     }
 
     /// Whether its idle symbols may change when the current unit has left.
@@ -206,7 +220,17 @@ pub(super) fn links(f: &Fabric) -> (Vec<Link>, Vec<Timing>) {
     for (terminal, &station) in f.terminal_out_link.iter().enumerate() {
         links[station as usize].set_terminal(terminal as u32);
     }
+    for link in
+        links.iter_mut().filter(|link| f.ring_allocation != 0 && !holds(f.ring_allocation, link.is_port()))
+    {
+        link.set_unfair();
+    }
     (links, timings)
+}
+
+/// Whether a rule for these stations, one of [`stations`], holds for a port or for a terminal.
+pub(super) fn holds(which: u8, is_port: bool) -> bool {
+    which == stations::ALL || which == if is_port { stations::PORTS } else { stations::TERMINALS }
 }
 
 /// Returns the ticks from the start of a symbol until it can be at the output of the next station.

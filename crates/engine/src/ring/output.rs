@@ -40,7 +40,7 @@ impl Rings {
     #[inline]
     pub(super) fn may_insert(&self, station: u32) -> bool {
         let at = &self.stations[station as usize].link;
-        at.waiting > 0 && (at.says_go || self.held_back(station) != NONE)
+        at.waiting > 0 && (at.may_go() || self.held_back(station) != NONE)
     }
 
     /// Whether a packet may wait for the place that becomes free at the end of the unit on a link.
@@ -94,18 +94,18 @@ impl Rings {
             return self.next_visit(link).unwrap_or(NEVER);
         }
         let at = &self.stations[link as usize];
-        let says_go = self.stations[link as usize].link.says_go;
+        let may_go = self.stations[link as usize].link.may_go();
         let mut due = NEVER;
         if at.has_retries {
             let Rare { again, echoes, .. } = &self.rare[link as usize];
             if !echoes.is_empty() {
                 due = self.units[echoes.head].time;
             }
-            if says_go && !again.is_empty() {
+            if may_go && !again.is_empty() {
                 due = due.min(self.entries[again.head].ready);
             }
         }
-        if says_go {
+        if may_go {
             for entry in [at.fresh[REQUEST].head, at.fresh[RESPONSE].head] {
                 if entry != NONE {
                     due = due.min(self.entries[entry].ready);

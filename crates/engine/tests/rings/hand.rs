@@ -1,7 +1,7 @@
 //! Cases with every time computed by hand.
 
 use crate::build::{network, run, send, times};
-use fabriloom_engine::fabric::{retry, transaction};
+use fabriloom_engine::fabric::{retry, stations, transaction};
 use fabriloom_engine::run::End;
 
 /// Terminal 0 writes 64 B to terminal 2, past terminal 1. The request is 16 + 64 + 4 B = 42 symbols, the echo 6, the
@@ -132,14 +132,16 @@ fn what_leads_nowhere_is_scrubbed() {
 /// Station 0 sends from 300 to 468, while two packets from terminal 2 arrive to pass it, at 329 and at 497: they leave
 /// at 468 and 636. So it says stop at 468 and go at 804, when they have left; both arrive at the output of station 1
 /// after 10 + 20 + 48, the stop at 546 behind an echo. Terminal 1 has a packet ready at 750; at 882, when the go
-/// arrives, an echo has been on its link since 878, for 24.
+/// arrives, an echo has been on its link since 878, for 24. Where only ports need a go it does not wait.
 #[test]
 fn recovering_stations_stop_the_others() {
     let mut f = network(&[&[0, 1, 2]], 0);
     f.terminal_transaction = vec![transaction::MOVE; 3];
     f.terminal_host_ticks = vec![300 - 82, 750 - 82, 5];
     send(&mut f, &[(0, 1, 64), (2, 1, 64), (2, 1, 64), (1, 2, 64)]);
-    for (allocation, start) in [(0, 750), (1, 878 + 24)] {
+    let cases =
+        [(stations::NONE, 750), (stations::PORTS, 750), (stations::ALL, 902), (stations::TERMINALS, 902)];
+    for (allocation, start) in cases {
         f.ring_allocation = allocation;
         let done = run(&f, 100_000, true);
         let packet = done.run.trace.packets.iter().find(|packet| packet.source == 1).expect("a packet");

@@ -1,7 +1,7 @@
 //! Properties of every network of rings: nothing is lost, duplicated or overtakes, and no FIFO overflows.
 
 use crate::build::{network, run, send};
-use fabriloom_engine::fabric::{Fabric, retry, transaction};
+use fabriloom_engine::fabric::{Fabric, retry, stations, transaction};
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::run::{End, Simulation};
 
@@ -15,9 +15,9 @@ pub fn random(seed: u64) -> Fabric {
     let mut f = tree(&mut draw);
     f.ring_cut_through = flag(&mut draw);
     f.ring_hold_until_echo = flag(&mut draw);
-    f.ring_in_order = flag(&mut draw);
+    f.ring_in_order = draw.below(u32::from(stations::LAST) + 1) as u8;
     f.ring_phases = flag(&mut draw);
-    f.ring_allocation = flag(&mut draw);
+    f.ring_allocation = draw.below(u32::from(stations::LAST) + 1) as u8;
     f.ring_retry_at_responder = flag(&mut draw);
     f.ring_retry_first = flag(&mut draw);
     f.ring_response_first = flag(&mut draw);
@@ -117,7 +117,7 @@ fn all_is_delivered_once_and_in_order() {
             .collect();
         sent.sort_unstable();
         assert_eq!(sorted, sent, "seed {seed}");
-        if f.ring_in_order != 0 {
+        if f.ring_in_order == stations::ALL {
             let mut last = vec![0; (f.terminals * f.terminals) as usize];
             for (source, target, length) in delivered {
                 let last = &mut last[(source * f.terminals + target) as usize];

@@ -7,7 +7,7 @@ use super::rings::Rings;
 impl Rings<'_> {
     /// Whether the idle symbols of a station keep it from beginning packets.
     pub(crate) fn is_stopped(&self, station: usize) -> bool {
-        !self.stations[station].says_go
+        !self.stations[station].says_go && self.is_among(self.fabric.ring_allocation, station)
     }
 
     /// Processes changes of idle symbols at the end of a link.

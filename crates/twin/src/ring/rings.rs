@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabriloom_engine::fabric::{Fabric, PASS, transaction};
+use fabriloom_engine::fabric::{Fabric, PASS, stations, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
@@ -243,6 +243,14 @@ impl<'a> Rings<'a> {
     /// Whether a station takes packets for this terminal off its ring.
     pub(crate) fn takes(&self, station: usize, terminal: u32) -> bool {
         self.station_of(terminal as usize) == station || self.way(station, terminal, 0).is_some()
+    }
+
+    /// Whether a rule for these stations holds for this one.
+    pub(crate) fn is_among(&self, which: u8, station: usize) -> bool {
+        match self.port_row[station] {
+            Some(_) => [stations::ALL, stations::PORTS].contains(&which),
+            None => [stations::ALL, stations::TERMINALS].contains(&which),
+        }
     }
 
     /// Whether a later controller of the same port takes packets for a terminal, too.

@@ -5,7 +5,7 @@
 //! of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
 
 use crate::scenarios::rings::{Stop, rings};
-use fabriloom_engine::fabric::{Fabric, arrival, check, fault_kind, retry, target, transaction};
+use fabriloom_engine::fabric::{Fabric, arrival, check, fault_kind, retry, stations, target, transaction};
 use fabriloom_twin::{RingTwinRun, run_rings};
 
 const T: Stop = Stop::Terminal;
@@ -182,8 +182,10 @@ fn in_flight_and_order() {
     f.station_in_flight.fill(1);
     assert_eq!(times(&run(&f))[1].0, 64);
     let mut f = past_one(true, transaction::WRITE);
-    f.ring_in_order = 1;
-    assert_eq!(times(&run(&f))[1].0, 64);
+    for (stations, second) in [(stations::PORTS, 34), (stations::TERMINALS, 64), (stations::ALL, 64)] {
+        f.ring_in_order = stations;
+        assert_eq!(times(&run(&f))[1].0, second);
+    }
     send_list(&mut f, &[&[(2, 6, 0), (1, 6, 0)], &[], &[]]);
     assert!(times(&run(&f)).iter().any(|times| times.0 == 34), "another target need not wait");
 }
@@ -378,7 +380,9 @@ fn the_scrubber_removes_what_circulates() {
 /// 0: 69, after an echo again, and 101. There the third packet is ready at 85.
 #[test]
 fn a_recovering_station_stops_the_others() {
-    for (allocation, third) in [(0, 85), (1, 101)] {
+    for (allocation, third) in
+        [(stations::NONE, 85), (stations::ALL, 101), (stations::PORTS, 85), (stations::TERMINALS, 101)]
+    {
         let mut f = past_one(true, transaction::MOVE);
         f.ring_allocation = allocation;
         f.terminal_host_ticks[1] = 22;

@@ -37,7 +37,7 @@ fn random_rings_lose_nothing() {
         totals.iter_mut().zip(seen).for_each(|(total, one)| *total += one);
     }
     assert!(delivered > 6_000, "{delivered} deliveries");
-    assert!(ordered > 10, "{ordered} runs in order");
+    assert!(ordered > 5, "{ordered} runs in order");
     assert!(totals.iter().all(|&total| total > 30), "{totals:?}");
 }
 

@@ -19,7 +19,7 @@ from fabriloom.scenario.fields import (
     setting,
 )
 from fabriloom.scenario.sections.technology import RingPreset
-from fabriloom.technology.rings import Payloads, RingFaultStops, WhenFull
+from fabriloom.technology.rings import Payloads, RingFaultStops, Stations, WhenFull
 from fabriloom.topology.kinds import RINGS, NetworkKind
 
 Places = Annotated[int, Field(ge=1, le=65535)]
@@ -150,12 +150,14 @@ class RingLinks(Section):
         "Whether a packet occupies an interface during its receive or transmit latency, so that "
         "the next packet waits"
     )
-    in_order: bool | None = optional(
-        "Whether a packet waits until the previous one between its two terminals is accepted"
+    in_order: Stations | None = optional(
+        "Whether a packet waits until the previous one between its two terminals is accepted: at no "
+        "station, at all, or only at the ports of switches or at terminals"
     )
     phases: bool | None = optional("Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)")
-    bandwidth_allocation: bool | None = optional(
-        "Whether a station starts a packet only after an idle symbol with the go bit"
+    bandwidth_allocation: Stations | None = optional(
+        "Whether a station starts a packet only after an idle symbol with the go bit: no station, all, or "
+        "only the ports of switches or terminals"
     )
     retry: Retry = setting("The retry of a packet that was busied", Retry())
     timeout_ps: TimePs | None = optional("Time after which a transaction is abandoned; 0: never")

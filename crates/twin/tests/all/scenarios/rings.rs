@@ -1,6 +1,8 @@
 //! Networks of rings built by hand, ring by ring, and at random.
 
-use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry, when_full};
+use fabriloom_engine::fabric::{
+    Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry, stations, when_full,
+};
 use fabriloom_engine::kernel::Time;
 
 use super::build::empty;
@@ -321,6 +323,9 @@ fn tree(draw: &mut Draw) -> Vec<Vec<Stop>> {
     rings
 }
 
+/// Stations for which a rule may hold; most often all.
+const RULES: [u8; 5] = [stations::ALL, stations::ALL, stations::ALL, stations::PORTS, stations::TERMINALS];
+
 fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.ring_request_header_bytes = draw.pick(&[4, 8, 16, 16, 7]);
     f.ring_response_header_bytes = draw.pick(&[4, 8, 16, 12]);
@@ -330,9 +335,9 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.ring_echo_bytes = draw.between(1, (shortest - f.ring_echo_idle_bytes).min(8));
     f.ring_cut_through = u8::from(draw.chance(60));
     f.ring_hold_until_echo = u8::from(draw.chance(40));
-    f.ring_in_order = u8::from(draw.chance(30));
+    f.ring_in_order = if draw.chance(50) { draw.pick(&RULES) } else { stations::NONE };
     f.ring_phases = u8::from(draw.chance(40));
-    f.ring_allocation = u8::from(draw.chance(40));
+    f.ring_allocation = if draw.chance(60) { draw.pick(&RULES) } else { stations::NONE };
     f.ring_retry_strategy = draw.pick(&[retry::CONSTANT, retry::LINEAR, retry::EXPONENTIAL]);
     f.ring_retry_delay_ticks = draw.pick(&[0, 1, 5, 20, 20, 200]);
     f.ring_retry_at_responder = u8::from(draw.chance(40));
