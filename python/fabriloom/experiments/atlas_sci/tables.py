@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...published import Number, numbers
+from ...technology import protocol
 from ..lab import Effort, Findings, Lab, Scenario, between_us
 from ..rows import near, reported, row
 from . import hosts
@@ -18,7 +19,7 @@ NEAR = 0.15
 QUICK_SIZES = (16, 64, 512)
 MOST_STREAMS = 8
 """Stream buffers of a D310."""
-PRESET, BRIDGE_SMALL = "pio-lx-d310", "1825 ns"
+PRESET, BRIDGE_SMALL_PS = "pio-lx-d310", 1_825_000
 """Preset of the host, and the bridge's latency before a transaction of 16 B. The rings' preset has the
 latency before one of 64 B. Calibrated on Tables 1 and 4."""
 
@@ -59,6 +60,20 @@ class Cell:
         return self.gathered and self.table in BANDWIDTHS and self.size_bytes <= hosts.AHEAD_BYTES
 
     @property
+    def crosses_ahead(self) -> bool:
+        """Whether what waits for an answer has crossed the host's bus when that comes.
+
+        A store that the card refuses is repeated until the answer is there. With one buffer, or a flush
+        between messages, this saves the crossing of a message that is one store; with several buffers, that
+        of single stores in lines. Table 1 shows both, and that nothing else is saved.
+        """
+        if self.combined or self.table not in BANDWIDTHS:
+            return False
+        if self.single and self.size_bytes >= hosts.TRANSACTION_BYTES:
+            return self.streams > 1
+        return self.size_bytes == self.store_bytes and (self.streams == 1 or self.gathered)
+
+    @property
     def small(self) -> bool:
         """Whether the transactions have 16 B."""
         return self.single or self.size_bytes < hosts.TRANSACTION_BYTES
@@ -78,11 +93,19 @@ def scenario(cell: Cell) -> Scenario:
         protocol["byte_time"] = f"{hosts.STORE_PS // cell.store_bytes} ps"
     technology: dict[str, Any] = {"preset": "sci-lx-d310"}
     if cell.small:
-        technology["host_latency"] = BRIDGE_SMALL
+        technology["host_latency"] = f"{_bridge_ps(cell)} ps"
     programs = _bandwidth(cell) if cell.table in BANDWIDTHS else _latency(cell)
     words = "combined" if cell.combined else f"{cell.store_bytes} B at a time"
     name = f"{cell.size_bytes} B, {cell.streams} streams, stores {words}"
     return hosts.scenario(name, programs, protocol=protocol, technology=technology)
+
+
+def _bridge_ps(cell: Cell) -> int:
+    """Return the bridge's latency before a packet, without the crossing of the bus if that is saved."""
+    host = protocol(PRESET)
+    packet_bytes = min(cell.size_bytes, hosts.SMALL_BYTES)
+    crossing_ps = host["bus_packet_time_ps"] + packet_bytes * host["bus_byte_time_ps"]
+    return BRIDGE_SMALL_PS - int(crossing_ps if cell.crosses_ahead else 0)
 
 
 def _bandwidth(cell: Cell) -> dict[str, list[str]]:
