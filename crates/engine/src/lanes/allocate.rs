@@ -134,24 +134,36 @@ impl Network {
         })
     }
 
-    /// Returns the lanes of a group that a head can be granted, in order of preference.
-    fn free(&self, group: u32, head: (Time, u32)) -> impl Iterator<Item = u32> {
-        let first = |link: u32| link * self.fabric.lanes;
-        let lanes = self.free_of_links(group).flat_map(move |(link, mut free)| {
-            std::iter::from_fn(move || {
-                let lane = (free != 0).then(|| first(link) + free.trailing_zeros())?;
-                free &= free - 1;
-                Some(lane)
-            })
-        });
-        lanes.filter(move |&lane| self.kept_for(lane, head).is_none())
+    /// Collects the lanes of a group that a head can be granted, in order of preference.
+    fn find_free(&mut self, group: u32, head: (Time, u32)) {
+        let (mut found, all) = (std::mem::take(&mut self.found), self.distributions.is_none());
+        found.clear();
+        for (link, free) in self.free_of_links(group) {
+            let lanes = self.lanes_of(link, free);
+            lanes
+                .filter(|&lane| all || self.kept_for(lane, head).is_none())
+                .for_each(|lane| found.push(lane));
+        }
+        self.found = found;
+    }
+
+    /// Returns some lanes of a link, given as bits, in ascending order.
+    #[inline(always)]
+    fn lanes_of(&self, link: u32, mut bits: u32) -> impl Iterator<Item = u32> + use<> {
+        let first = link * self.fabric.lanes;
+        std::iter::from_fn(move || {
+            let lane = (bits != 0).then(|| first + bits.trailing_zeros())?;
+            bits &= bits - 1;
+            Some(lane)
+        })
     }
 
     fn is_able(&self, group: u32, head: (Time, u32)) -> bool {
+        let mut links = self.free_of_links(group);
         if self.distributions.is_none() {
-            return self.free_of_links(group).any(|(_, free)| free != 0);
+            return links.any(|(_, free)| free != 0);
         }
-        self.free(group, head).next().is_some()
+        links.any(|(link, free)| self.lanes_of(link, free).any(|lane| self.kept_for(lane, head).is_none()))
     }
 
     /// Takes the head that is served next from those that wait and can be served.
@@ -195,15 +207,15 @@ impl Network {
     }
 
     fn choose_lane(&mut self, group: u32, head: (Time, u32)) -> u32 {
+        self.find_free(group, head);
         let switch = self.fabric.group_switch[group as usize];
-        let last_grant = |&lane: &u32| self.lanes[lane as usize].last_grant;
+        let mut found = self.found.iter().copied();
         let chosen = match self.fabric.switch_choice[switch as usize] {
-            choice::FIRST => self.free(group, head).next(),
-            choice::LEAST_RECENT => self.free(group, head).min_by_key(last_grant),
+            choice::FIRST => found.next(),
+            choice::LEAST_RECENT => found.min_by_key(|&lane| self.lanes[lane as usize].last_grant),
             _ => {
-                let count = self.free(group, head).count() as u32;
-                let drawn = self.streams[group as usize].below(count);
-                self.free(group, head).nth(drawn as usize)
+                let drawn = self.streams[group as usize].below(found.len() as u32);
+                found.nth(drawn as usize)
             }
         };
         chosen.expect("a lane is free")

@@ -329,7 +329,7 @@ impl Network {
     }
 
     /// Adds a character to the output buffer of a lane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(&mut self, lane: u32, ready: Time) {
         let at = &mut self.lanes[lane as usize];
         at.places.take();
@@ -339,7 +339,7 @@ impl Network {
 
     /// Returns credit for a character that has left the input buffer of a lane, unless its link is down: then the credit
     /// is computed when it runs again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn give_back(&mut self, link: u32, lane: u32, time: Time) {
         let (at, link) = (&mut self.lanes[lane as usize], &mut self.links[link as usize]);
         if !link.down {

@@ -33,6 +33,8 @@ pub struct Network {
     pub(super) streams: Vec<Stream>,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
+    /// Lanes that a head can be granted, while one is chosen.
+    pub(super) found: Vec<u32>,
     /// Links to whose lanes characters are nominated in this tick.
     pub(super) contested: Vec<u32>,
     /// Whether a link sends a packet to its end before another one.
@@ -95,6 +97,7 @@ impl Network {
             groups_of,
             streams,
             touched: Vec::new(),
+            found: Vec::new(),
             contested: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,

@@ -247,7 +247,7 @@ impl Network {
     }
 
     /// Takes a character from the output buffer of a lane; its place is free at a given time.
-    #[inline]
+    #[inline(always)]
     fn leave_output(&mut self, lane: u32, free: Time) {
         let at = &mut self.lanes[lane as usize];
         at.ready.pop();
@@ -257,7 +257,7 @@ impl Network {
     }
 
     /// Occupies and counts a wire for a character; returns for how long.
-    #[inline]
+    #[inline(always)]
     fn occupy(&mut self, link: u32, lane: u32, is_first: bool, is_end: bool, time: Time) -> Time {
         self.characters += 1;
         let shared = &mut self.links[link as usize];
@@ -276,6 +276,7 @@ impl Network {
     }
 
     /// Sends a character to a terminal, at which it arrives at a given time, or that much later if it is an end.
+    #[inline(always)]
     fn send_to_terminal(&mut self, lane: u32, packet: &Outgoing, arrives: Time, later: Time) {
         let at = &mut self.lanes[lane as usize];
         if packet.sent == packet.length {
