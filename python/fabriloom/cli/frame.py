@@ -344,7 +344,7 @@ def command(
 ) -> Callable[[Function], Function]:
     """Return a decorator that adds a function as a command.
 
-    ``first`` and ``last``: the shared options before and after those of the function, of ``options.SHARED``.
+    ``first`` and ``last``: the shared options before and after those of the function, of :data:`SHARED`.
     """
 
     def add(function: Function) -> Function:

@@ -1,4 +1,4 @@
-"""Congestion control: its columns, and where it is refused."""
+"""Congestion control, and switches that pause their senders: columns, and what is refused."""
 
 from __future__ import annotations
 

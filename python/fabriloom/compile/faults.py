@@ -258,7 +258,7 @@ def _around(
     routes: LinkRoutes, graph: Graph, gone: NDArray[np.bool_], kind: str, parameters: dict[str, Any]
 ) -> RouteTable:
     """Return the table of a plane without dead links; packets that escape do so by up*/down*."""
-    if routes.lane_choice not in routing.ESCAPES:
+    if routes.lane_choice != "escape":
         return routing.around(graph, gone, kind, lanes=routes.layers, **parameters)
     escape = routing.around(graph, gone, "up-star-down-star", **parameters)
     return routes.with_escape(routing.around(graph, gone, "shortest-path", next_hops="all"), escape)

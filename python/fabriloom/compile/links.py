@@ -1,4 +1,4 @@
-"""Networks of links and switches with buffers: their clocks, times and columns, without routes."""
+"""Networks of links and switches with buffers: clocks, times, columns, no routes; and a cache of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers and lanes that a graph file gives to single links."""
+"""Buffers and lanes that a graph file gives to single links, and the rules by which lanes share one."""
 
 from __future__ import annotations
 

@@ -57,8 +57,10 @@ class Curve:
         return (1 - share) * line.at(line.last) + share * after[0].at(after[0].first)
 
     def _jump(self, number: int) -> float | None:
-        """Return the step from the extension of a line to the start of the next, if it is a jump. How steep a
-        table is beyond its last point is not known: the smaller step counts, and after one point only a fall.
+        """Return the step from the extension of a line to the start of the next, if it is a jump.
+
+        After a table it counts from its last point or its extension, whichever is smaller; after one point
+        only a fall does.
         """
         before, after = self.lines[number : number + 2]
         there, here = after.at(after.first), before.at(after.first)

@@ -84,7 +84,7 @@ def build(samples: Samples) -> Model:
     limits = _limited(curves)
     sizes = _grid(curves)
     byte_ns = _byte_ns(samples, curves)
-    technology, net = _link(samples, curves, byte_ns, sizes)
+    technology, net = _link(samples, curves, gap, byte_ns, sizes)
     rows = [_row(size, curves, gap, net[size], limits) for size in sizes]
     least = min(sizes)
     return Model(technology, rows, curves, samples, byte_ns, max(0.0, net[least] - byte_ns * least), limits)
@@ -141,7 +141,7 @@ def _hosts(curves: dict[str, Curve], size: int) -> tuple[float, float]:
 
 
 def _link(
-    samples: Samples, curves: dict[str, Curve], byte_ns: float, sizes: list[int]
+    samples: Samples, curves: dict[str, Curve], gap: Curve, byte_ns: float, sizes: list[int]
 ) -> tuple[dict[str, Any], dict[int, float]]:
     """Return the technology of a crossbar with this rate and latency, and its time for each size."""
     flit, cycle_ps = min(
@@ -150,19 +150,18 @@ def _link(
     )
     settings = {"preset": "generic", "cycle": units.format_time_ps(cycle_ps), "flit": f"{flit} B"}
     settings |= {"router_cycles": 0, "link_cycles": 1, "handover_cycles": 1, "next_head_cycles": 0}
-    latency = _latency(samples, curves, network(_buffered(settings), sizes))
+    latency = _latency(samples, curves, gap, network(_buffered(settings), sizes))
     settings["link_cycles"] = 1 + max(0, int(latency * 1000 / cycle_ps / 2))
     technology = _buffered(settings)
     return technology, network(technology, sizes)
 
 
-def _latency(samples: Samples, curves: dict[str, Curve], alone: dict[int, float]) -> float:
+def _latency(samples: Samples, curves: dict[str, Curve], gap: Curve, alone: dict[int, float]) -> float:
     """Return the time that a link takes longer than one that is as short as it can be.
 
     It is what the smallest message takes besides its hosts, or less, if only then no receive is shortened;
     but where receives overlap the transfer whatever the latency is, some are.
     """
-    gap = curves.get("turn") or curves["gap"]
     rest = {size: _half(curves, gap, size) - sum(_hosts(curves, size)) for size in alone}
     least = min(alone)
     known = samples.values.get("half_round") or {}

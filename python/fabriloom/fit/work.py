@@ -1,4 +1,4 @@
-"""A complete fit: measurements, model and predictions."""
+"""A complete fit: measurements, model, predictions, and the preset file."""
 
 from __future__ import annotations
 

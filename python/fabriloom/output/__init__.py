@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from ..process.libraries import names
 from .manifest import OutputError
-from .whole import Files, Plain, encoded, file, remove, settle, sweep
+from .whole import Files, Pieces, Plain, encoded, file, remove, settle, stamp, sweep
 
 if TYPE_CHECKING:
     from .folder import Output
-    from .whole import Pieces, stamp
     from .working import Working, lock
 
 __all__ = [
@@ -34,8 +33,5 @@ __all__ = [
     "sweep",
 ]
 
-__getattr__ = names(
-    globals(),
-    {"Output": ".folder", "Pieces": ".whole", "stamp": ".whole", "Working": ".working", "lock": ".working"},
-)
+__getattr__ = names(globals(), {"Output": ".folder", "Working": ".working", "lock": ".working"})
 """A command without a folder needs none of these."""

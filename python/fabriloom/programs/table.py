@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -251,12 +251,14 @@ class Rows:
 
     def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
         """Return the table of all programs, and give up the rows."""
-        terminal, order = self._taken(0), self._taken(1)
+        columns = self._taken()
+        terminal, order = next(columns), next(columns)
         place = np.lexsort((order, terminal))
         del order
-        kind, peer, size_bytes, tag, amount = (self._taken(number)[place] for number in range(2, len(_HELD)))
+        kind, peer, size_bytes, tag, amount = (column[place] for column in columns)
         return Programs(terminal_names, terminal[place], kind, peer, size_bytes, tag, amount, events)
 
-    def _taken(self, number: int) -> op.Column:
-        """Return a column; its parts are given up, so that long programs are held once."""
-        return np.concatenate([np.zeros(0, _HELD[number]), *(part.pop(0) for part in self._parts)])
+    def _taken(self) -> Iterator[op.Column]:
+        """Return the columns one by one; each gives up its parts, so that long programs are held once."""
+        for held in _HELD:
+            yield np.concatenate([np.zeros(0, held), *(part.pop(0) for part in self._parts)])

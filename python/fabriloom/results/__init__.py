@@ -33,16 +33,16 @@ from .rows import (
     TailRows,
     TraceRows,
 )
+from .statistics import Histogram
 from .summary import ConservationError, Provenance, add_program, check_conservation, overtaken
 from .summary import summary as _summary
 
 if TYPE_CHECKING:
     from .programs import ProgramRun
-    from .statistics import Histogram
 
 __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
 
-__getattr__ = names(globals(), {"Histogram": ".statistics", "ProgramRun": ".programs"})
+__getattr__ = names(globals(), {"ProgramRun": ".programs"})
 
 
 class Results(Tabled):
@@ -319,7 +319,6 @@ class Results(Tabled):
     @cached_property
     def latency(self) -> Histogram:
         """Network latency in ns as a histogram that libraries with UHI support can plot."""
-        from .statistics import Histogram
 
         values = tables.column(self.native, "latency_values_ticks").astype(np.float64) * (self.tick_ps / 1000)
         return Histogram.of(

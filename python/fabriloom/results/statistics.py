@@ -1,4 +1,4 @@
-"""Means with confidence intervals from the batches of one run."""
+"""Means with confidence intervals from the batches of one run, and the histogram of its latencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Minimal paths on any graph, free of deadlock by layers of lanes."""
+"""Paths on any graph, free of deadlock by layers of lanes, or by a lane per hop (also Valiant's and UGAL)."""
 
 from __future__ import annotations
 

@@ -259,10 +259,9 @@ _NOT_REPLACED = {
     "universal": "universal routing",
     "interval_labelling": "interval labels",
     "distribution": "packet distribution",
-    "lane_choice": "the lanes of a torus",
     "traffic_class": "lanes by traffic class",
 }
-"""Settings that cannot be combined with replaced routing tables."""
+"""Settings that cannot be combined with replaced routing tables, besides some lanes."""
 
 
 def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> None:
@@ -271,7 +270,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
     if (after.kind == "table") != (after.path is not None):
         message = 'a table after a fault has kind = "table" and the path of its file'
         raise scenario.error(message, path, 'write both, or a kind such as "shortest-path" alone')
-    escapes = routing.lane_choice in ("escape", "escape-with-room")
+    escapes = routing.lane_choice == "escape"
     if escapes and after.kind not in ("auto", "up-star-down-star"):
         message = f'after a fault packets escape by up*/down*, not by "{after.kind}"'
         raise scenario.error(message, (*path, "kind"), 'write kind = "auto"')
@@ -283,7 +282,8 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "traffic_class": any(one.lanes for one in routing.traffic_class or []),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
-        message = f"tables are not replaced after a fault with {_NOT_REPLACED[name]}"
+        what = _NOT_REPLACED.get(name, f'lane_choice = "{routing.lane_choice}"')
+        message = f"tables are not replaced after a fault with {what}"
         place = (*path[:1], name) if name in scenario.raw["routing"] else path
         raise scenario.error(message, place, "remove one of them", key=True)
     if getattr(scenario.technology, "input_queues", None) == "per-output":

@@ -236,7 +236,7 @@ def curve(
         loads: offered loads, each above 0 and at most 1, instead of ``traffic.load`` in ``[sweep]``; with
             rates or flows, values of ``traffic.scale``, which may exceed 1.
         points: number of loads for every combination of the other settings: first ``loads``, or a few from
-            10 to 100 %, then more where the curve bends (see ``bends``).
+            10 to 100 %, then more where the curve bends.
         jobs: number of parallel runs; the points do not depend on it.
         out: folder in which finished points are stored. A stored point of the same resolved scenario and
             version is not run again.

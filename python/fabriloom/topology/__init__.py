@@ -1,4 +1,4 @@
-"""Topologies: graphs of switches, terminals and links, one file per family.
+"""Topologies: graphs of switches, terminals and links, a family and its relatives in one file.
 
 >>> from fabriloom import topology
 >>> graph = topology.build("grid", shape=[8, 8], terminals_per_switch=16, links_per_edge=4)

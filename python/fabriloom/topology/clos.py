@@ -1,4 +1,4 @@
-"""Three-stage folded Clos: terminal switches, each joined to every centre switch.
+"""Folded Clos of three stages (terminal switches, each joined to every centre switch), and of five.
 
 With 32-port switches 64, 128, 256 and 512 terminals are 4, 8, 16 and 32 terminal switches on 2, 4, 8 and 16
 centre switches with 8, 4, 2 and 1 cables between each pair.

@@ -1,4 +1,4 @@
-"""Dragonfly: groups of switches, each group joined to every other (Kim, Dally, Scott, Abts, ISCA 2008).
+"""Dragonfly and dragonfly+: groups of switches, each joined to each (Kim, Dally, Scott, Abts, ISCA 2008).
 
 The arrangements of the cables between groups are compared by E. Hastings et al., CLUSTER 2015.
 """

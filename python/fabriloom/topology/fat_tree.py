@@ -1,5 +1,4 @@
-"""k-ary n-tree: a fat tree of ``levels`` rows of switches with ``arity`` links down and ``arity`` links
-up."""
+"""Fat trees: the k-ary n-tree, ``levels`` rows of switches with ``arity`` links down and as many up; XGFT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grid, torus, ring and hypercube: switches at the points of an n-dimensional lattice.
+"""Grid, torus (also twisted), ring and hypercube: switches at the points of an n-dimensional lattice.
 
 Switches are numbered with the last coordinate fastest. Only dimensions of three or more switches have
 wrap-around cables: with two switches such a cable would double the existing edge (use ``links_per_edge`` for

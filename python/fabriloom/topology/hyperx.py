@@ -1,4 +1,4 @@
-"""HyperX: a lattice in whose dimensions every switch is joined to every other one.
+"""HyperX: a lattice in whose dimensions every switch is joined to every other one; and HammingMesh.
 
 J. H. Ahn, N. Binkert, A. Davis, M. McLaren and R. S. Schreiber, SC 2009. With one dimension it is a complete
 graph, with sides of two a hypercube; with equal sides the graph is a Hamming graph.

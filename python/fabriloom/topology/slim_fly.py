@@ -1,4 +1,4 @@
-"""Slim Fly: a graph of diameter two with nearly as many switches as such a graph can have.
+"""Slim Fly and PolarFly: graphs of diameter two with nearly as many switches as such a graph can have.
 
 The graphs are those of B. D. McKay, M. Miller and J. Siran (J. Combinatorial Theory B 74, 1998), in the form
 of P. R. Hafner (2004); as a network: M. Besta and T. Hoefler, SC 2014.

@@ -1,4 +1,4 @@
-"""Fixed destinations by the position of the switch: mirrored, transposed, or nearly half way round."""
+"""Fixed destinations by the position of the switch: mirrored, transposed, half way round, adjacent."""
 
 from __future__ import annotations
 

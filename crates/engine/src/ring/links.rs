@@ -131,7 +131,7 @@ impl Link {
         self.gate |= UNFAIR;
     }
 
-    /// Whether its station may begin a packet, as far as idle symbols decide.
+    /// Whether its station may begin a packet, as far as idle symbols decide. One without a gate has none of its own.
     #[inline]
     pub fn may_go(&self) -> bool {
         self.says_go || self.gate & UNFAIR != 0

@@ -1,4 +1,4 @@
-"""Flows in the report of a run: their table, and their throughput over time."""
+"""Flows in the report of a run (their table, their throughput over time), and time-codes."""
 
 from __future__ import annotations
 

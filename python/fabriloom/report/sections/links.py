@@ -1,4 +1,4 @@
-"""Parts of reports for links: their lanes, the planes that they form, and the packets lost on them."""
+"""Parts of reports for links (lanes, planes, packets that are lost), for rings and for buses."""
 
 from __future__ import annotations
 

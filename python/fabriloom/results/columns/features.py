@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (the meanings are prose, one to a line)
-"""Keys and columns of runs with time-codes or interrupts, with several ports, or with congestion control."""
+"""Keys and columns of runs with time-codes or interrupts, with several ports, with congestion control, or of flits."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (the meanings are prose, one to a line)
-"""Columns of the tables of every run; see ``columns.py``."""
+"""Columns of the tables of every run, and the keys of its summary and of ``fabriloom check``."""
 
 from __future__ import annotations
 

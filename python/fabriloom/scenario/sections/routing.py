@@ -74,7 +74,8 @@ class AfterFault(Section):
     delay_ps: TimePs = setting("Time from a link failing or running again to the new tables")
     kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "table"] = setting(
         "auto: shortest paths through the remaining links; if these could deadlock, in layers of "
-        "lanes, or up*/down* if there are too few; table: the table of path whenever a link is down",
+        "lanes, or up*/down* if there are too few; with escape lanes up*/down* for these; "
+        "table: the table of path whenever a link is down",
         "auto",
     )
     path: FileName | None = optional('With kind = "table": the file, relative to the scenario')
