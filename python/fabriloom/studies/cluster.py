@@ -273,6 +273,9 @@ class DaskWorkers:
         elif ended.status == "cancelled":
             result.cancel()
             return
+        elif ended.status != "error":
+            # The worker died with what it had found. It has stored the points: another one only reads them.
+            later = now + later
         elif not isinstance(error := ended.exception(), killed):
             result.set_exception(error)
             return
