@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import _native
 from ...compile import Compiled, compile
+from ...compile.link_routes import LinkRoutes
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
@@ -82,7 +83,8 @@ def _of_line(description: str) -> tuple[float, str]:
 def _line(compiled: Compiled) -> dict[str, Any]:
     """Describe two terminals at a switch each, with the technology and the lengths of a scenario.
 
-    Between switches packets can follow each other more slowly, so a network of one switch has one.
+    Between switches packets can follow each other more slowly, so a network of one switch has one. There are
+    as many cables as a packet can choose from: over these, packets to one terminal spread.
     """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
@@ -99,11 +101,22 @@ def _line(compiled: Compiled) -> dict[str, Any]:
     if not isinstance(length, str) or length != "0 B":
         shape = [2] if compiled.graph.switches > 1 else [1]
         return {
-            "topology": {"kind": "grid", "shape": shape, "terminals_per_switch": 2 // shape[0]},
+            "topology": {
+                "kind": "grid",
+                "shape": shape,
+                "terminals_per_switch": 2 // shape[0],
+                "links_per_edge": _choices(compiled),
+            },
             "technology": technology,
             "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
         }
     raise ValueError("packets without payload")
+
+
+def _choices(compiled: Compiled) -> int:
+    """Return the most links that a packet can choose from at a switch."""
+    assert isinstance(compiled.routes, LinkRoutes)
+    return int(np.diff(compiled.routes.table.group_start).max(initial=1))
 
 
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
