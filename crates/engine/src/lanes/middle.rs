@@ -10,17 +10,23 @@ use super::state::Network;
 use super::times::Run;
 use crate::kernel::Time;
 
+/// Lets the wire send a character in the middle of the packet of a lane.
+#[inline(always)]
+fn use_wire(at: &mut Lane, link: &mut Link, time: Time) {
+    link.counts.characters += 1;
+    link.free_at = time + link.character;
+    if !link.to_terminal {
+        at.credit.spend_one(link.quantum);
+    }
+}
+
 /// Starts a character in the middle of the packet of a lane; returns when the next one can.
 #[inline(always)]
 fn start(at: &mut Lane, link: &mut Link, time: Time) -> Time {
-    link.counts.characters += 1;
-    link.free_at = time + link.character;
+    use_wire(at, link, time);
     if !link.from_terminal {
         at.ready.pop();
         at.places.give_back(link.free_at);
-    }
-    if !link.to_terminal {
-        at.credit.spend_one(link.quantum);
     }
     at.start_of(link)
 }
@@ -39,12 +45,8 @@ fn passes(at: &Lane, link: &Link, ready: Time) -> bool {
 /// Starts a character in the middle of the packet of a lane, which enters the output buffer and leaves it at once.
 #[inline(always)]
 fn leave_at_once(at: &mut Lane, link: &mut Link, time: Time) {
-    link.counts.characters += 1;
-    link.free_at = time + link.character;
+    use_wire(at, link, time);
     at.places.pass_one(link.free_at);
-    if !link.to_terminal {
-        at.credit.spend_one(link.quantum);
-    }
 }
 
 /// Records when a character in the middle of a packet arrives at a queue.
