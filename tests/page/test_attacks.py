@@ -168,6 +168,35 @@ def test_of_those_who_wait_the_newest_is_next() -> None:
     assert said == ["b refused", "c refused", "a", "f", "e", "again"]
 
 
+def test_a_turn_is_not_lost_with_a_client_that_goes_as_it_comes() -> None:
+    """A client that left in the step in which it was next, or the oldest of too many, took the turn along."""
+
+    async def leave(at_a_time: int, waiting: int, *, then_one_more: bool) -> None:
+        turns, let_go = Turns(at_a_time, waiting), asyncio.Event()
+
+        async def one() -> None:
+            async with turns:
+                await let_go.wait()
+
+        tasks = [asyncio.create_task(one()) for _ in range(3)]
+        await asyncio.sleep(0)
+        let_go.set()
+        if not then_one_more:
+            await asyncio.sleep(0)
+        for task in tasks[at_a_time:]:
+            task.cancel()
+        if then_one_more:
+            tasks.append(asyncio.create_task(one()))
+        said = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(error is None or isinstance(error, asyncio.CancelledError) for error in said)
+        async with asyncio.timeout(5.0), turns:
+            pass
+
+    for more in (False, True):
+        asyncio.run(leave(1, 2, then_one_more=more))
+        asyncio.run(leave(2, 1, then_one_more=more))
+
+
 def test_looks_of_those_who_have_gone_are_ended(running: Running) -> None:
     body = json.dumps({"first": {"file": "a.toml", "text": SLOW}}).encode()
     head = _post(running.port, "/api/look")

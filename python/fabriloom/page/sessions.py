@@ -133,8 +133,8 @@ class Turns:
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
-        if len(self._waiting) > self._most:
-            self._waiting.pop(0).set_exception(Refusal("Too many scenarios are being examined; try again."))
+        if len(self._waiting) > self._most and not (oldest := self._waiting.pop(0)).done():
+            oldest.set_exception(Refusal("Too many scenarios are being examined; try again."))
         try:
             await turn
         except asyncio.CancelledError:
@@ -148,10 +148,11 @@ class Turns:
         self._pass_on()
 
     def _pass_on(self) -> None:
-        if self._waiting:
-            self._waiting.pop().set_result(None)
-        else:
-            self._free += 1
+        while self._waiting:
+            if not (newest := self._waiting.pop()).done():  # its client may just have gone
+                newest.set_result(None)
+                return
+        self._free += 1
 
 
 class Sessions:
