@@ -92,7 +92,7 @@ def timed(case: Case, speed: bool) -> Row:
     hops_each = (TECHNOLOGIES[name].slice_hops or {}).get(length, SLICE_HOPS)
     while engine.progress()[2] < WARMUP_ROUNDS * terminals:
         engine.advance(10_000)
-    before, pieces = engine.progress(), engine.result()["extensions"]
+    before = engine.progress()
     speeds = [hops_per_s(engine, hops_each) for _ in range(SLICES)]
     if speed:
         return {"hops_per_s": statistics.median(speeds)}
@@ -107,7 +107,6 @@ def timed(case: Case, speed: bool) -> Row:
         "load": load,
         "hops_per_s": statistics.median(speeds),
         "events_per_hop": events / hops,
-        "pieces_per_hop": (engine.result()["extensions"] - pieces) / hops,
         "accepted": per_terminal / network.technology.payload_bytes_per_s(length_bytes),
     }
 
@@ -127,7 +126,7 @@ def one_round(quick: bool, measure: Callable[[Case], Row]) -> Iterator[Row]:
             yield measure((name, terminals, length, round(0.5 * full["accepted"], 4)))
 
 
-HEADER = ("technology", "terminals", "packet", "at", "packet-hops/s", "wake-ups per hop", "pieces per hop")
+HEADER = ("technology", "packet", "at", "packet-hops/s", "wake-ups per hop")
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -136,12 +135,10 @@ def cells(row: Row) -> tuple[str, ...]:
     fast = row["hops_per_s"] >= 1e5
     return (
         row["technology"],
-        f"{row['terminals']}",
         f"{row['length']} {unit}",
         "saturation" if row["load"] is None else "50 %",
         f"{row['hops_per_s'] / 1e6:.2f} M" if fast else f"{row['hops_per_s'] / 1e3:.1f} k",
         f"{row['events_per_hop']:.2f}",
-        f"{row['pieces_per_hop']:.2f}",
     )
 
 
@@ -169,9 +166,9 @@ def summary(rows: list[Row]) -> str:
 
 NOTES = f"""Grids of [RESULTS.md](RESULTS.md) with 16 terminals per switch and 4 links per edge, random
 traffic, statistics on. 50 %: Poisson arrivals at half of what is accepted at saturation. `generic` has flits
-of {FLIT_BYTES} B. Where links have lanes every flit is decided by itself, so these grids are small.
-*matched*: what a run with the preset does by itself; the others give every character its full share of flow
-control, as between links that are busy in both directions, so all links have one pace.
+of {FLIT_BYTES} B. Grids have 1024 terminals, or 64 where links have lanes and every flit is decided by
+itself. *matched*: what a run with the preset does by itself; the others give every character its full share
+of flow control, as between links that are busy in both directions, so all links have one pace.
 
 Terms are those of that page."""
 

@@ -44,11 +44,11 @@ def timed(case: Case, speed: bool) -> Row:
     start_s = time.perf_counter() - begin
     while engine.progress()[2] < WARMUP_ROUNDS * terminals:
         engine.advance(50_000)
-    before, extensions = engine.progress(), engine.result()["extensions"]
+    before = engine.progress()
     speeds = [hops_per_s(engine) for _ in range(SLICES)]
     if speed:
         return {"hops_per_s": statistics.median(speeds)}
-    after, result = engine.progress(), engine.result()
+    after = engine.progress()
     ticks, events, packets, hops = (last - first for last, first in zip(after, before, strict=True))
     simulated_s = ticks * compiled.arrays["tick_ps"] / 1e12
     row = {
@@ -58,7 +58,6 @@ def timed(case: Case, speed: bool) -> Row:
         "start_s": start_s,
         "hops_per_s": statistics.median(speeds),
         "events_per_hop": events / hops,
-        "pieces_per_hop": (result["extensions"] - extensions) / hops,
         "accepted": packets
         * length_bytes
         / simulated_s
@@ -92,7 +91,6 @@ HEADER = (
     "at",
     "M packet-hops/s",
     "wake-ups per hop",
-    "pieces per hop",
     "times the twin",
     "start, s",
     "peak memory, MB",
@@ -107,7 +105,6 @@ def cells(row: Row) -> tuple[str, ...]:
         "saturation" if row["load"] is None else "50 %",
         f"{row['hops_per_s'] / 1e6:.2f}",
         f"{row['events_per_hop']:.2f}",
-        f"{row['pieces_per_hop']:.2f}",
         f"{row['twin']:.0f}" if "twin" in row else "-",
         f"{row['start_s']:.2f}",
         f"{row['peak_mbytes']:.0f}",
@@ -164,8 +161,7 @@ of what is accepted at saturation. [PRESETS.md](PRESETS.md) has other technologi
   machine that others use, too, may fall to half for minutes.
 * Instructions are counted by valgrind over a stretch of a run. Other work on the machine does not
   change them, so they are what to compare builds by.
-* A wake-up is an event handled. A piece is a straight run of characters worked out on a link at such a
-  wake-up.
+* A wake-up is an event handled.
 * Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
 * Peak memory is that of the whole process, interpreter included.
 * The twin simulates every character. Both ran the same stretch, from an empty network, and delivered the same

@@ -104,8 +104,7 @@ def lessons(scenarios: Path, out: Path, with_engine: bool) -> None:
     )
     about = (
         "Each lesson is the recording of a run, which plays here as in a file of `fabriloom replay`. "
-        f"{runs} [The laboratory](guides/laboratory.md#what-each-lesson-shows) says what to look for; there "
-        "you can change everything."
+        f"{runs} In [the laboratory](guides/laboratory.md#what-each-lesson-shows) you can change everything."
     )
     (out / "lessons.md").write_text("\n".join([f"# Lessons\n\n{about}\n", *entries]), encoding="utf-8")
 

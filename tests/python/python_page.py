@@ -124,6 +124,19 @@ _SHARED = re.compile(
     r"|`ScenarioError`: (?:the|a) scenario (?:or a point )?(?:cannot be run|is wrong)\.$|`scenario`: the scenario\.$"
 )
 """What the head of the page says of several functions."""
+_OF_ROOMS = {
+    "Scenario": "network_kind needs_load port_choice spreads_messages located",
+    "ScenarioError": "in_file",
+    "Graph": "several remarks extremes network_kind own_rings partner face",
+    "Results": "measured_ticks transfers has_requirements has_codes has_congestion_control keeps_links has_trace",
+    "Point": "of measured",
+    "Comparison": "between",
+    "Searched": "search spread axes columns label",
+    "Bounds": "compiled worst tried kept doubt flow_of rows waited periods with_periods most promises",
+}
+"""What one room of the package asks of another, and no user needs."""
+_TABLE = re.compile(r"One row per (?!run|point|trial|quantity)")
+"""The beginning of what is said of a table that the page of results defines."""
 
 
 def _text(docstring: str | None) -> str:
@@ -152,23 +165,32 @@ def _signature(name: str, function: Any) -> str:
 
 def _members(kind: type) -> list[str]:
     """Public attributes, properties and methods with their own words, in the order of the source."""
-    lines = []
+    lines, tables = [], []
+    left_out = set(_OF_ROOMS.get(kind.__name__, "").split())
     source = inspect.getsource(kind)
     fields = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
     for name in sorted(
-        fields & set(vars(kind).get("__annotations__", {})), key=lambda name: source.find(f"    {name}:")
+        (fields - left_out) & set(vars(kind).get("__annotations__", {})),
+        key=lambda name: source.find(f"    {name}:"),
     ):
         after = re.search(rf'\n    {name}: [^\n]*\n    """(.*?)"""', source, re.DOTALL)
         lines.append(f"- `{name}`" + (f": {' '.join(_text(after[1]).split())}" if after else ""))
     for name, member in vars(kind).items():
-        if name.startswith(("_", "model_")) or name in fields or name in vars(Tabled):
+        if name.startswith(("_", "model_")) or name in {*fields, *vars(Tabled), *left_out}:
             continue
         if isinstance(member, property | cached_property):
             about = member.fget.__doc__ if isinstance(member, property) else member.__doc__
-            lines.append(f"- `{name}`: {' '.join(_text(about).split())}")
+            if kind is Results and _TABLE.match(about or ""):
+                tables.append(f"`{name}`")
+            else:
+                lines.append(f"- `{name}`: {' '.join(_text(about).split())}")
         elif isinstance(member, staticmethod | classmethod) or inspect.isfunction(member):
             function = getattr(kind, name)
             lines.append(f"- `{_signature(name, function)}`: {' '.join(_text(function.__doc__).split())}")
+    if tables:
+        lines.append(
+            f"- Tables, whose rows and columns are on the page of [results](results.md): {', '.join(tables)}."
+        )
     return lines
 
 

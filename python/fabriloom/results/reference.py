@@ -36,33 +36,22 @@ a ratio of batch sums (latency over packets, bytes over time). Batches of one ru
 engine's batches are merged to between 20 and 39 long ones first, and the correlation of neighbours that
 remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trusted`).
 
-| what | from Python | from `fabriloom run --out DIR` |
+A table of a run is an attribute of its results and a file of that name in the folder of `fabriloom run --out DIR`, as
+`results.links` and `links.parquet`: `links`, `flows`, `batches`; `rings` and `buses` of networks of rings; `planes` of
+terminals with several ports; `lanes` with frames, priorities, reservations or tables of lanes; `completions` of the
+pattern `flows`; `requirements`; `codes` (time-codes and interrupts); `congestion`; `over_time` with several flows;
+`trace`, also as `trace.json`, which Perfetto opens; of programs `events`, `hosts`, `messages` if kept, `marks`, and
+`slots` of SpaceWire-D. The others:
+
+| what | from Python | as a file |
 |---|---|---|
 | Summary | `results.summary` | `summary.json`, or `--json` on standard output |
-| Links | `results.links` | `links.parquet` |
-| Rings | `results.rings` | `rings.parquet` (networks of rings) |
-| Buses | `results.buses` | `buses.parquet` (networks of rings) |
-| Planes | `results.planes` | `planes.parquet` (terminals of several ports) |
-| Lanes | `results.lanes` | `lanes.parquet` (frames, priorities, reservations or tables of lanes) |
-| Flows | `results.flows` | `flows.parquet` |
-| Completion of flows | `results.completions` | `completions.parquet` (pattern `flows`) |
-| Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
-| Time-codes and interrupts | `results.codes` | `codes.parquet` (if terminals send any) |
-| Congestion control | `results.congestion` | `congestion.parquet` (networks with `[congestion_control]`) |
-| Batches | `results.batches` | `batches.parquet` |
-| Throughput over time | `results.over_time` | `over_time.parquet` (with several flows) |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |
-| Packet trace | `results.trace` | `trace.parquet`, `trace.json` (Chrome trace format, opens in Perfetto) |
-| Events | `results.events` | `events.parquet` (programs with events) |
-| Hosts | `results.hosts` | `hosts.parquet` (programs) |
-| Messages | `results.messages` | `messages.parquet` (programs, if kept) |
-| Marks | `results.marks` | `marks.parquet` (programs with marks) |
-| Slots | `results.slots` | `slots.parquet` (SpaceWire-D) |
-| Points of a curve or sweep | `curve.table` | `points.parquet` from `fabriloom curve --out DIR` |
-| Trials of a search | `study(…).search.table` | `fabriloom study export DIR trials.parquet --trials` |
+| Points of a curve or sweep | `curve.table` | `points.parquet` of `fabriloom curve` |
+| Trials of a search | `study(…).search.table` | by `fabriloom study export DIR trials.parquet --trials` |
 | Guaranteed delays | `bound(…).table` | |
-| Candidates of a design | `design(…).table` | `candidates.parquet` from `fabriloom design --out DIR` |
-| Means over seeds | `repeat(…).means` | `seeds.parquet` from `fabriloom run --seeds 10 --out DIR` |
+| Candidates of a design | `design(…).table` | `candidates.parquet` of `fabriloom design` |
+| Means over seeds | `repeat(…).means` | `seeds.parquet` of `fabriloom run --seeds 10` |
 
 With `--csv` every table is written as CSV besides, `links.csv` beside `links.parquet`; from Python
 `results.to_csv(folder)`, of studies too.

@@ -103,14 +103,10 @@ class AnyRouting(Section):
         ]
         | None
     ) = optional(
-        "Which lanes of a link a packet may take. any (default): any free lane; destination: "
-        "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
-        "lanes before the link that closes the ring, the upper half after it; wide-dateline: the same, and "
-        "all lanes where no packet comes that has that link ahead; kept-dateline: the half that dateline "
-        "gives where a packet enters a ring, until it leaves it; escape: the lowest lane (two on a torus) "
-        "in dimension order or by up*/down*, the others on any shortest path; escape-with-room: the same, "
-        "and a packet takes the first lane behind which there is room for the longest packet, an escape "
-        "lane last: then it cannot deadlock if the escape lanes cannot"
+        "Which lanes of a link a packet may take. any (default): any free lane; destination: lane number = "
+        "destination modulo lanes; dateline, wide-dateline, kept-dateline: on a torus, lanes by where the "
+        "link that closes a ring is; escape, escape-with-room: any shortest path, and the lowest lane (two "
+        "on a torus) in dimension order or by up*/down*: [rules](../background/wormhole-model.md#which-lane)"
     )
     high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = optional(
         "Terminals whose packets are served first wherever several wait for the same output. "
