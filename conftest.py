@@ -22,7 +22,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Pieces:
     return Pieces.at(folder / "experiments")
 
 
-EXAMPLES = ("test_docs.py", "test_headers.py", "test_scenarios.py")
+EXAMPLES = ("test_docs.py", "test_scenarios.py")
 """Their tests take long and share nothing."""
 
 

@@ -1,4 +1,4 @@
-"""What the benches of the engine share: processes, the clock, instructions, builds in pairs, pages.
+"""What the benches of the engine share: grids, processes, the clock, instructions, builds in pairs, pages.
 
 Every case runs in a process of its own, so its peak memory is its own, and another interpreter runs it with
 another build. A case is anything that JSON can hold.
@@ -267,3 +267,32 @@ def write(name: str, title: str, parts: list[str]) -> None:
     system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
     head = f"Written by `make bench`. One core of {processor()}, {system}."
     (HERE / name).write_text("\n\n".join([f"# {title}", head, *parts]) + "\n", encoding="utf-8")
+
+
+SIDES = {64: 2, 256: 4, 1024: 8, 4096: 16, 16384: 32}
+"""Terminals: side of the square grid of switches with 16 terminals each and 4 links per edge."""
+LENGTHS_BYTES = (8, 64, 1000)
+WARMUP_ROUNDS = 6
+"""Packets per terminal before measuring, so that the network is as full as it will be."""
+
+
+def grid(
+    terminals: int, length_bytes: int, load: float | None, technology: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """A grid of C104 or of what is given, random traffic; no load: every terminal always has a packet."""
+    arrivals: dict[str, Any] = {"arrivals": "backlog"}
+    if load is not None:
+        arrivals = {"arrivals": "poisson", "load": load}
+    return {
+        "name": f"grid of {terminals}",
+        "seed": 1,
+        "topology": {
+            "kind": "grid",
+            "shape": [SIDES[terminals], SIDES[terminals]],
+            "terminals_per_switch": 16,
+            "links_per_edge": 4,
+        },
+        "technology": technology or {"preset": "ds-link-c104"},
+        "traffic": {"pattern": "uniform", "length": f"{length_bytes} B", **arrivals},
+        "run": {"duration": "100 s", "warmup": "0 ns", "precision": 0},
+    }

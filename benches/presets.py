@@ -12,20 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from common import (
+    LENGTHS_BYTES,
     SLICE_HOPS,
     SLICES,
+    WARMUP_ROUNDS,
     Bench,
     Row,
     aims,
     asked,
     compiled_of,
+    grid,
     hops_per_s,
     run,
     simulation,
     write,
 )
 from fabriloom.simulate import matched
-from grids import LENGTHS_BYTES, WARMUP_ROUNDS, grid
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,16 @@ import time
 from collections.abc import Callable, Iterator
 
 from common import (
+    LENGTHS_BYTES,
+    SIDES,
     SLICES,
+    WARMUP_ROUNDS,
     Bench,
     Row,
     aims,
     asked,
     compiled_of,
+    grid,
     hops_per_s,
     run,
     simulation,
@@ -24,7 +28,6 @@ from common import (
     twin_ratio,
     write,
 )
-from grids import LENGTHS_BYTES, SIDES, WARMUP_ROUNDS, grid
 
 TWIN_HOPS = {8: 60_000, 64: 40_000, 1000: 6_000}
 TWIN_UP_TO = 1024

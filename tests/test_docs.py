@@ -1,4 +1,4 @@
-"""Every example of the documentation runs, and every link leads somewhere.
+"""Every example of the documentation runs, every link leads somewhere, the table of dependencies is current.
 
 In a page, in order and in one folder that holds a copy of ``scenarios/``:
 
@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -185,3 +187,20 @@ def test_marks_are_understood() -> None:
         for block in blocks_of(page):
             known = re.fullmatch(r"(?:run(?:, exit \d+)?|file: \S+|output)?", block.mark)
             assert known, f"{page.relative_to(ROOT)}:{block.line}: {block.mark}"
+
+
+SUPPLY = runpy.run_path(str(ROOT / "docs" / "site" / "supply.py"))
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="crates are listed by cargo")
+def test_the_table_of_dependencies_is_current(tmp_path: Path) -> None:
+    table = ROOT / "docs" / "reference" / "dependencies.csv"
+    parts = [*SUPPLY["of_python"](), *SUPPLY["of_rust"]()]
+    before = table.read_text(encoding="utf-8")
+    assert SUPPLY["table"](parts, before) == before, f"python docs/site/supply.py {table}"
+    assert ",unknown," not in before
+    found = SUPPLY["bill"](parts)
+    assert json.dumps(found) == json.dumps(SUPPLY["bill"](parts[::-1]))
+    names = {one["name"] for one in found["components"]}
+    assert {"numpy", "pydantic", "pyo3"} <= names
+    assert not {"pytest", "proptest"} & names

@@ -21,7 +21,7 @@ from fabriloom.report.drawing import style as drawing_style
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import figure
 from fabriloom.studies import failures, inspection
-from fabriloom.studies.checked import Checked
+from fabriloom.studies.inspection import Checked
 from typer.testing import CliRunner
 
 STYLE = resources.files("fabriloom.report").joinpath("style.css").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ import pytest
 from fabriloom import load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
-from fabriloom.routing.certificate import certificate
+from fabriloom.routing.check import certificate
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
 from fabriloom.studies import route_choices

@@ -18,7 +18,7 @@ from fabriloom import Scenario, load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
 from fabriloom.programs.waits import waits_for_ever
-from fabriloom.routing.certificate import certificate
+from fabriloom.routing.check import certificate
 from fabriloom.studies import route_choices
 from fabriloom.studies.inspection import inspect
 from fabriloom.topology import Graph

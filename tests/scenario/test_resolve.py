@@ -1,12 +1,15 @@
 """The resolved form: complete, canonical, and a scenario whose resolved form it is.
 
-Sizes in flits mean the bytes that these carry.
+Sizes in flits mean the bytes that these carry. The reference pages say what the schema and the presets say.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pytest
 from expects import CASES, put, unpacked
 from fabriloom.compile import compile, silent
 from fabriloom.scenario import Scenario, ScenarioError, json_schema, load
+from fabriloom.scenario.reference import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = unpacked("valid")
@@ -212,3 +216,32 @@ def test_links_without_flits() -> None:
     scenario = {**MESH, "technology": {"preset": "ds-link-c104"}, "traffic": {"length": "5 flits"}}
     with pytest.raises(ScenarioError, match='unknown unit "flits" in "5 flits"'):
         Scenario.from_dict(scenario)
+
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_current(name: str) -> None:
+    written = (REFERENCE / name).read_text(encoding="utf-8")
+    assert written == PAGES[name](), "run: python -m fabriloom.scenario.reference docs/reference"
+
+
+def test_defaults_have_the_unit_of_their_setting() -> None:
+    """A pause of 1 ms was shown as 1 GB: inside, both are whole numbers."""
+    definitions = json_schema()["$defs"]
+    assert isinstance(definitions, dict)
+    assert definitions["LogP"]["properties"]["pause"]["default"] == "1 ms"
+    for name, model in definitions.items():
+        for key, field in model.get("properties", {}).items():
+            if "pattern" in field and "default" in field:
+                assert re.match(field["pattern"], str(field["default"])), (name, key)
+
+
+def test_reading_a_scenario_imports_nothing_heavy() -> None:
+    """The command answers at once only if what it always needs is light. NumPy is needed for what families of
+    networks take, which is read from the functions that build them."""
+    heavy = {"polars", "networkx", "matplotlib"}
+    code = f"import sys, fabriloom.scenario; print(*({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

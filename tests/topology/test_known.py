@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fabriloom import topology
 from fabriloom.topology import Graph, GraphError, measure
-from fabriloom.topology.finite_field import Field
+from fabriloom.topology.slim_fly import FiniteField
 
 
 def adjacency(graph: Graph) -> np.ndarray:
@@ -40,7 +40,7 @@ def degrees(graph: Graph) -> list[int]:
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5, 7, 8, 9, 16, 25, 27])
 def test_a_finite_field_keeps_the_laws(order: int) -> None:
-    field, all_of_them = Field(order), np.arange(order)
+    field, all_of_them = FiniteField(order), np.arange(order)
     assert (np.sort(field.sum, axis=1) == all_of_them).all()
     assert (np.sort(field.product[1:, 1:], axis=1) == all_of_them[1:]).all()
     a, b, c = (axis.ravel() for axis in np.meshgrid(all_of_them, all_of_them, all_of_them, indexing="ij"))

@@ -8,8 +8,7 @@ from itertools import product
 from typing import Any
 
 from ..topology import GraphError
-from ..topology.finite_field import prime_power
-from ..topology.slim_fly import neighbours
+from ..topology.slim_fly import neighbours, prime_power
 from .shapes import MOST_LINKS_PER_EDGE, Family, Shape, Wanted, switched
 
 _MOST_ORDER = 64

@@ -17,8 +17,7 @@ from fabriloom.programs.layer import control_words
 from fabriloom.programs.logp import logp
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
-from fabriloom.programs.schedule import spacewire_d
-from fabriloom.programs.spacewire import ccsds, rmap
+from fabriloom.programs.spacewire import ccsds, rmap, spacewire_d
 from fabriloom.programs.table import Programs
 from fabriloom.traffic.kinds import Network
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabriloom.programs.choices import due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.credit import by_supervisor
-from fabriloom.programs.draws import Draws
+from fabriloom.programs.draws import Draws, due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.kinds import SEND, UNTIL, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Events, ProgramError, Programs, Rows

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.programs import kinds as op
-from fabriloom.programs.choices import due_ps, events_of, sources_of, targets_of
-from fabriloom.programs.draws import Draws
+from fabriloom.programs.draws import Draws, due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import ProgramError, Programs, Rows
 

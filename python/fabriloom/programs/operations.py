@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from fabriloom.programs.check import fail
-from fabriloom.programs.choices import due_ps
-from fabriloom.programs.draws import Draws
+from fabriloom.programs.draws import Draws, due_ps
 from fabriloom.programs.kinds import MOST_OPERATIONS, READ, SEND, Ints, Settings
 from fabriloom.programs.parse import Operation, parse
 from fabriloom.programs.roles import Roles

@@ -20,7 +20,7 @@ from .sections.shared import deviation_text
 from .tally import HEAD, counts, reasons, said, tally
 
 if TYPE_CHECKING:
-    from ..studies.checked import Checked
+    from ..studies.inspection import Checked
 
 
 @dataclass(frozen=True)

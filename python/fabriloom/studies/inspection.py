@@ -1,21 +1,25 @@
-"""The properties of a scenario that are known before it runs: its parts, bounds, zero-load latency,
-deadlock.
+"""The properties of a scenario that are known before it runs: its parts, bounds, zero-load latency, deadlock.
+
+``Checked`` is all of it, for its report.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import Compiled, compile
+from ..compile.deadlock import DEADLOCKS
 from ..compile.silent import silent_settings
 from ..programs import Programs
 from ..results.figures import figures
+from ..results.summary import Provenance
 from ..scenario.schema import Scenario
-from ..topology import kind_of
-from . import demanded
+from ..topology import Graph, kind_of
+from . import demanded, failures
 from .kinds import KINDS, inspection_of
 from .links import bisection as effective_bisection
 from .zero_load import zero_load_latency
@@ -144,3 +148,35 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
     ]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is known of a network before it runs."""
+
+    provenance: Provenance
+    graph: Graph
+    found: dict[str, Any]
+    """See :func:`inspect`."""
+    lines: list[tuple[str, str]]
+    warnings: list[str]
+    """Without that of a deadlock, which is the verdict."""
+    used: NDArray[np.float64]
+    """Utilisation of each link, in the order of the graph."""
+    when: str
+    """For what traffic, in words."""
+    failed: dict[str, Any] | None
+    """See :func:`.failures.look`."""
+
+    @classmethod
+    def of(cls, compiled: Compiled, found: dict[str, Any], failed: dict[str, Any] | None) -> Checked:
+        """Add to what was found what its report shows; ``failed``: single failures, if they were tried."""
+        warnings = [one for one in found["warnings"] if not one.startswith(DEADLOCKS)]
+        used, when = use_of_links(compiled)
+        origin = Provenance.of(compiled.scenario, "none")
+        return cls(origin, compiled.graph, found, lines(found), warnings, used, when, failed)
+
+    def failure_table(self) -> tuple[str, tuple[str, ...], list[list[str]]]:
+        """Return the single failures as a sentence, a head and rows, the worst first."""
+        assert self.failed is not None
+        return failures.verdict(self.failed), failures.HEAD, failures.table(self.failed)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import routing
 from ..compile import Compiled, LinkRoutes, compile
 from ..results.figures import figures
-from ..routing.certificate import certificate
+from ..routing.check import certificate
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
 from ..topology.graph import Graph

@@ -2,13 +2,13 @@
 
 use fabriloom_engine::fabric::check;
 
-use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{Agreed, counted};
 use crate::scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};
-use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::faults::with_timeouts;
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
+use crate::scenarios::spacewire::with_addresses;
+use crate::scenarios::spacewire::{with_codes, with_priorities};
 
 #[test]
 fn random_fabrics_with_addresses_agree() {

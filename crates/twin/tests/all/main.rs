@@ -6,12 +6,9 @@ mod scenarios;
 
 mod address_agreement;
 mod agreement;
-mod code_agreement;
-mod code_hand;
-mod distribution_agreement;
-mod distribution_hand;
-mod fault_agreement;
-mod fault_hand;
+mod code;
+mod distribution;
+mod fault;
 mod fuzz;
 mod hand;
 mod lane_agreement;

@@ -2,9 +2,9 @@
 //! and with one port nothing changes.
 
 use crate::scenarios::agree::{self, Agreed, Seen, emptied, links, simulate, store};
-use crate::scenarios::classes::with_class_ports;
 use crate::scenarios::faults::{with_faults, with_ring_faults};
 use crate::scenarios::lanes::{with_classes, with_lanes};
+use crate::scenarios::ports::with_class_ports;
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_packets_spread, with_resends};
 use crate::scenarios::random::{draw_for, random_fabric, random_stops, time_for};

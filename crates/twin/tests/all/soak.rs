@@ -4,10 +4,7 @@
 use fabriloom_engine::fabric::{Fabric, when_full};
 use fabriloom_engine::run::AnyNetwork;
 
-use crate::scenarios::addresses::with_addresses;
 use crate::scenarios::agree::{self, Seen, store};
-use crate::scenarios::codes::{with_codes, with_priorities, with_rare_codes};
-use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{
     with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
 };
@@ -22,6 +19,9 @@ use crate::scenarios::programs::{random_programs, with_announcements, with_few_u
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings, with_tokens};
 use crate::scenarios::seeds::seeds;
+use crate::scenarios::spacewire::with_addresses;
+use crate::scenarios::spacewire::with_distributions;
+use crate::scenarios::spacewire::{with_codes, with_priorities, with_rare_codes};
 
 /// What changes heads and their grants, in most networks.
 fn with_grants(fabric: &Fabric, seed: u64) -> Fabric {

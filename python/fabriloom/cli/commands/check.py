@@ -21,7 +21,7 @@ from ..frame import (
     words,
     write_file,
 )
-from ..house import checked, compile, deadlock, failures, inspection, report, show, units
+from ..house import compile, deadlock, failures, inspection, report, show, units
 
 
 @command("file settings seed", "json")
@@ -69,7 +69,7 @@ def check(
     failed = None if fault is None else failures.look(compiled, fault)
     found = inspection.inspect(compiled, bisection) if out is not None or failed is None else {}
     if out is not None:
-        write_file(out, report.for_check(checked.Checked.of(compiled, found, failed)))
+        write_file(out, report.for_check(inspection.Checked.of(compiled, found, failed)))
     code = _tell(call, found, resolved) if failed is None else _tell_failures(call, failed)
     if out is not None and not call.json:
         say(f"Written to {out}")

@@ -7,8 +7,8 @@ use fabriloom_twin::{
     FlowControl, LinkCounts, Messages, RingTwinRun, TwinRun, messages, run, run_rings, run_with_stops,
 };
 
-use super::codes::same_codes;
 use super::counts::{deliveries, same_counts, same_deliveries, ways};
+use super::spacewire::same_codes;
 
 /// Returns the twin's run of a legal fabric, with every flow-control character, after comparison with the engine.
 pub fn counted(f: &Fabric) -> TwinRun {

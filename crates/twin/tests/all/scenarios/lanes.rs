@@ -3,8 +3,8 @@
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 use fabriloom_engine::kernel::Time;
 
-use super::classes::draw_classes;
 use super::faults::with_quiet_faults;
+use super::ports::draw_classes;
 use super::random::{Draw, draw_for};
 
 /// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn independently of the

@@ -1,12 +1,8 @@
 //! Fabrics for tests: by hand and at random.
 
-pub mod addresses;
 pub mod agree;
 pub mod build;
-pub mod classes;
-pub mod codes;
 pub mod counts;
-pub mod distributions;
 pub mod faults;
 pub mod lanes;
 pub mod long;
@@ -16,3 +12,4 @@ pub mod programs;
 pub mod random;
 pub mod rings;
 pub mod seeds;
+pub mod spacewire;

@@ -1,7 +1,14 @@
 //! Packets for several ports, in the twin and so in the engine, compared with times computed by hand.
+//!
+//! Engine and twin deliver the same copies at the same ticks.
 
-use crate::scenarios::agree::counted;
+use crate::scenarios::agree::{Agreed, counted};
 use crate::scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};
+use crate::scenarios::networks::random_network;
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::seeds::seeds;
+use crate::scenarios::spacewire::with_distributions;
+use crate::scenarios::spacewire::{with_codes, with_priorities};
 use fabriloom_engine::fabric::{Fabric, check};
 use fabriloom_twin::Delivery;
 
@@ -160,4 +167,37 @@ fn deliveries_are_counted_by_terminal() {
     send_list(&mut f, &[&[(all, 8, 0), (1, 8, 0)], &[], &[], &[]]);
     let of = |target: u32| counted(&f).deliveries.iter().filter(|d: &&Delivery| d.target == target).count();
     assert_eq!([1, 2, 3].map(of), [2, 1, 1]);
+}
+
+#[test]
+fn random_fabrics_with_distributions_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics with distributions", 0..60) {
+        let Some(fabric) = with_distributions(&random_fabric(seed), seed) else { continue };
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &fabric, until);
+    }
+    assert!(agreed.runs > 25 && agreed.delivered > 60 * agreed.runs, "{agreed:?}");
+}
+
+#[test]
+fn distributions_beside_codes_and_priorities_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("distributions with codes", 0..20) {
+        let Some(fabric) = with_distributions(&random_fabric(seed), seed) else { continue };
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &with_priorities(&with_codes(&fabric, seed, until), seed), until);
+    }
+    assert!(agreed.runs > 5, "{agreed:?}");
+}
+
+#[test]
+fn networks_with_distributions_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("networks with distributions", 0..12) {
+        let (fabric, until) = random_network(seed);
+        let Some(fabric) = with_distributions(&fabric, seed) else { continue };
+        agreed.compare(seed, &fabric, until);
+    }
+    assert!(agreed.runs > 5, "{agreed:?}");
 }
