@@ -279,7 +279,7 @@ def rings(seed: int) -> Table:
         "requests_in": dice.choice([1, 2, 4]),
         "forwarding": dice.choice(["store-and-forward", "cut-through"]),
         "hold_until": dice.choice(["sent", "echo"]),
-        "in_order": dice.choice([True, False, "ports", "terminals"]),
+        "in_order": dice.choice([True, False, "ports", "terminals", "but-requests"]),
         "phases": dice.choice([True, False]),
         "bandwidth_allocation": dice.choice([True, False, "ports", "terminals"]),
         "retry.delay": dice.choice(["0 ns", "1 us"]),

@@ -17,7 +17,7 @@ from ..routing.rings import PortRoute, port_route, ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..technology.model import Ps
-from ..technology.rings import PORT_PLACES, Stations
+from ..technology.rings import PORT_PLACES, Ordered
 from ..topology import Graph
 from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
@@ -334,7 +334,7 @@ def durations_ps(tech: RingTechnology) -> dict[str, Ps]:
     }
 
 
-def _stations(which: Stations) -> int:
+def _stations(which: Ordered) -> int:
     word = which if isinstance(which, str) else "all" if which else "none"
     return number("stations", word)
 

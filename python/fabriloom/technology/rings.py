@@ -24,6 +24,8 @@ Payloads = Literal["sci", "any"]
 RingFaultStops = Literal["ring", "link"]
 Stations = Literal[True, False, "ports", "terminals"]
 """The stations for which a rule holds: all, none, the ports of switches, or all but these."""
+Ordered = Literal[Stations, "but-requests"]
+"""What is sent in order: also all but the requests of terminals."""
 
 LOCK_BYTES: Final = 16
 """Payload of the request and of the response of a lock."""
@@ -86,7 +88,7 @@ class RingTechnology:
     hold_until: HoldUntil
     response_priority: bool
     interface_occupied: bool
-    in_order: Stations
+    in_order: Ordered
     phases: bool
     bandwidth_allocation: Stations
     retry_strategy: RetryStrategy

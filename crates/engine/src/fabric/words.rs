@@ -129,6 +129,8 @@ codes! {
         PORTS = 2,
         /// All but these.
         TERMINALS = 3,
+        /// All, but at terminals for responses alone; only of what is sent in order.
+        BUT_REQUESTS = 4,
     }
 
     /// How the delay before a busied packet is sent again grows.

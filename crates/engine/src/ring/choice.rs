@@ -3,7 +3,7 @@
 use super::links::holds;
 use super::parts::Entry;
 use super::state::{REQUEST, RESPONSE, Rings};
-use crate::fabric::NONE;
+use crate::fabric::{NONE, stations};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
@@ -99,7 +99,7 @@ impl Rings {
                 *later = (*later).min(it.ready);
                 return None;
             }
-            if !self.keeps_order(link) || !self.has_open_before(link, entry) {
+            if !self.keeps_order(link, it.is.response()) || !self.has_open_before(link, entry) {
                 return Some(Choice { entry, before, again: false, turn: self.turn(entry, false) });
             }
             *blocked = true;
@@ -108,9 +108,11 @@ impl Rings {
         None
     }
 
-    /// Whether the station sends packets between two terminals one after the other.
-    pub(super) fn keeps_order(&self, station: u32) -> bool {
-        holds(self.fabric.ring_in_order, self.stations[station as usize].link.is_port())
+    /// Whether the station sends requests, or responses, between two terminals one after the other.
+    pub(super) fn keeps_order(&self, station: u32, response: bool) -> bool {
+        let which = self.fabric.ring_in_order;
+        let is_port = self.stations[station as usize].link.is_port();
+        holds(which, is_port) || which == stations::BUT_REQUESTS && (is_port || response)
     }
 
     /// Whether the station has sent another packet between the same terminals that is not accepted yet.

@@ -122,7 +122,8 @@ impl Rings {
         }
         let (mut entry, mut has_other) = (at.fresh[kind].head, false);
         while entry != NONE {
-            has_other |= !(self.keeps_order(station) && self.has_open_before(station, entry));
+            has_other |=
+                !(self.keeps_order(station, kind == RESPONSE) && self.has_open_before(station, entry));
             entry = self.entries[entry].next;
         }
         let mut busied = 0;

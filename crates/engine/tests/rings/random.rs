@@ -17,7 +17,7 @@ pub fn random(seed: u64) -> Fabric {
     f.ring_hold_until_echo = flag(&mut draw);
     f.ring_in_order = draw.below(u32::from(stations::LAST) + 1) as u8;
     f.ring_phases = flag(&mut draw);
-    f.ring_allocation = draw.below(u32::from(stations::LAST) + 1) as u8;
+    f.ring_allocation = draw.below(u32::from(stations::TERMINALS) + 1) as u8;
     f.ring_retry_at_responder = flag(&mut draw);
     f.ring_retry_first = flag(&mut draw);
     f.ring_response_first = flag(&mut draw);

@@ -154,7 +154,7 @@ impl Rings<'_> {
             && packet.ready <= self.now
             && in_flight < self.fabric.station_in_flight[station] as usize
             && (packet.tried || rejected < self.fabric.station_rejected[station] as usize)
-            && !(self.is_among(self.fabric.ring_in_order, station) && state.outgoing.iter().any(earlier))
+            && !(self.keeps_order(station, packet.sent.kind) && state.outgoing.iter().any(earlier))
             && !self.is_stopped(station)
     }
 

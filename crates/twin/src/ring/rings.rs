@@ -253,6 +253,14 @@ impl<'a> Rings<'a> {
         }
     }
 
+    /// Whether a station sends packets of a kind between two terminals one after the other.
+    pub(crate) fn keeps_order(&self, station: usize, kind: Kind) -> bool {
+        match self.fabric.ring_in_order {
+            stations::BUT_REQUESTS => self.port_row[station].is_some() || kind == Kind::Response,
+            which => self.is_among(which, station),
+        }
+    }
+
     /// Whether a later controller of the same port takes packets for a terminal, too.
     pub(crate) fn is_followed(&self, station: usize, terminal: u32) -> bool {
         let row = self.port_row[station];

@@ -182,12 +182,24 @@ fn in_flight_and_order() {
     f.station_in_flight.fill(1);
     assert_eq!(times(&run(&f))[1].0, 64);
     let mut f = past_one(true, transaction::WRITE);
-    for (stations, second) in [(stations::PORTS, 34), (stations::TERMINALS, 64), (stations::ALL, 64)] {
+    for (stations, second) in
+        [(stations::PORTS, 34), (stations::TERMINALS, 64), (stations::ALL, 64), (stations::BUT_REQUESTS, 34)]
+    {
         f.ring_in_order = stations;
         assert_eq!(times(&run(&f))[1].0, second);
     }
     send_list(&mut f, &[&[(2, 6, 0), (1, 6, 0)], &[], &[]]);
     assert!(times(&run(&f)).iter().any(|times| times.0 == 34), "another target need not wait");
+}
+
+/// The second response follows the first, or starts when its echo has arrived, which takes 46 like that of a request.
+#[test]
+fn order_of_responses_alone() {
+    let mut f = past_one(true, transaction::READ);
+    for (stations, second) in [(stations::PORTS, 115 + 16), (stations::BUT_REQUESTS, 115 + 46)] {
+        f.ring_in_order = stations;
+        assert_eq!(times(&run(&f)), [(18, 115), (28, second)]);
+    }
 }
 
 /// The passing packet is ready at 30: an own packet goes first if it is ready by then, and the passing one waits for

@@ -19,7 +19,7 @@ from fabriloom.scenario.fields import (
     setting,
 )
 from fabriloom.scenario.sections.technology import RingPreset
-from fabriloom.technology.rings import Payloads, RingFaultStops, Stations, WhenFull
+from fabriloom.technology.rings import Ordered, Payloads, RingFaultStops, Stations, WhenFull
 from fabriloom.topology.kinds import RINGS, NetworkKind
 
 Places = Annotated[int, Field(ge=1, le=65535)]
@@ -150,9 +150,10 @@ class RingLinks(Section):
         "Whether a packet occupies an interface during its receive or transmit latency, so that "
         "the next packet waits"
     )
-    in_order: Stations | None = optional(
-        "Whether a packet waits until the previous one between its two terminals is accepted: at no "
-        "station, at all, or only at the ports of switches or at terminals"
+    in_order: Ordered | None = optional(
+        "Whether a packet waits until the previous one of its kind between its two terminals is accepted: at "
+        "no station, at all, only at the ports of switches or at terminals, or at all but for requests of "
+        "terminals"
     )
     phases: bool | None = optional("Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)")
     bandwidth_allocation: Stations | None = optional(

@@ -95,7 +95,7 @@ fn protocol(f: &Fabric) -> Checked {
         known(name, &[flag], 1)?;
     }
     known("ring_in_order", &[f.ring_in_order], stations::LAST)?;
-    known("ring_allocation", &[f.ring_allocation], stations::LAST)?;
+    known("ring_allocation", &[f.ring_allocation], stations::TERMINALS)?;
     known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
     known("ring_when_full", &[f.ring_when_full], when_full::LAST)?;
     between("ring_slot_symbols", &[f.ring_slot_symbols], 0, MOST_SLOT_SYMBOLS, "at most 2^24 symbols")?;

@@ -325,6 +325,15 @@ fn tree(draw: &mut Draw) -> Vec<Vec<Stop>> {
 
 /// Stations for which a rule may hold; most often all.
 const RULES: [u8; 5] = [stations::ALL, stations::ALL, stations::ALL, stations::PORTS, stations::TERMINALS];
+/// The same for what is sent in order.
+const ORDERED: [u8; 6] = [
+    stations::ALL,
+    stations::ALL,
+    stations::ALL,
+    stations::PORTS,
+    stations::TERMINALS,
+    stations::BUT_REQUESTS,
+];
 
 fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.ring_request_header_bytes = draw.pick(&[4, 8, 16, 16, 7]);
@@ -335,7 +344,7 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.ring_echo_bytes = draw.between(1, (shortest - f.ring_echo_idle_bytes).min(8));
     f.ring_cut_through = u8::from(draw.chance(60));
     f.ring_hold_until_echo = u8::from(draw.chance(40));
-    f.ring_in_order = if draw.chance(50) { draw.pick(&RULES) } else { stations::NONE };
+    f.ring_in_order = if draw.chance(50) { draw.pick(&ORDERED) } else { stations::NONE };
     f.ring_phases = u8::from(draw.chance(40));
     f.ring_allocation = if draw.chance(60) { draw.pick(&RULES) } else { stations::NONE };
     f.ring_retry_strategy = draw.pick(&[retry::CONSTANT, retry::LINEAR, retry::EXPONENTIAL]);
