@@ -24,7 +24,9 @@ class Outage:
     up: int | None
     """When the link runs again; None: never."""
     kind: str = LINK
-    """A word of the engine's ``fault_kind``: link, stuck, loss or replay."""
+    """A word of the engine's ``fault_kind``: link, stuck, loss, replay or rate."""
+    character: int = 0
+    """Ticks of a character from ``up`` on, with ``kind`` rate."""
 
 
 @dataclass(frozen=True)

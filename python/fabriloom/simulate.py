@@ -97,6 +97,8 @@ def run(
         for name, column in compiled.arrays.items()
         if name.startswith(("fault_", "code_", "lane_share"))
     }
+    if len(native.get("fault_character_ticks", ())):
+        native["link_character_ticks"] = compiled.arrays["link_character_ticks"]
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.network_kind].engine)
     program = _program_run(compiled, native)

@@ -193,6 +193,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "lane_slots": {"lanes": 2},
 }
 """Settings without which another one matters to nothing."""
+LANES = ("spare_physical_lanes", "realign_cycles")
+"""Settings of physical lanes that fail."""
 CASES = [
     (preset, name)
     for preset in presets()
@@ -238,6 +240,9 @@ def test_a_setting_has_an_effect(preset: str, name: str) -> None:
     beside = {key: value for key, value in BESIDE.get(name, {}).items() if key in presets()[preset].entries}
     if "lanes" in beside and presets()[preset].entries["lane_reserved"].value:
         beside |= {"lane_reserved": [0.5, 0.5]}
+    if name in LANES and presets()[preset].entries["frame_flits"].value:
+        beside |= {"physical_lanes": 2}
+        more = {"fault": [{**BASE["fault"][0], "physical_lanes": 1}]}
     if name.startswith("pause"):
         more = {"fault": []}
     elif "pause_above_flits" in presets()[preset].entries:

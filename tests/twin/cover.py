@@ -111,6 +111,7 @@ FLITS: Settings = {
     "technology.frame_flits": [None, 1, 5],
     "technology.frame_start_flits": [None, 2],
     "technology.frame_end_flits": [None, 1],
+    "technology.physical_lanes": [None, 3],
     "technology.lane_arbiter": ["round-robin", "fixed", "reserved", "weighted"],
     "technology.lane_priority": [None, [1, 0], [0, 1, 1, 0]],
     "technology.lane_reserved": [None, [0.2, 0.7], [0.4, 0, 0.1, 0.2]],
@@ -188,7 +189,7 @@ def _varies(value: Any) -> bool:
 
 def _lane_rules() -> list[Rule]:
     """Settings of frames, reservations and tables go with the sharing or the arbiter that they are of."""
-    frames = ["frame_flits", "frame_start_flits", "frame_end_flits"]
+    frames = ["frame_flits", "frame_start_flits", "frame_end_flits", "physical_lanes"]
     shares, tables = (
         ["lane_reserved", "lane_credit_limit_flits"],
         ["lane_low", "lane_high", "lane_high_limit"],
@@ -235,7 +236,9 @@ LEFT_OUT = {
     "mtu": "a limit of lengths",
     "pause_above_flits": "drawn by the tests of Ethernet, as the next one",
     "pause_until_flits": "",
-    "fault_stops": "of faults, as the next four",
+    "spare_physical_lanes": "of faults, as the next ones",
+    "realign_cycles": "",
+    "fault_stops": "",
     "disconnect_cycles": "",
     "restart_cycles": "",
     "disconnect": "",

@@ -212,6 +212,7 @@ def _lane_rules(dice: Random, lanes: int) -> Table:
     if dice.random() < 0.3:
         found |= {"lane_sharing": "frame", "frame_flits": dice.choice([1, 4, 64])}
         found |= {"frame_start_flits": dice.randint(0, 2), "frame_end_flits": dice.randint(0, 2)}
+        found["physical_lanes"] = dice.choice([1, 1, 2, 3])
     if dice.random() < 0.2:
         some = [dice.choice(["0-63", "0,16,32,48", "8-40"]) for _ in range(lanes)]
         found |= {"lane_slots": some, "lane_slot_cycles": dice.choice([1, 30])}

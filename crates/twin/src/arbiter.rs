@@ -18,8 +18,7 @@ impl Twin<'_> {
                 return self.start_in_turn(link, lane, None);
             }
             self.links[row].frame = None;
-            let end = self.fabric.link_frame_end_ticks.get(row).copied().unwrap_or(0);
-            if self.occupy(link, lane, end) {
+            if self.occupy(link, lane, self.end_of_frame(link, started)) {
                 return;
             }
         }
@@ -41,10 +40,10 @@ impl Twin<'_> {
         if !frames {
             return self.start_in_turn(link, turn.lane, Some(turn));
         }
-        self.links[row].frame = Some((turn.lane, 0));
+        (self.links[row].frame, self.links[row].frame_since) = (Some((turn.lane, 0)), self.now);
         self.note(link, turn);
         let start = self.fabric.link_frame_start_ticks.get(row).copied().unwrap_or(0);
-        if !self.occupy(link, turn.lane, start) {
+        if !self.occupy(link, turn.lane, start.into()) {
             self.start_in_turn(link, turn.lane, None);
         }
     }
@@ -79,8 +78,16 @@ impl Twin<'_> {
         self.charge(link, lane, ticks);
     }
 
+    /// Returns the ticks of the end of a frame, with what fills its last column.
+    fn end_of_frame(&self, link: u32, started: u32) -> Time {
+        let ticks = |column: &[u32]| Time::from(column.get(link as usize).copied().unwrap_or(0));
+        let column = ticks(&self.fabric.link_column_ticks).max(1);
+        let over = Time::from(started) * self.character_ticks(link) % column;
+        ticks(&self.fabric.link_frame_end_ticks) + (column - over) % column
+    }
+
     /// Occupies a wire with the beginning or the end of a frame; returns whether that takes time.
-    fn occupy(&mut self, link: u32, lane: u32, ticks: u32) -> bool {
+    fn occupy(&mut self, link: u32, lane: u32, ticks: Time) -> bool {
         let within = self.fabric.lanes_of(link).any(|lane| self.lanes[lane as usize].amid_packet);
         let state = &mut self.links[link as usize];
         if ticks == 0 {
@@ -89,10 +96,10 @@ impl Twin<'_> {
         if within {
             state.counts.stalled_ticks += (self.now - state.wire_free) as u64;
         }
-        state.counts.busy_ticks += u64::from(ticks);
-        state.wire_free = self.now + i64::from(ticks);
+        state.counts.busy_ticks += ticks as u64;
+        state.wire_free = self.now + ticks;
         self.agenda.add(state.wire_free, What::Wire { link });
-        self.charge(link, lane, i64::from(ticks));
+        self.charge(link, lane, ticks);
         true
     }
 

@@ -47,6 +47,8 @@ pub enum What {
     Watch { lane: u32, queue: u32 },
     /// The link starts nothing before a tick: a test stops it, or its terminal accepts nothing.
     Stop { link: u32, until: Time },
+    /// The link starts nothing before a tick, and then at another rate.
+    Rate { link: u32, until: Time, ticks: u32 },
     /// The next character that starts on a link is wrong, if it does before a tick; it may be sent again.
     Wrong { link: u32, until: Time, again: bool },
     /// The link of a terminal, or of a port, has sent its packet, and requests the next one from the source.

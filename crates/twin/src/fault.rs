@@ -25,6 +25,11 @@ impl Twin<'_> {
                     .add(self.fabric.fault_down_ticks[row] as Time, What::Wrong { link, until, again });
                 continue;
             }
+            if kind == fault_kind::RATE {
+                let ticks = self.fabric.fault_character_ticks[row];
+                self.agenda.add(self.fabric.fault_down_ticks[row] as Time, What::Rate { link, until, ticks });
+                continue;
+            }
             if kind == fault_kind::STUCK {
                 self.agenda.add(self.fabric.fault_down_ticks[row] as Time, What::Stop { link, until });
                 continue;
@@ -41,6 +46,15 @@ impl Twin<'_> {
         for (&ticks, &number) in self.fabric.table_ticks.iter().zip(&self.fabric.table_number) {
             self.agenda.add(ticks as Time, What::Table { number });
         }
+    }
+
+    /// Lets a link start nothing before a tick, and then at another rate; a frame that is open is forgotten.
+    pub(crate) fn change_rate(&mut self, link: u32, until: Time, ticks: u32) {
+        let state = &mut self.links[link as usize];
+        state.rate = Some(i64::from(ticks));
+        state.repeats_until = state.repeats_until.max(until);
+        state.frame = None;
+        self.agenda.add(until, What::Wire { link });
     }
 
     /// Returns how often the link of a lane has failed.

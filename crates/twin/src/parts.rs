@@ -209,7 +209,9 @@ pub struct Link {
     pub stopped_until: Time,
     /// Until when a character that starts is wrong, and whether it is sent again.
     pub wrong: Option<(Time, bool)>,
-    /// Until when it repeats what was wrong.
+    /// Ticks of a character since the rate has changed, if it has.
+    pub rate: Option<i64>,
+    /// Until when it repeats what was wrong, or changes its rate.
     pub repeats_until: Time,
     /// A fault keeps it from running.
     pub down: bool,
@@ -225,6 +227,8 @@ pub struct Link {
     pub last_sent: Option<u32>,
     /// The lane whose frame has begun and not ended, and the characters that have started in it.
     pub frame: Option<(u32, u32)>,
+    /// When that has begun, or begins again.
+    pub frame_since: Time,
     /// Per lane: credit of its reservation, in millionths of a tick, at a tick.
     pub reserved: Vec<i128>,
     pub raised_at: Time,

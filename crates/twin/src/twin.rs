@@ -144,6 +144,7 @@ impl<'a> Twin<'a> {
                 What::Deliver { lane, .. } => self.deliver(lane),
                 What::Watch { lane, queue } => self.watch(Place { lane, queue }),
                 What::Stop { link, until } => self.stop(link, until),
+                What::Rate { link, until, ticks } => self.change_rate(link, until, ticks),
                 What::Wrong { link, until, again } => self.links[link as usize].wrong = Some((until, again)),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Ports { terminal } => self.send_by_ports(terminal),

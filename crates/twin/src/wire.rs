@@ -89,8 +89,11 @@ impl Twin<'_> {
         if again {
             let row = link as usize;
             let loop_ticks = self.fabric.link_arrival_ticks[row] + self.fabric.link_credit_ticks[row];
-            self.links[row].repeats_until = now + i64::from(loop_ticks);
-            self.agenda.add(now + i64::from(loop_ticks), What::Wire { link });
+            let (state, begins) = (&mut self.links[row], now + i64::from(loop_ticks));
+            let sent = if state.frame.is_some() { now - state.frame_since } else { 0 };
+            state.frame_since = begins;
+            state.repeats_until = begins + sent;
+            self.agenda.add(begins + sent, What::Wire { link });
             return true;
         }
         let dispatched = self.links[link as usize].dispatched.front().copied();
@@ -132,8 +135,9 @@ impl Twin<'_> {
         let row = link as usize;
         let (_, character) = self.lanes[lane as usize].output.pop_front().expect("it is ready");
         let is_end = character.kind == Kind::End;
-        let place = i64::from(self.fabric.link_character_ticks[row]);
-        let occupied = if is_end { i64::from(self.fabric.link_end_ticks[row]) } else { place };
+        let place = self.character_ticks(link);
+        let end = self.links[row].rate.unwrap_or(i64::from(self.fabric.link_end_ticks[row]));
+        let occupied = if is_end { end } else { place };
         let arrival = i64::from(self.fabric.link_arrival_ticks[row]);
         self.count(link, character, occupied);
         self.links[row].wire_free = self.now + occupied;
@@ -159,6 +163,11 @@ impl Twin<'_> {
             let terminal = self.fabric.link_source[row] - self.fabric.switches;
             self.agenda.add(self.now + occupied, What::Ask { terminal });
         }
+    }
+
+    /// Returns the ticks of a character on a wire.
+    pub(crate) fn character_ticks(&self, link: u32) -> i64 {
+        self.links[link as usize].rate.unwrap_or(i64::from(self.fabric.link_character_ticks[link as usize]))
     }
 
     /// Counts a character that starts on the wire now and occupies it for some ticks.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +22,8 @@ from ..topology.named import UnknownPartError, each_of
 from .columns import Arrays, rate_of, u32
 from .link_routes import LinkRoutes, entry_columns
 from .networks import Network
-from .own_sizes import narrowed
+from .own_sizes import narrowed as without_lanes
+from .physical_lanes import Failure, Lost, character_ps, narrowed
 
 NEVER_TICKS = 1 << 62
 """The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""
@@ -38,11 +39,13 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     def moment(time_ps: int) -> int:
         return time_ps // technology.grain_ps * grain_ticks
 
-    failures, stuck, errors, wrong = [], [], [], []
+    failures, stuck, errors, wrong, lost = [], [], [], [], []
     for place, fault in enumerate(scenario.fault):
         for links, at_ps, repaired_ps in _failures(scenario, network, place):
             at, repaired = moment(at_ps), None if repaired_ps is None else moment(repaired_ps)
-            if fault.stops:
+            if fault.physical_lanes is not None:
+                lost.append((links, at, repaired, fault.physical_lanes))
+            elif fault.stops:
                 stuck.append((links, at, repaired))
             elif fault.bit_error_rate is not None and network.sends_when_asked:
                 kind = "replay" if fault.replay else "loss"
@@ -51,9 +54,26 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
                 errors.append((links, at))
             else:
                 failures.append((network.down_with(links), at, repaired))
+    changes = list[Outage]()
+    if lost:
+        changes, broken = _narrowed(network, tick_ps, lost)
+        failures += broken
     rules = _rules(technology, tick_ps)
     found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.network_kind.cables)
+    found = sorted([*found, *changes], key=lambda one: (one.down, one.link))
     return _columns(found) | network.fault_columns(scenario, tick_ps)
+
+
+def _narrowed(network: Network, tick_ps: Ps, lost: list[Lost]) -> tuple[list[Outage], list[Failure]]:
+    """Return what happens to links that lose physical lanes."""
+    technology = cast("Technology", network.technology)
+    rules, rates = technology.lane_rules, _rates(network.graph, technology, range(network.graph.links))
+
+    def ticks(link: int, left: int) -> int:
+        full_ps = technology.character_ps(rates[link])
+        return int(character_ps(full_ps, left, rules.physical) // tick_ps)
+
+    return narrowed(lost, rules, max(2, int(-(-rules.realign_ps // tick_ps))), ticks)
 
 
 def _wrong(graph: Graph, technology: Technology, tick_ps: Ps, at_ps: int, link: int, kind: str) -> Outage:
@@ -89,7 +109,11 @@ def _failures(
             path = ("fault", place, fault.when[0])
             raise scenario.error(message, path, "let it fail less often, or run.duration be shorter")
         seed = f"{scenario.seed}/{place}/{name}"
-        lasts_ps = 0 if fault.stops or apart else technology.running_ps + 2 * technology.disconnect_ps
+        lasts_ps = (
+            0
+            if fault.stops or apart or fault.physical_lanes
+            else technology.running_ps + 2 * technology.disconnect_ps
+        )
         for at_ps, repaired_ps in drawn(seed, scenario.run.duration_ps, mtbf_ps, mttr_ps, lasts_ps):
             yield links, at_ps, repaired_ps
 
@@ -104,7 +128,7 @@ def _rate(
     return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(rates))), 0.0
 
 
-def _rates(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[Rate]:
+def _rates(graph: Graph, technology: Technology | RingTechnology, links: Sequence[int]) -> list[Rate]:
     given = graph.attributes.get("rate_bits_per_s")
     usual = technology.link_rate_bits_per_s
     return [usual if given is None else rate_of(float(given[link])) or usual for link in links]
@@ -127,6 +151,9 @@ def _columns(found: list[Outage]) -> Arrays:
         "fault_ended_ticks": u64([one.ended for one in found]),
         "fault_up_ticks": u64([NEVER_TICKS if one.up is None else one.up for one in found]),
         "fault_kind": np.array([number("fault_kind", one.kind) for one in found], np.uint8),
+        "fault_character_ticks": u32(
+            [one.character for one in found] if any(one.character for one in found) else []
+        ),
     }
 
 
@@ -248,7 +275,7 @@ def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: froz
             tables.append(routes.divide(graph, found, lanes))
         routes.after_planes[dead] = own
         together = routing.together(routes.graph, tables, lanes)
-        routes.after[dead] = narrowed(together, routes.graph, routes.network.link_lanes, lanes)
+        routes.after[dead] = without_lanes(together, routes.graph, routes.network.link_lanes, lanes)
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
     return routes.after[dead]

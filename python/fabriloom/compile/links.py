@@ -38,6 +38,7 @@ from .columns import (
 from .interfaces import interfaces_of
 from .link_routes import LinkRoutes
 from .own_sizes import buffers_of, lane_rules, lanes_of, with_most_lanes
+from .physical_lanes import fewest, slower_ps
 from .times import MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, classes_of, high_ports
 
@@ -192,6 +193,7 @@ class LinkNetwork:
         self.interfaces = interfaces_of(scenario, graph, self.technology)
         """The interface chips of terminals."""
         self._times_of = lru_cache(maxsize=4096)(_times_of)
+        self._fewest = fewest(scenario, self.technology.lane_rules)
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[Ps, Arrays](_KEPT)
         self._high = high_ports(scenario, graph)
@@ -238,7 +240,7 @@ class LinkNetwork:
         times = self._times_ps(beside)
         durations = [
             Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
-            for name, values in _durations_ps(self.clocks.technologies, times).items()
+            for name, values in _durations_ps(self.clocks.technologies, times, self._fewest).items()
         ]
         return self._known.keep(key, _Timed(times, durations))
 
@@ -262,8 +264,10 @@ class LinkNetwork:
         times["arrival"] = times["arrival"] + self.interfaces.added_ps(self.graph, tech, "character")
         kept = {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
         if rules := tech.lane_rules.frame_chars and tech.lane_rules:
-            kept["frame_start"] = rules.frame_start_chars * times["character"]
-            kept["frame_end"] = rules.frame_end_chars * times["character"]
+            column = rules.physical * times["character"]
+            kept["frame_start"] = rules.frame_start_chars * column
+            kept["frame_end"] = rules.frame_end_chars * column
+            kept |= {"column": column} if rules.physical > 1 else {}
         return kept
 
     def _check_credit(self, scenario: Scenario) -> None:
@@ -349,8 +353,10 @@ def _times_of(
     }
 
 
-def _durations_ps(technologies: Sequence[Technology], times: Times) -> dict[str, Any]:
-    """Return every duration, zeros too, by its main setting; ``technologies`` has one per clock."""
+def _durations_ps(technologies: Sequence[Technology], times: Times, least: int) -> dict[str, Any]:
+    """Return every duration, zeros too, by its main setting; ``technologies`` has one per clock, and links
+    never have fewer physical lanes than ``least``.
+    """
 
     def each(duration: Callable[[Technology], Ps]) -> Any:
         return whole([duration(one) for one in technologies])
@@ -358,9 +364,10 @@ def _durations_ps(technologies: Sequence[Technology], times: Times) -> dict[str,
     tech = technologies[0]
     characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
     if tech.in_flits:
+        slower = slower_ps(times, least, tech.lane_rules.physical)
         return {
             "cycle": np.concatenate(
-                [characters, each(lambda tech: tech.crossbar_ps), each(lambda tech: tech.grain_ps)]
+                [characters, slower, each(lambda tech: tech.crossbar_ps), each(lambda tech: tech.grain_ps)]
             ),
             "router_cycles": each(lambda tech: tech.decode_latency_ps),
             "forward_cycles": each(lambda tech: tech.forward_latency_ps),

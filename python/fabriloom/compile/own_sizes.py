@@ -94,7 +94,7 @@ def lane_rules(tech: Technology, tick: Ps) -> Arrays:
         found["lane_credit_limit_ticks"] = rules.credit_limit_chars * tech.character_ps() // tick
     if rules.slots:
         found["lane_slots"] = np.array(rules.slot_bits, np.uint64)
-        found["lane_slot_ticks"] = rules.slot_chars * tech.character_ps() // tick
+        found["lane_slot_ticks"] = rules.slot_chars * rules.physical * tech.character_ps() // tick
     if tech.lane_arbiter == "weighted":
         high, low = rules.tables
         lane, weight = zip(*high, *low, strict=True)

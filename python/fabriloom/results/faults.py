@@ -12,6 +12,7 @@ from ..codes import FAULT_KIND
 from . import tables
 from .figures import figures, in_percent
 
+_NEVER_TICKS = 1 << 62
 CAUSES = ("cut", "discarded", "timed_out")
 """Causes of lost packets."""
 
@@ -28,11 +29,35 @@ def _outages(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
     return [tables.column(native, f"fault_{name}")[lasts].astype(np.int64) for name in names]
 
 
+def _narrow(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
+    """Return the same of links while they have fewer physical lanes than at first."""
+    changes = np.flatnonzero(tables.column(native, "fault_kind") == FAULT_KIND.RATE)
+    open_since, found = dict[int, int](), list[tuple[int, int, int]]()
+    for row in changes.tolist():
+        link, down = int(native["fault_link"][row]), int(native["fault_down_ticks"][row])
+        slower = native["fault_character_ticks"][row] > native["link_character_ticks"][link]
+        if slower:
+            open_since.setdefault(link, down)
+        elif link in open_since:
+            found.append((link, open_since.pop(link), int(native["fault_up_ticks"][row])))
+    found += [(link, down, _NEVER_TICKS) for link, down in open_since.items()]
+    return list(np.array(found, np.int64).reshape(-1, 3).T)
+
+
+def narrow_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
+    """Return the time in the measuring window with fewer physical lanes per link, in ticks."""
+    return _within(native, links, _narrow(native))
+
+
 def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
     """Return the down time in the measuring window per link, in ticks."""
+    return _within(native, links, _outages(native))
+
+
+def _within(native: Mapping[str, Any], links: int, outages: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     end = int(native["end_time_ticks"])
     start = end - tables.window_ticks(native)
-    link, down, up = _outages(native)
+    link, down, up = outages
     inside = np.clip(up, start, end) - np.clip(down, start, end)
     found = np.zeros(links, np.int64)
     np.add.at(found, link, inside)
@@ -46,9 +71,9 @@ LEAST_BATCHES = 4
 
 
 def _span(native: Mapping[str, Any]) -> tuple[int, int]:
-    """Return when the first link fails, and when all run again; the end of the run if never."""
+    """Return when the first link fails or slows down, and when all run as before; if never, the end."""
     end = int(native["end_time_ticks"])
-    _, down, up = _outages(native)
+    down, up = (np.concatenate(both) for both in zip(_outages(native)[1:], _narrow(native)[1:], strict=True))
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
 
 
@@ -64,7 +89,7 @@ AROUND = ("before_mbytes_per_s", "during_mbytes_per_s", "after_mbytes_per_s", "r
 
 def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]:
     """Return the throughput before, during and after the failures, and the time to recover."""
-    if not len(_outages(native)[0]):
+    if not len(_outages(native)[0]) + len(_narrow(native)[0]):
         return dict.fromkeys(AROUND)
     first, last = _span(native)
     inside, starts, ends = tables.batch_bounds(native)
@@ -108,7 +133,7 @@ def verdict(summary: Mapping[str, Any]) -> str:
     """Summarise a run with failures in a sentence."""
     faults, offered = summary["faults"], summary["offered_mbytes_per_s"]
     accepted = summary["accepted_mbytes_per_s"]
-    down = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"
+    down = f"{faults['links']} of {summary['network']['links']:,} links down, stuck or slower for a time"
     hit = "wrong bits" if faults["cut"] or faults["discarded"] else "a watchdog"
     links = down if faults["links"] else hit
     share = f", {in_percent(accepted / offered)} of what was offered" if offered else ""

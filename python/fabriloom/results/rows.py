@@ -91,6 +91,11 @@ class LinkRows(Rows):
         """For how long it did not run."""
         return faults.down_ticks(self.native, self.graph.links)
 
+    @cached_property
+    def narrow_ticks(self) -> Ints:
+        """Per link: ticks of the window in which it had lost physical lanes."""
+        return faults.narrow_ticks(self.native, self.graph.links)
+
     @property
     def planes(self) -> list[str]:
         """Names of the planes that they are of."""

@@ -344,7 +344,21 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
     if fault.silent and not scenario.technology.network_kind.streams:
         message = "a station of a ring sends its packets whole: none of them stops in the middle"
         raise scenario.error(message, (*path, "silent"), "write stuck, or have the terminal fail", key=True)
+    if fault.physical_lanes is not None:
+        _physical_lanes(scenario, (*path, "physical_lanes"), fault)
     _fault_moments(scenario, path, fault)
+
+
+def _physical_lanes(scenario: Scenario, path: Path, fault: Fault) -> None:
+    if fault.what[0] not in ("link", "cable"):
+        message = f"physical lanes are of links and cables, not of a {fault.what[0]}"
+        raise scenario.error(message, path, "remove it, or name a link", key=True)
+    if fault.bit_error_rate is not None:
+        message = "a wrong bit takes no physical lane out of its link"
+        raise scenario.error(message, path, "remove it, or write mtbf", key=True)
+    if not isinstance(scenario.technology, Generic):
+        message = f"links of {scenario.technology.preset} have one physical lane, without which they fail"
+        raise scenario.error(message, path, "remove it", key=True)
 
 
 def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:

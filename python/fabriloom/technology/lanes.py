@@ -35,6 +35,16 @@ class LaneRules:
     high: str = ""
     low: str = ""
     high_limit: int = 0
+    physical: int = 1
+    """Physical lanes of a link, over which frames are spread in columns of a word for each."""
+    spare: int = 0
+    """More of them, each of which replaces one that has failed."""
+    realign_ps: int | Fraction = 0
+    """From the failure or repair of a physical lane until its link goes on."""
+
+    def working(self, failed: int) -> int:
+        """Return how many physical lanes are left to a link after some have failed, at least 0."""
+        return max(0, min(self.physical, self.physical + self.spare - failed))
 
     @property
     def tables(self) -> tuple[list[_Row], list[_Row]]:
@@ -44,8 +54,10 @@ class LaneRules:
     @property
     def framed(self) -> Fraction:
         """Return how much longer characters take in full frames; 1 without frames."""
-        words = self.frame_start_chars + self.frame_end_chars
-        return 1 + Fraction(words, self.frame_chars) if self.frame_chars else Fraction(1)
+        if not self.frame_chars:
+            return Fraction(1)
+        columns = self.frame_start_chars + -(-self.frame_chars // self.physical) + self.frame_end_chars
+        return Fraction(columns * self.physical, self.frame_chars)
 
     @property
     def slot_bits(self) -> list[int]:
@@ -78,13 +90,16 @@ class LaneRules:
         for name, given, needs in (
             ("frame_start_flits", self.frame_start_chars, self.frame_chars),
             ("frame_end_flits", self.frame_end_chars, self.frame_chars),
+            ("physical_lanes", self.physical > 1, self.frame_chars),
+            ("spare_physical_lanes", self.spare, self.frame_chars),
+            ("realign_cycles", self.realign_ps, self.frame_chars),
             ("lane_credit_limit_flits", self.credit_limit_chars, self.reserved),
             ("lane_slot_cycles", self.slot_chars, self.slots),
             ("lane_high_limit", self.high_limit, self.high),
         ):
             if given and not needs:
                 message = f"{name} has no meaning without frames, reservations or a table to which it belongs"
-                raise TechnologyError(message, name, "write 0")
+                raise TechnologyError(message, name, f"write {int(name == 'physical_lanes')}")
         if self.reserved and not self.credit_limit_chars:
             message = "lane_credit_limit_flits is 0: no lane could save any of what is reserved for it"
             raise TechnologyError(message, "lane_credit_limit_flits", "write some frames, such as 1024")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabriloom import units
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.lanes import LaneRules
-from fabriloom.technology.model import Technology, exact_ps
+from fabriloom.technology.model import Ps, Technology, exact_ps
 
 if TYPE_CHECKING:
     from fabriloom.technology.rings import RingTechnology
@@ -303,9 +303,9 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
     """Convert a generic preset: a character is a flit, the tail flit is the end of packet, and the head flit
     carries the route.
 
-    One flit of F bits per cycle T is a link of F/T bit/s. Credits return on separate wires of the same
-    length. A flit can be used ``link_cycles`` and the delay of the cable after its start; one of these cycles
-    is its own time on the wire.
+    One flit of F bits per cycle T, on each physical lane, is a link of F/T bit/s. Credits return on separate
+    wires of the same length. A flit can be used ``link_cycles`` and the delay of the cable after its start;
+    one of these cycles is its own time on the wire.
     """
     cycle_ps, flit_bits = values["cycle_ps"], 8 * values["flit_bytes"]
     for name, value in (("cycle", cycle_ps), ("flit", flit_bits), ("link_cycles", values["link_cycles"])):
@@ -315,27 +315,27 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         message, hint = "crossbar = clock is of routers of characters", "link-rate is one flit per cycle"
         raise TechnologyError(message, "crossbar", hint)
     cycle_ps = exact_ps(Fraction(cycle_ps))
-    forward = values["forward_cycles"]
+    physical, forward = values["physical_lanes"], values["forward_cycles"]
     return Technology(
         preset=preset,
-        link_rate_bits_per_s=flit_bits * 10**12 / Fraction(cycle_ps),
+        link_rate_bits_per_s=physical * flit_bits * 10**12 / Fraction(cycle_ps),
         data_bits=flit_bits,
         end_bits=flit_bits,
         flow_control_bits=0,
         character_bytes=values["flit_bytes"],
         end_carries_data=True,
         # Each stage of the pipeline holds a flit, besides the buffer behind it.
-        output_buffer_chars=values["output_buffer_flits"] + forward,
+        output_buffer_chars=values["output_buffer_flits"] + physical * forward,
         header_chars=0,
         via_header_chars=1,
         delete_header=False,
         decode_latency_ps=values["router_cycles"] * cycle_ps,
         forward_latency_ps=forward * cycle_ps,
-        receiver_latency_ps=(values["link_cycles"] - 1) * cycle_ps,
+        receiver_latency_ps=values["link_cycles"] * cycle_ps - exact_ps(Fraction(cycle_ps) / physical),
         turn_around_ps=(values["turn_around_cycles"] + values["link_cycles"]) * cycle_ps,
         grain_ps=cycle_ps,
         flow_control="ignored",
-        lane_rules=_lane_rules(values),
+        lane_rules=_lane_rules(values, cycle_ps),
         **{f"{name}_chars": values[f"{name}_flits"] for name in _FLITS},
         **{f"{name}_ps": values[f"{name}_cycles"] * cycle_ps for name in _CYCLES},
         **{name: values[name] for name in _SAME},
@@ -343,7 +343,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
     )
 
 
-def _lane_rules(values: dict[str, Any]) -> LaneRules:
+def _lane_rules(values: dict[str, Any], cycle_ps: Ps) -> LaneRules:
     return LaneRules(
         frame_chars=values["frame_flits"],
         frame_start_chars=values["frame_start_flits"],
@@ -356,4 +356,7 @@ def _lane_rules(values: dict[str, Any]) -> LaneRules:
         high=values["lane_high"],
         low=values["lane_low"],
         high_limit=values["lane_high_limit"],
+        physical=values["physical_lanes"],
+        spare=values["spare_physical_lanes"],
+        realign_ps=values["realign_cycles"] * cycle_ps,
     )

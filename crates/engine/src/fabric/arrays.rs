@@ -175,6 +175,8 @@ with_programs! {
         link_frame_start_ticks: u32,
         /// Per link (or empty): ticks that the end of a frame occupies the wire.
         link_frame_end_ticks: u32,
+        /// Per link (or empty): ticks of a column, a word on each of its physical lanes; frames end with whole ones.
+        link_column_ticks: u32,
         /// Per link: ticks from the start of a character on the wire until it can be used at the target.
         link_arrival_ticks: u32,
         /// Per link: ticks from a place becoming free at the target until the sender can use its credit.
@@ -256,6 +258,8 @@ with_programs! {
         fault_up_ticks: u64,
         /// Per fault: one of [`fault_kind`].
         fault_kind: u8,
+        /// Per fault (or empty): after a [`fault_kind::RATE`], ticks of all characters of its link.
+        fault_character_ticks: u32,
         /// Per replacement of the routing tables, in ascending order: its tick. Not with `output_queues`.
         table_ticks: u64,
         /// Per replacement: 0 for `route`, otherwise the number of the table in `table_route`, from 1.

@@ -153,6 +153,8 @@ codes! {
         LOSS = 2,
         /// The next character that starts before `fault_up_ticks` is wrong, and sent again.
         REPLAY = 3,
+        /// The link starts nothing before `fault_up_ticks`, and from then on at another rate.
+        RATE = 4,
     }
 
     /// An operation of a terminal's program.

@@ -44,13 +44,16 @@ impl Network {
         let Some(rules) = &self.rules else { return };
         let wire = &mut self.wires[link as usize];
         wire.take(&choice, rules);
-        (wire.frame, wire.left) = (choice.lane, rules.frame);
+        (wire.frame, wire.since, wire.left) = (choice.lane, time, rules.frame);
         self.occupy_by_frame(link, choice.lane, time, self.links[link as usize].frame_start);
     }
 
     fn close_frame(&mut self, link: u32, time: Time) {
-        let lane = std::mem::replace(&mut self.wires[link as usize].frame, NONE);
-        self.occupy_by_frame(link, lane, time, self.links[link as usize].frame_end);
+        let Some(rules) = &self.rules else { return };
+        let wire = &mut self.wires[link as usize];
+        let lane = std::mem::replace(&mut wire.frame, NONE);
+        let ticks = self.links[link as usize].closes_in(rules.frame - wire.left);
+        self.occupy_by_frame(link, lane, time, ticks);
     }
 
     /// Occupies a wire for the beginning or the end of a frame of a lane.
@@ -100,7 +103,13 @@ impl Network {
         }
     }
 
-    /// Forgets the frame of a link that fails.
+    /// Begins the open frame of a link again when a tick comes, if there is one; returns for how long it has been open.
+    pub(super) fn repeat_frame(&mut self, link: u32, at: Time) -> Time {
+        let open = self.wires.get_mut(link as usize).filter(|wire| wire.frame != NONE);
+        open.map_or(0, |wire| self.agenda.now - std::mem::replace(&mut wire.since, at))
+    }
+
+    /// Forgets the frame of a link that fails, or goes on at another rate.
     pub(super) fn drop_frame(&mut self, link: u32) {
         if let Some(wire) = self.wires.get_mut(link as usize) {
             wire.frame = NONE;

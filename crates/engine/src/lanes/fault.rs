@@ -36,6 +36,8 @@ enum FaultEvent {
     Down { ended: Time, for_good: bool },
     /// Its terminal accepts nothing.
     Stuck { for_good: bool },
+    /// It starts nothing before tick `until`, and from then on at another rate.
+    Rate { until: Time, ticks: Time },
     /// The next character that starts is wrong, if it does before tick `until`; it may be sent again.
     Wrong { until: Time, again: bool },
 }
@@ -72,6 +74,10 @@ impl Faults {
             let (fails, runs) = match fabric.fault_kind[row] {
                 fault_kind::LINK => (FaultEvent::Down { ended, for_good }, Some(FaultEvent::Up)),
                 fault_kind::STUCK => (FaultEvent::Stuck { for_good }, Some(FaultEvent::Free)),
+                fault_kind::RATE => {
+                    let ticks = fabric.fault_character_ticks[row].into();
+                    (FaultEvent::Rate { until: up, ticks }, None)
+                }
                 kind => (FaultEvent::Wrong { until: up, again: kind == fault_kind::REPLAY }, None),
             };
             events.push((fabric.fault_down_ticks[row] as Time, fails, link));
@@ -124,6 +130,7 @@ impl Network {
                     self.faults.for_good[link as usize] = for_good;
                     self.links[link as usize].stuck = true;
                 }
+                FaultEvent::Rate { until, ticks } => self.change_rate(link, until, ticks),
                 FaultEvent::Wrong { until, again } => {
                     let at = &mut self.links[link as usize];
                     (at.wrong_until, at.repeats) = (until, again);
@@ -139,27 +146,6 @@ impl Network {
             self.faults.table = table;
         }
         count
-    }
-
-    /// Handles a wrong bit in the character that a free wire would start now, if there is one; returns whether it is sent
-    /// again, later.
-    #[cold]
-    pub(super) fn is_put_off(&mut self, link: u32) -> bool {
-        let now = self.agenda.now;
-        let Some(lane) = self.starts_now(link) else { return false };
-        let at = &mut self.links[link as usize];
-        at.wrong_until = 0;
-        if at.repeats {
-            at.repeats_until = now + at.arrival + at.credit;
-            let until = at.repeats_until;
-            self.agenda.wake_wire(at, until);
-            return true;
-        }
-        let dispatched = at.dispatched;
-        let first = || self.lanes[lane as usize].outgoing.first().expect("a character is ready").packet;
-        let packet = if dispatched == NONE { first() } else { dispatched };
-        self.packets[packet].is_wrong_on(link, now);
-        false
     }
 
     /// Returns the packets lost on every link.

@@ -26,6 +26,8 @@ pub(super) struct Link {
     /// Since when it is inside packets without a pause, and the time for characters before that.
     within_from: Time,
     busy_before: u64,
+    /// By how much it was busy for longer than if its characters had always taken as long as now.
+    busy_besides: i64,
     /// A packet of a terminal that has not started, or [`NONE`].
     pub dispatched: u32,
     /// For how many characters that needs credit.
@@ -51,6 +53,8 @@ pub(super) struct Link {
     /// Ticks that the beginning and the end of a frame occupy the wire.
     pub frame_start: Time,
     pub frame_end: Time,
+    /// Ticks of a word on each of its physical lanes.
+    column: Time,
     pub credit: Time,
     pub counts: LinkCounts,
     pub port: Port,
@@ -60,7 +64,20 @@ impl Link {
     /// Returns the ticks for which it has been busy.
     fn busy(&self) -> u64 {
         let LinkCounts { packets, characters, busy_ticks, .. } = self.counts;
-        busy_ticks + (characters - packets) * self.character as u64 + packets * self.end as u64
+        let busy = busy_ticks + (characters - packets) * self.character as u64 + packets * self.end as u64;
+        (busy as i64 + self.busy_besides) as u64
+    }
+
+    /// Gives all its characters other times on the wire.
+    pub fn changes_rate(&mut self, ticks: Time) {
+        let busy = self.busy();
+        (self.character, self.end) = (ticks, ticks);
+        self.busy_besides += busy as i64 - self.busy() as i64;
+    }
+
+    /// Returns for how long the end of a frame with this many characters occupies it: they fill whole columns.
+    pub fn closes_in(&self, characters: u32) -> Time {
+        self.frame_end + (-(Time::from(characters) * self.character)).rem_euclid(self.column)
     }
 
     /// Returns its counts. Those of the row have the time for codes and frames alone as busy, and stalled ticks up to `within_from`.
@@ -92,6 +109,7 @@ impl Link {
     /// Resets its counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
         self.counts = LinkCounts::default();
+        self.busy_besides = 0;
         (self.within_from, self.busy_before) = (start.max(self.free_at), 0);
     }
 
@@ -108,6 +126,7 @@ impl Link {
             amid: 0,
             within_from: 0,
             busy_before: 0,
+            busy_besides: 0,
             dispatched: NONE,
             needed: 1,
             whole: fabric.whole_packet_credit == 1,
@@ -125,6 +144,7 @@ impl Link {
             arrival: fabric.link_arrival_ticks[link].into(),
             frame_start: frame(&fabric.link_frame_start_ticks),
             frame_end: frame(&fabric.link_frame_end_ticks),
+            column: frame(&fabric.link_column_ticks).max(1),
             credit: fabric.link_credit_ticks[link].into(),
             counts: LinkCounts::default(),
             port: Port::new(fabric, link),

@@ -35,6 +35,7 @@
 //! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `distribute.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
 //! | down, ended, up | [`fault`]: `go_down`, `end_early`, `go_up` | `fault.rs`: `go_down`, `end_early`, `go_up` |
 //! | spilled, no output | [`fault`]: `spill`, `spill_all`, `discard` | `fault.rs`: `spill`, `throw_away`, `discard` |
+//! | wrong bits, another rate | [`repeat`]: `is_put_off`, `change_rate`; [`link`]: `changes_rate` | `wire.rs`: `is_put_off`; `fault.rs`: `change_rate` |
 //! | time-outs | [`timeout`]: `watch_from_grant`, `watch`, `time_out` | `fault.rs`: `moves`, `watch` |
 //! | codes: made, arrived, passed on, sent, lost | [`code`]: `pass_codes`, `send_code`, `lose_codes`; `links::codes`: `make`, `arrive`, `pass`, `start`, `lose` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
 //! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
@@ -60,6 +61,7 @@
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Group`; `Lane`: `holder`, `last_grant`, `outgoing`; `Link`: `free`; `Queue`: `asks_at`, `awaits`, `since`, `strips`, `output`, `delete`; `Port::crossing`; the header of a packet |
 //! | [`distribute`] | grants of several lanes at once, and the copies | `Network::distributions`; `Queue::copies`, which [`input`] clears |
 //! | [`fault`] | links that fail and run again; packets that are cut, discarded and spilled | all of the above, because a cut corrects what is already known; alone `Link`: `down`, `stuck`; `Queue::spills`; `Port::spilling`; `Network::faults` |
+//! | [`repeat`] | characters that are sent again, and links that change their rate | `Link`: `repeats_until` |
 //! | [`timeout`] | packets that have an output and do not move | `Queue`: `moved_at`, also with [`input`], and `watched_at`; `Network::watched`; `Lane`: `outgoing`, `ready` of the packet that is ended |
 //! | [`code`] | time-codes and interrupts | `Network::codes`; `Link`: `free_at`, `counts` |
 //! | [`deadlock`] | who waits for whom: reads only | |
@@ -102,6 +104,7 @@ mod link;
 mod middle;
 mod packet;
 mod parts;
+mod repeat;
 mod state;
 mod timeout;
 mod times;

@@ -36,6 +36,8 @@ pub struct Rules {
 pub struct Wire {
     /// The lane whose frame is open, or [`NONE`].
     pub frame: u32,
+    /// When its frame has begun, or begins again.
+    pub since: Time,
     /// How many characters may still start in its frame.
     pub left: u32,
     /// Per lane: what it has saved or overdrawn, and when that was so.
@@ -93,6 +95,7 @@ impl Rules {
         let first = |table: &Vec<(u32, i64)>| (0, table.first().map_or(0, |row| row.1));
         let wire = Wire {
             frame: NONE,
+            since: 0,
             left: 0,
             credit: vec![(0, 0); f.lanes as usize],
             rows: self.tables.each_ref().map(first),

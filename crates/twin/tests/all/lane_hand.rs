@@ -2,7 +2,7 @@
 
 use crate::scenarios::agree::links;
 use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
-use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
+use fabriloom_engine::fabric::{Fabric, arbiter, check, fault_kind, sharing};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
 
 /// One tick per character, no cable delay, and buffers that never fill.
@@ -212,8 +212,10 @@ fn ruled(rules: impl Fn(&mut Fabric)) -> Vec<(u32, i64)> {
     delivered(&counted(&f))
 }
 
+/// The link between the switches of a funnel.
+const MIDDLE: usize = 6;
+
 fn frames(f: &mut Fabric, chars: u32, start: u32, end: u32) {
-    const MIDDLE: usize = 6;
     (f.lane_sharing, f.lane_frame_chars) = (sharing::FRAME, chars);
     f.link_frame_start_ticks = vec![0; f.links()];
     f.link_frame_end_ticks = vec![0; f.links()];
@@ -227,6 +229,43 @@ fn frames(f: &mut Fabric, chars: u32, start: u32, end: u32) {
 fn frames_take_turns() {
     assert_eq!(ruled(|f| frames(f, 4, 0, 0)), [(0, 28), (1, 30), (2, 32)]);
     assert_eq!(ruled(|f| frames(f, 4, 1, 2)), [(0, 47), (1, 52), (2, 57)]);
+}
+
+/// The same on four physical lanes: the frames of two characters are filled up, so the next ones begin two ticks later.
+#[test]
+fn frames_end_with_whole_columns() {
+    let columns = |f: &mut Fabric| {
+        frames(f, 4, 1, 2);
+        f.link_column_ticks = vec![1; f.links()];
+        f.link_column_ticks[MIDDLE] = 4;
+    };
+    assert_eq!(ruled(columns), [(0, 47), (1, 54), (2, 61)]);
+}
+
+/// Frames of four: source 0 at 1 to 4, source 1 at 5. At 6 the link changes its rate, and goes on at 20 with three ticks a
+/// character, source 2 first: frames of four begin at 20, 32, 44 and 56, two characters of source 0 start at 68 and 71,
+/// four of source 1 at 74 to 83, two of source 2 at 86 and 89, and the last one of source 1 at 92.
+#[test]
+fn links_go_on_at_another_rate() {
+    let slower = |f: &mut Fabric| {
+        frames(f, 4, 0, 0);
+        (f.fault_link, f.fault_kind) = (vec![MIDDLE as u32], vec![fault_kind::RATE]);
+        (f.fault_down_ticks, f.fault_ended_ticks, f.fault_up_ticks) = (vec![6], vec![7], vec![20]);
+        f.fault_character_ticks = vec![3];
+    };
+    assert_eq!(ruled(slower), [(0, 73), (2, 91), (1, 94)]);
+}
+
+/// The third character of the first frame is wrong at 4, three ticks after its beginning, and nothing starts for the two
+/// ticks of the loop and for these three, in which the frame is sent again: everything is five ticks later.
+#[test]
+fn a_frame_is_sent_again() {
+    let repeated = |f: &mut Fabric| {
+        frames(f, 4, 1, 2);
+        (f.fault_link, f.fault_kind) = (vec![MIDDLE as u32], vec![fault_kind::REPLAY]);
+        (f.fault_down_ticks, f.fault_ended_ticks, f.fault_up_ticks) = (vec![4], vec![5], vec![6]);
+    };
+    assert_eq!(ruled(repeated), [(0, 52), (1, 57), (2, 62)]);
 }
 
 /// The beginning takes 3 ticks and the end 5: the second of two packets of 3 characters follows in the same frame, or has

@@ -17,8 +17,8 @@ FAULT_SUMMARY = table(
             lambda rows: int(rows.native["lost"]),
         ),
         "faults.links": (
-            "count | Links that did not run, or at whose end a terminal or a bus took nothing, for some of the measuring window.",
-            lambda rows: int(np.count_nonzero(rows.down_ticks)),
+            "count | Links that did not run, had lost physical lanes, or at whose end a terminal or a bus took nothing, for some of the measuring window.",
+            lambda rows: int(np.count_nonzero(rows.down_ticks + rows.narrow_ticks)),
         ),
         "faults.cut": (
             "count | Packets of the window that were on a link, or held it, when it failed; on rings transactions of which a packet or a busy echo was on it, or was sent there meanwhile.",
@@ -118,6 +118,10 @@ FAULT_LINKS = table(
         "down_ns": (
             "ns | Time in the measuring window in which the link did not run.",
             lambda rows: rows.down_ticks * rows.tick_ns,
+        ),
+        "narrow_ns": (
+            "ns | Time in it in which the link had lost physical lanes.",
+            lambda rows: rows.narrow_ticks * rows.tick_ns,
         ),
     },
 )

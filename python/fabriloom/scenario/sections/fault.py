@@ -47,6 +47,9 @@ class Fault(Section):
         "has sent holds links until then, or until a watchdog ends it",
         False,
     )
+    physical_lanes: Annotated[int, Field(ge=1, le=16)] | None = optional(
+        "With link or cable: how many of its physical lanes fail; it goes on with the others"
+    )
     bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = optional(
         "Instead of at, for links and cables: probability that a bit is wrong"
     )

@@ -258,6 +258,16 @@ class Generic(SwitchedLinks):
         "Times of a flit for which the beginning of a frame occupies the link"
     )
     frame_end_flits: Annotated[int, Field(ge=0, le=2**10)] | None = optional("The same of its end")
+    physical_lanes: Annotated[int, Field(ge=1, le=16)] | None = optional(
+        "Wires of each link that carry its frames together, a flit each in a cycle; not to be confused with "
+        "lanes. Frames begin and end with whole columns of flits, one on each"
+    )
+    spare_physical_lanes: Annotated[int, Field(ge=0, le=16)] | None = optional(
+        "Further ones, each of which replaces one that has failed"
+    )
+    realign_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
+        "From the failure or repair of a physical lane until the link goes on with those it has then"
+    )
     lane_priority: Priorities | None = optional(
         "Priority of each lane (virtual channel), the lowest number first: a lane sends only "
         "when none of higher priority can; []: all alike"

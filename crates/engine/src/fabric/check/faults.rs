@@ -1,6 +1,7 @@
 //! Checks of faults.
 
-use super::{Checked, Shapes, below, fail, known};
+use super::wormhole::any;
+use super::{Checked, MOST_TICKS, Shapes, below, fail, known};
 use crate::fabric::{Fabric, NEVER, fault_kind};
 
 /// Refuses faults of links that do not exist, are out of order, or overlap.
@@ -18,8 +19,10 @@ pub fn check(f: &Fabric) -> Checked {
         if down < last {
             return fail("fault_down_ticks", row, down, "not before the fault of the row before");
         }
-        // On rings, a fault that stops a station does not affect its link.
-        let what = if f.has_rings() { usize::from(f.fault_kind[row]) } else { 0 };
+        // On rings, a fault that stops a station does not affect its link; and a link that is down can change its rate.
+        let kind = f.fault_kind[row];
+        let what =
+            usize::from(if f.has_rings() { kind == fault_kind::STUCK } else { kind == fault_kind::RATE });
         if down < runs_from[link as usize][what] {
             return fail("fault_down_ticks", row, down, "not before the link runs again");
         }
@@ -28,6 +31,12 @@ pub fn check(f: &Fabric) -> Checked {
         }
         if up <= ended || up > NEVER {
             return fail("fault_up_ticks", row, up, "after fault_ended_ticks, at most 2^62");
+        }
+        if kind == fault_kind::RATE {
+            let ticks = f.fault_character_ticks.get(row).copied().unwrap_or(0);
+            if !(1..=MOST_TICKS).contains(&ticks) {
+                return fail("fault_character_ticks", row, ticks, "a positive duration");
+            }
         }
         (last, runs_from[link as usize][what]) = (down, up);
     }
@@ -69,6 +78,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("fault_ended_ticks", f.fault_ended_ticks.len(), faults),
         ("fault_up_ticks", f.fault_up_ticks.len(), faults),
         ("fault_kind", f.fault_kind.len(), faults),
+        ("fault_character_ticks", f.fault_character_ticks.len(), any(&f.fault_character_ticks, faults)),
         ("table_number", f.table_number.len(), f.table_ticks.len()),
         ("switch_timeout_ticks", f.switch_timeout_ticks.len(), timeouts),
     ]

@@ -24,7 +24,7 @@ pub fn check(fabric: &Fabric) -> Checked {
 }
 
 /// Returns the expected rows of a column that may be empty.
-fn any<T>(column: &[T], rows: usize) -> usize {
+pub(super) fn any<T>(column: &[T], rows: usize) -> usize {
     if column.is_empty() { 0 } else { rows }
 }
 
@@ -50,6 +50,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("link_reverse", f.link_reverse.len(), links),
         ("link_frame_start_ticks", f.link_frame_start_ticks.len(), any(&f.link_frame_start_ticks, links)),
         ("link_frame_end_ticks", f.link_frame_end_ticks.len(), f.link_frame_start_ticks.len()),
+        ("link_column_ticks", f.link_column_ticks.len(), any(&f.link_column_ticks, links)),
         ("lane_priority", f.lane_priority.len(), any(&f.lane_priority, f.lanes as usize)),
         (
             "lane_share_millionths",
@@ -201,6 +202,7 @@ fn links(f: &Fabric) -> Checked {
     between("link_credit_ticks", &f.link_credit_ticks, 1, MOST_TICKS, "a positive duration")?;
     between("link_frame_start_ticks", &f.link_frame_start_ticks, 0, MOST_TICKS, "a duration")?;
     between("link_frame_end_ticks", &f.link_frame_end_ticks, 0, MOST_TICKS, "a duration")?;
+    between("link_column_ticks", &f.link_column_ticks, 1, MOST_TICKS, "a positive duration")?;
     between("link_flow_control_ticks", &f.link_flow_control_ticks, 0, MOST_TICKS, "a duration")?;
     between("link_output_buffer", &f.link_output_buffer, 1, 1 << 20, "from 1 to 2^20 characters")?;
     between("link_quantum", &f.link_quantum, 1, 1 << 20, "from 1 to 2^20 characters")?;

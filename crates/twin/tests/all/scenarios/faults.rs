@@ -28,8 +28,44 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     // They were drawn in another order, so they might overlap.
     let kind = |()| if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 };
     add(&mut f, faults, kind);
+    rates(&mut f, draw, span);
     check(&f).expect("the generator makes legal faults");
     f
+}
+
+/// Changes the rates of some links in some networks, whatever else happens to these links.
+fn rates(f: &mut Fabric, draw: &mut Draw, span: u32) {
+    let mut rows: Vec<_> = (0..f.fault_link.len())
+        .map(|row| {
+            let (down, ended) = (f.fault_down_ticks[row], f.fault_ended_ticks[row]);
+            (down, f.fault_link[row], ended, f.fault_up_ticks[row], f.fault_kind[row], 0)
+        })
+        .collect();
+    let mut free_from = vec![0; f.links()];
+    for _ in 0..draw.pick(&[0, 0, 1, 3, 12]) {
+        let (down, link) = (u64::from(draw.between(0, span)), draw.between(0, f.links() as u32 - 1));
+        let up = down + draw.pick(&[2_u64, 40, 700]);
+        let ticks = f.link_character_ticks[link as usize] * draw.between(1, 12) / 3;
+        if free_from[link as usize] <= down {
+            free_from[link as usize] = up;
+            rows.push((down, link, down + 1, up, fault_kind::RATE, ticks.max(1)));
+        }
+    }
+    rows.sort_unstable();
+    // They were drawn in another order, so they might overlap.
+    let mut free_from = vec![0; f.links()];
+    rows.retain(|&(down, link, _, up, kind, _)| {
+        let of = &mut free_from[link as usize];
+        let stays = kind != fault_kind::RATE || *of <= down;
+        *of = if stays && kind == fault_kind::RATE { up } else { *of };
+        stays
+    });
+    f.fault_down_ticks = rows.iter().map(|row| row.0).collect();
+    f.fault_link = rows.iter().map(|row| row.1).collect();
+    f.fault_ended_ticks = rows.iter().map(|row| row.2).collect();
+    f.fault_up_ticks = rows.iter().map(|row| row.3).collect();
+    f.fault_kind = rows.iter().map(|row| row.4).collect();
+    f.fault_character_ticks = rows.iter().map(|row| row.5).collect();
 }
 
 /// Makes some links fail that carry little or nothing, or stop for a time: mostly from the beginning and for good, or for

@@ -40,6 +40,9 @@ pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
             f.link_frame_start_ticks = (0..f.links()).map(|_| draw.between(0, 2 * character)).collect();
             f.link_frame_end_ticks = (0..f.links()).map(|_| draw.between(0, 2 * character)).collect();
         }
+        if draw.chance(50) {
+            f.link_column_ticks = (0..f.links()).map(|_| draw.between(1, 5 * character)).collect();
+        }
     }
     draw_rules(&mut f, draw);
     check(&f).expect("the generator makes legal networks");
