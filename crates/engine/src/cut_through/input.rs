@@ -1,6 +1,6 @@
 //! Input buffers: packets arrive, request when they are at the front of their queue, and leave.
 
-use super::event::Event;
+use super::parts::Event;
 use super::parts::{Queue, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;

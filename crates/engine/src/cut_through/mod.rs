@@ -50,7 +50,7 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | [`state`] | the network, and its counts | `looked_at`, `hops`; `wires` when counts are cleared |
-//! | [`parts`], [`event`] | stays of packets, queues, lanes, links; the events and their numbers | |
+//! | [`parts`] | stays of packets, queues, lanes, links; the events and their numbers | |
 //! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`; `packets`; `wires` |
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
@@ -76,7 +76,6 @@ mod allocate;
 mod congestion;
 mod deadlock;
 mod departures;
-mod event;
 mod input;
 mod outages;
 mod parts;
@@ -85,5 +84,5 @@ mod state;
 mod wire;
 
 pub use deadlock::deadlock;
-pub use event::Event;
+pub use parts::Event;
 pub use state::{Network, Packet};

@@ -2,8 +2,8 @@
 
 use super::allocate::Groups;
 use super::congestion::Congestion;
-use super::event::Event;
 use super::outages::Was;
+use super::parts::Event;
 use super::parts::{Lane, Link, Stay};
 use super::pause::Store;
 use crate::fabric::{Fabric, NONE};

@@ -1,6 +1,6 @@
 //! Wires: dispatch, the packet that starts next, and delivery.
 
-use super::event::Event;
+use super::parts::Event;
 use super::parts::{Sent, Stay};
 use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::{NONE, arbiter, in_turn};

@@ -9,22 +9,21 @@
 mod columns;
 #[macro_use]
 mod program_arrays;
-mod address;
 mod arrays;
 mod check;
-mod code;
 mod ends;
 mod error;
 mod fault;
 mod lanes;
 mod ports;
+mod spacewire;
 mod words;
 
 pub use arrays::{COLUMNS, Fabric, SCALARS};
 pub use check::check;
-pub use code::{CODE_NUMBERS, TIME};
 pub use ends::class_of;
 pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, MOST_PORTS, NO_PORT, ROUTE_BLOCK};
+pub use spacewire::{CODE_NUMBERS, TIME};
 pub use words::*;

@@ -25,8 +25,7 @@
 //! | [`shares`] | the throughput of flows in each batch | through [`batches`] |
 //! | [`precision`] | the precision of means, from batches: no state | |
 //! | [`backlog`] | whether the backlog of the sources grows, from samples | |
-//! | [`flows`] | sums per pair of terminals | through [`Measure::record`], and for messages by `terminal` |
-//! | [`watched`] | the delays of the flows that have a requirement | through [`Measure::record`] |
+//! | [`flows`] | sums per pair of terminals; the delays of the flows that have a requirement | through [`Measure::record`], and for messages by `terminal` |
 //! | [`carried`] | packets created, delivered and refused of every flow since tick 0 | |
 //! | [`planes`] | sums per plane, and how often packets overtook each other | for messages by `terminal` |
 //! | [`codes`] | time-codes and interrupts; the counts of a link | [`CodeCounts`] by `lanes` |
@@ -47,7 +46,6 @@ mod hops;
 mod planes;
 mod precision;
 mod shares;
-mod watched;
 
 use hdrhistogram::Histogram;
 
@@ -58,12 +56,11 @@ pub use backlog::{Backlog, MARGIN, STRICT, Trend};
 pub use batches::{Batch, Batches, warmup_end};
 pub use carried::{Carried, Taken};
 pub use codes::{Code, CodeCounts, Codes};
-pub use flows::{Flow, Flows, Multiply};
+pub use flows::{Delays, Flow, Flows, Multiply, Watched};
 pub use hops::{Hop, Hops, hop_kind};
 pub use planes::{Order, Planes};
 pub use precision::{Known, Precision, is_look, precision};
 pub use shares::{Rows, Share, Shares};
-pub use watched::{Delays, Watched};
 
 /// One delivered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,9 +27,8 @@
 //! | [`run_loop::beside`] | sources of terminals that run programs: turns on the link, and the end of both | `Beside`; `News`: `asking`, `heads`, `lost`; `Run`: `pending`, `newest`, `end` |
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
 //! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
-//! | [`run_loop::watch`] | when the run looks at the network next; whether packets or the engine are stuck | `Run`: `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events`, `searches` |
 //! | [`run_loop::count`] | packets created, refused and waiting, also by flow | |
-//! | [`run_loop::finish`] | how a run ends when nothing is left, or at its last tick | `Run`: `now`, `standstill`, `end` |
+//! | [`run_loop::finish`] | when the run looks at the network next; whether packets or the engine are stuck; how a run ends | `Run`: `now`, `cycle`, `standstill`, `end`; `Watch`: `next_deadlock`, `deadlock_ticks`, `deadlock_events`, `searches` |
 //!
 //! # Invariants
 //!

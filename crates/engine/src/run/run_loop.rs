@@ -6,7 +6,6 @@ mod finish;
 mod programs;
 mod settle;
 mod several;
-mod watch;
 
 use super::network::{Happened, Network, News};
 use super::{End, Options, RunError};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::bus::Transfer;
+use super::host::Transfer;
 use super::{Programs, mark};
 use crate::fabric::Fabric;
 use crate::kernel::Time;

@@ -18,13 +18,13 @@
 //! | division into packets | [`message`]: `packets`, `bytes` |
 //! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `fill`, `begin_packet` |
 //! | shapers | [`shape`]: `awaits_tokens`, `take_tokens` |
-//! | host's bus | [`bus`]: `use_bus`, `transferred` |
+//! | host's bus | [`host`]: `use_bus`, `transferred` |
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
 //! | check of a message | [`send`]: `checked` |
 //! | sent again, given up | [`resend`]: `clocks`, `give_up`, `arrived_late` |
 //! | announced messages | [`announce`]: `offer`, `announced`, `call`; [`order`]: `end_operation` |
-//! | unexpected messages | [`unexpected`]: `match_first`, `has_room`, `expect` |
-//! | asked again | [`ask`]: `ask`, `have_answer`, `without_answer` |
+//! | unexpected messages | [`announce`]: `match_first`, `has_room`, `expect` |
+//! | asked again | [`resend`]: `ask`, `have_answer`, `without_answer` |
 //! | which port a message or packet takes | [`leave`]: `next_to_leave`, `choose`, `leave_as` |
 //! | ports that fail | [`leave`]: `learn_links` |
 //! | on rings: the end of a transaction | [`receive`]: `over`, `timed_out` |
@@ -42,15 +42,13 @@
 //! | [`shape`] | token buckets of channels | `Tokens` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
-//! | [`announce`] | messages that are announced before they are sent | `Message`: `receiver` |
-//! | [`unexpected`] | messages that no receive has asked for, and the limit of their bytes | `Message`: `kept` |
-//! | [`bus`] | the host's bus: one transfer at a time | `Bus`; `off_bus` |
+//! | [`announce`] | messages that are announced before they are sent; those that no receive has asked for | `Message`: `receiver`, `kept` |
 //! | [`flight`] | packets that have their own numbers | `flights` |
-//! | [`resend`] | packets that are sent again | `Flights`: `clocks`, `waiting` |
-//! | [`ask`] | requests that are repeated | `deadlines`; `Host::answer_by` |
+//! | [`resend`] | packets that are sent again, requests that are repeated | `Flights`: `clocks`, `waiting`; `deadlines`; `Host::answer_by` |
 //! | [`left`] | what is under way, and which programs wait | |
 //! | [`account`] | statistics of messages and events | by its verbs, called where they happen |
-//! | [`host`], [`interface`], [`message`] | the state of a terminal, of a port, of a message and its channel | |
+//! | [`host`] | the state of a terminal; its bus: one transfer at a time | `Bus`; `off_bus` |
+//! | [`interface`], [`message`] | the state of a port, of a message and its channel | |
 //! | [`settings`] | the parameters of the protocol, which never change | |
 //!
 //! # Invariants
@@ -63,8 +61,6 @@
 
 mod account;
 mod announce;
-mod ask;
-mod bus;
 mod flight;
 mod host;
 mod interface;
@@ -80,7 +76,6 @@ mod settings;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod unexpected;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -95,9 +90,8 @@ use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
-use bus::Transfer;
 use flight::Flights;
-use host::Host;
+use host::{Host, Transfer};
 use interface::Interface;
 use message::{Channel, Message, Part};
 use process::{Barrier, Operation, Process};

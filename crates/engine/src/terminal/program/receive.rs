@@ -1,6 +1,6 @@
 //! From arrived packets to messages that programs receive: taking, acknowledging, waiting for the program.
 
-use super::bus::Transfer;
+use super::host::Transfer;
 use super::message::{Message, Role};
 use super::process::Doing;
 use super::{NO, Programs, mark, timer};

@@ -1,6 +1,6 @@
 //! From a message to packets on the link: slots, channels, windows, filling.
 
-use super::bus::Transfer;
+use super::host::Transfer;
 use super::interface::Interface;
 use super::message::{Channel, Message, Part, Role};
 use super::process::Doing;

@@ -1,11 +1,9 @@
 //! Each operation and each part of the protocol, on a network that delivers everything after a fixed time.
 
 mod announce;
-mod ask;
 mod plain;
 mod resend;
 mod stripe;
-mod unexpected;
 
 use super::*;
 use crate::fabric::{ANY, CROSS, LAST, acknowledge, operation};

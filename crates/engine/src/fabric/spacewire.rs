@@ -1,4 +1,5 @@
-//! Addresses in front of headers; links on the path delete one character each.
+//! What SpaceWire has: time-codes and interrupts, characters outside packets that go to every port, and addresses in
+//! front of headers, of which links on the path delete one character each.
 
 use super::{Fabric, NONE};
 
@@ -33,5 +34,17 @@ impl Fabric {
             vertex = self.link_target[link as usize];
         }
         count
+    }
+}
+
+pub use super::words::signal::TIME;
+
+/// Time-codes and interrupts have numbers of six bits.
+pub const CODE_NUMBERS: u8 = 64;
+
+impl Fabric {
+    /// Whether there are sources of time-codes or interrupts.
+    pub fn has_codes(&self) -> bool {
+        !self.code_port.is_empty()
     }
 }
