@@ -20,12 +20,10 @@ mod layers;
 mod load;
 mod network;
 mod phases;
-mod reach;
 mod rings;
 mod runs;
 mod shortest;
 mod updown;
-mod verify;
 mod view;
 mod walk;
 mod ways;
@@ -39,16 +37,15 @@ pub use layers::Layers;
 pub use load::{Sharing, Traffic, loads, path};
 pub use network::Network;
 pub use phases::{Phase, phases_cycle};
-pub use reach::SelfRouting;
 pub use rings::{
     BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,
     ring_loads, torus_route,
 };
 pub use runs::proved;
-pub use shortest::{LeastWeight, NextHops, ShortestPath};
+pub use shortest::{LeastWeight, NextHops, SelfRouting, ShortestPath};
 pub use updown::{UpDown, depth_keys};
-pub use verify::verify;
 pub use view::View;
+pub use walk::verify;
 pub use ways::{Remains, Ways};
 
 /// No entry, no group, no link.

@@ -1,4 +1,4 @@
-//! Following all packets of one class from switch to switch.
+//! Following all packets of one class from switch to switch, to check that all arrive.
 
 use crate::view::Targets;
 use crate::{NONE, Network, OWN, RouteError, View, Word};
@@ -255,4 +255,20 @@ impl Starts {
         };
         switches.iter().copied().filter(move |&switch| switch != alone)
     }
+}
+
+/// Follows every class from every switch where its packets can start, through every link they may take.
+///
+/// The error names the destination and the switches on the path to the loop, dead end or wrong terminal.
+pub fn verify(net: &Network, view: View<'_>) -> Result<(), RouteError> {
+    view.check(net)?;
+    let targets = view.targets(net);
+    let starts = Starts::new(net, view);
+    let mut walk = Walk::new(net, view, &targets);
+    for (class, end) in ends(view) {
+        if !walk.repeats(class, end) {
+            walk.run(class, end, starts.of(net, end))?;
+        }
+    }
+    Ok(())
 }

@@ -20,6 +20,5 @@ mod random_runs;
 mod real_flow_control;
 mod ring_agreement;
 mod ring_hand;
-mod ring_runs;
 mod soak;
 mod watchdog_hand;
