@@ -77,38 +77,22 @@ impl Hops {
 mod tests {
     use super::*;
 
+    fn hop(begin: Time, lasts: Time) -> Hop {
+        Hop { source: 0, created: 0, started: 0, target: 1, link: 2, begin, end: begin + lasts, kind: 0 }
+    }
+
     #[test]
     fn the_newest_are_kept() {
-        let hop = |begin| Hop {
-            source: 0,
-            created: 0,
-            started: 0,
-            target: 1,
-            link: 2,
-            begin,
-            end: begin + 1,
-            kind: 0,
-        };
         let mut hops = Hops { limit: 5, ..Hops::default() };
-        (0..12).for_each(|begin| hops.record(hop(begin)));
+        (0..12).for_each(|begin| hops.record(hop(begin, 1)));
         assert_eq!(hops.rows.iter().map(|hop| hop.begin).collect::<Vec<_>>(), [9, 10, 11]);
         assert_eq!(hops.dropped, 9);
     }
 
     #[test]
     fn what_is_on_a_link_at_the_moment_asked_for_is_kept() {
-        let hop = |begin| Hop {
-            source: 0,
-            created: 0,
-            started: 0,
-            target: 1,
-            link: 2,
-            begin,
-            end: begin + 3,
-            kind: 0,
-        };
         let mut hops = Hops { limit: 50, since: 6, ..Hops::default() };
-        (0..9).for_each(|begin| hops.record(hop(begin)));
+        (0..9).for_each(|begin| hops.record(hop(begin, 3)));
         assert_eq!(hops.rows.iter().map(|hop| hop.begin).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8]);
         assert_eq!(hops.dropped, 0);
     }
