@@ -4,7 +4,7 @@ import { showControls } from "./controls.js";
 import { Run, columnsOf, numberColumn } from "./engine.js";
 import { card, play, player, view, viewed } from "./playing.js";
 import { MOST_ROWS, recorded } from "./recorded.js";
-import { $, state } from "./store.js";
+import { $, state } from "./state.js";
 /* global plots */
 
 // Events between two looks at the page, and, as in the laboratory, between two looks whether enough packets are recorded.

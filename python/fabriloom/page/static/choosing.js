@@ -2,8 +2,7 @@
 import { showControls } from "./controls.js";
 import { player, showFabrics } from "./playing.js";
 import { buttons, leave, replaySoon, showWhen } from "./running.js";
-import { element, post } from "./state.js";
-import { $, chosen, complain, entryOf, nameOf, remember, specOf, state, status } from "./store.js";
+import { $, chosen, complain, element, entryOf, nameOf, post, remember, specOf, state, status } from "./state.js";
 import { forget, stale } from "./viewing.js";
 
 const SCENARIO = /\.(toml|ya?ml|json)$/i;

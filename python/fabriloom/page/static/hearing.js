@@ -2,8 +2,7 @@
 /* global plots */
 import { card, play, player, view, viewed } from "./playing.js";
 import { buttons, cancel, replaySoon } from "./running.js";
-import { kept, listen, openSession } from "./state.js";
-import { $, complain, keepOf, measured, named, ofNow, state, status } from "./store.js";
+import { $, complain, keepOf, kept, listen, measured, named, ofNow, openSession, state, status } from "./state.js";
 import { drawNews, forget, news, ofLoad, showPoints, stale } from "./viewing.js";
 
 const hearers = {

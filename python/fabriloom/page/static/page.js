@@ -4,8 +4,7 @@ import { connect } from "./hearing.js";
 import { cards, further, listenToStage, player } from "./playing.js";
 import { begin, buttons, replay, runAt, showWhen, stop } from "./running.js";
 import { saveReplay } from "./saving.js";
-import { fromAddress, get, kept, shareable } from "./state.js";
-import { $, busy, complain, specOf, state, status } from "./store.js";
+import { $, busy, complain, fromAddress, get, kept, shareable, specOf, state, status } from "./state.js";
 import { charts } from "./viewing.js";
 
 const listenToPanel = () => {

@@ -1,8 +1,7 @@
 // The fabrics with their packets, and the clock of their replay: what the laboratory and a saved replay have in common.
 import { Card } from "./card.js";
 import { Player } from "./player.js";
-import { download } from "./state.js";
-import { $, named, state } from "./store.js";
+import { $, download, named, state } from "./state.js";
 
 // Records the end of the run; the laboratory sets this. A saved replay has no more than its recording.
 export const further = { end: () => {} };

@@ -1,6 +1,6 @@
 // A saved replay: the same drawings and the same player as in the laboratory, with what the file holds.
 import { card, cards, listenToStage, play, player, showFabrics } from "./playing.js";
-import { $, state } from "./store.js";
+import { $, state } from "./state.js";
 
 const { looked, replays, live } = JSON.parse($("recorded").textContent);
 Object.assign(state, { looked, live });

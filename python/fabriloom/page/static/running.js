@@ -1,8 +1,7 @@
 // Jobs: runs, curves and replays; one at a time.
 import { look } from "./choosing.js";
 import { connect } from "./hearing.js";
-import { post } from "./state.js";
-import { $, busy, chosen, complain, state, status } from "./store.js";
+import { $, busy, chosen, complain, post, state, status } from "./state.js";
 
 // The button that began the running job disappears or is disabled. Return the focus to it afterwards, so that keyboard
 // users do not start at the top again.

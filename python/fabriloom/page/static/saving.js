@@ -1,7 +1,6 @@
 // Saves the replay that is shown as one HTML file: the player, with the recording in it.
 import { cards } from "./playing.js";
-import { download, getText } from "./state.js";
-import { complain, measured, named, ofNow, state } from "./store.js";
+import { complain, download, getText, measured, named, ofNow, state } from "./state.js";
 
 // What a saved replay needs of each fabric and of its run; `replay_file.py` has the same names.
 const OF_LOOK = ["description", "facts", "links", "svg", "parts", "warnings", "origin"];

@@ -3,8 +3,7 @@
 import { Chart } from "./charts.js";
 import { card, cards, viewed } from "./playing.js";
 import { runAt } from "./running.js";
-import { element } from "./state.js";
-import { $, measured, named, ofNow, state } from "./store.js";
+import { $, element, measured, named, ofNow, state } from "./state.js";
 
 const { figures } = plots;
 
