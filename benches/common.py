@@ -1,4 +1,4 @@
-"""What the benches of the engine share: grids, processes, the clock, instructions, builds in pairs, pages.
+"""What the benches share: grids, processes, the clock, instructions, builds in pairs, tables on pages.
 
 Every case runs in a process of its own, so its peak memory is its own, and another interpreter runs it with
 another build. A case is anything that JSON can hold.
@@ -296,3 +296,20 @@ def grid(
         "traffic": {"pattern": "uniform", "length": f"{length_bytes} B", **arrivals},
         "run": {"duration": "100 s", "warmup": "0 ns", "precision": 0},
     }
+
+
+Rows = list[list[Any]]
+
+
+def put(page: Path, mark: str, tables: list[Rows]) -> None:
+    """Write tables between ``<!-- mark -->`` and the next ``<!-- end -->`` of a page."""
+    text = page.read_text(encoding="utf-8")
+    marks = re.compile(rf"(<!-- {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    assert marks.search(text), f"{page} has no mark {mark}"
+    body = "\n\n".join(_table(rows) for rows in tables)
+    page.write_text(marks.sub(lambda m: f"{m[1]}\n{body}\n\n{m[2]}", text), encoding="utf-8")
+
+
+def _table(rows: Rows) -> str:
+    head, *rest = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *rest])

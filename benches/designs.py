@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from common import Rows, put
 from fabriloom.design import Design, design, load
 from fabriloom.report.design import front
 from fabriloom.report.page import number, plus_minus
 from fabriloom.report.plot import drawn
 from fabriloom.results.figures import figures
-from pages import Rows, put
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "background" / "papers-as-requirements.md"

@@ -13,6 +13,7 @@ from typing import Any
 
 import fabriloom
 import polars as pl
+from common import Rows, put
 from fabriloom.compile import LinkRoutes, compile
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import drawn
@@ -21,7 +22,6 @@ from fabriloom.studies import failures
 from fabriloom.studies.comparison import variants
 from fabriloom.studies.links import bisection as effective_bisection
 from fabriloom.technology import technology
-from pages import Rows, put
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "background" / "open-questions.md"

@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from pages import Rows, put
+from common import Rows, put
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {

@@ -1,8 +1,16 @@
-"""The laboratory as its tests look at it: scenarios for it, and what a hand and an eye do there."""
+"""The laboratory as its tests look at it: its server, scenarios for it, what a hand and an eye do there."""
 
 from __future__ import annotations
 
 import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from fabriloom.page.server import configured
 
 from .browser import Tab
 
@@ -79,3 +87,27 @@ def drop_once_running(tab: Tab, name: str, text: str) -> None:
         " Object.defineProperty(laboratory.state, 'running', {value, writable: true});"
         f" {dropping({name: text})}; }}}})"
     )
+
+
+KEYS: dict[int, str] = {}
+"""By the port of a server the key of its address."""
+
+
+def at(port: int, path: str) -> str:
+    """A path of the server at a port, with its key."""
+    return f"/{KEYS[port]}{path}"
+
+
+@contextmanager
+def served(app: Any) -> Iterator[int]:
+    """The application on a free port, in a thread: the port."""
+    running = uvicorn.Server(configured(app, port=0))
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    port = running.servers[0].sockets[0].getsockname()[1]
+    KEYS[port] = app.state.key
+    yield port
+    running.should_exit = True
+    thread.join()

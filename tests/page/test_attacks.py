@@ -24,7 +24,7 @@ from fabriloom.page.limits import Refusal
 from fabriloom.page.server import application
 from fabriloom.page.sessions import Turns
 
-from .serving import KEYS, at, served
+from .laboratory import KEYS, at, served
 from .test_server import SMALL, ask, session
 
 FABRILOOM = Path(sys.executable).parent / "fabriloom"

@@ -17,8 +17,7 @@ from fabriloom.page.server import application
 from fabriloom.page.sessions import Session
 
 from .browser import Browser, Tab
-from .laboratory import DONE, LONG, QUIET, SMALL, VIEW, drop, show
-from .serving import at, served
+from .laboratory import DONE, LONG, QUIET, SMALL, VIEW, at, drop, served, show
 
 ZOOM = "laboratory.cards[0].fabric.zoom"
 FILM = "Save the replay as a WebM film, from here to its end or until you press again"

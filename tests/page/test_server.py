@@ -25,7 +25,7 @@ from fabriloom.page.server import _SCRIPTS, application
 from fabriloom.scenario import ScenarioError, json_schema
 from fabriloom.scenario.load import FILE_KEYS
 
-from .serving import at, served
+from .laboratory import at, served
 
 PATIENCE_S = 90.0
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from fabriloom.page.server import application
 
-from .serving import KEYS, served
+from .laboratory import KEYS, served
 from .test_attacks import owner_gets_in
 from .test_server import LONG, PATIENCE_S, ask, session
 
