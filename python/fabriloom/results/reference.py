@@ -28,13 +28,9 @@ In the tables `pN` stands for the percentiles `p50`, `p90`, `p99`, `p99_9` and `
 has. `…_ci95` is the half-width of the 95 % confidence interval of the number before it, `…_ci95_low` and `…_ci95_high`
 are its ends. A unit that stands in the name is not repeated; a number without one is a count.
 
-A title says which runs have the keys or columns below it: *Summary of networks of rings* has those of the summary that
-only networks of rings have, *Links that fail* those of the table of links where some fail, and so *Check* and *Points*.
-
-**Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
-a ratio of batch sums (latency over packets, bytes over time). Batches of one run may be correlated, so the
-engine's batches are merged to between 20 and 39 long ones first, and the correlation of neighbours that
-remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trusted`).
+A title says which runs have the keys or columns below it: *Links that fail* has those of the table of links where some
+fail. [Statistics](../background/statistics.md#batch-means) says how confidence intervals are computed, and when they
+can be trusted.
 
 A table of a run is an attribute of its results and a file of that name in the folder of `fabriloom run --out DIR`, as
 `results.links` and `links.parquet`: `links`, `flows`, `batches`; `rings` and `buses` of networks of rings; `planes` of
