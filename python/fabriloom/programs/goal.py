@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fabriloom import reading
 from fabriloom.programs import kinds as op
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.goal_binary import MAGIC, lines
+from fabriloom.programs.goal_binary import MAGIC, Part, announced, parts
 from fabriloom.programs.goal_rank import ROW, Rank, is_list, only_back, ordered, packed
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs
@@ -79,12 +79,7 @@ class _Reader:
     def read(self) -> None:
         """Read all lines."""
         try:
-            if self.binary:
-                number = 1
-                for place, told in lines(self.path):
-                    self._line(place, told)
-            else:
-                number = self._read_text()
+            number = self._read_binary() if self.binary else self._read_text()
         except ReadError as error:
             raise TrafficError(error.message, "path", error.hint, error.place) from error
         except OSError as error:
@@ -93,6 +88,28 @@ class _Reader:
             self.fail(1, _NO_GOAL, "name a trace in GOAL, as text or binary")
         if self._rank >= 0:
             self.fail(number, "the last rank has no end", "is the file cut short?")
+
+    def _read_binary(self) -> int:
+        """Read a binary file; returns the place of an error in all of it."""
+        with self.path.open("rb") as file:
+            self.count = announced(self.path, file)
+            for number, part in enumerate(parts(self.path, file, self.count)):
+                self._rank = number
+                self._read_part(part)
+                self._close()
+        return 1
+
+    def _read_part(self, part: Part) -> None:
+        rank, known = self.open, dict[bytes, bytes]()
+        for place, what in part.operations():
+            found = known.get(what)
+            if found is None:
+                found = self._parsed(place, part.told(place, what), rank)
+                if len(known) < _MOST_KNOWN:
+                    known[what] = found
+            rank.add(place, None, found)
+        for pairs in part.needs():
+            rank.pairs.frombytes(pairs.tobytes())
 
     def _read_text(self) -> int:
         """Read a text; returns the number of its last line."""

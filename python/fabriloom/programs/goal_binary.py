@@ -1,4 +1,4 @@
-"""GOAL as LogGOPSim runs it: the binary form of a trace, told as the lines of the text form.
+"""GOAL as LogGOPSim runs it: the binary form of a trace, in blocks of operations.
 
 Little endian and packed: the number 4223 in 8 bytes; ranks (4), processors and network interfaces (1 each);
 per rank where its part begins and ends, counted from behind the first 8 bytes. A part: operations and roots
@@ -8,6 +8,7 @@ end or the beginning of another one.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -27,33 +28,34 @@ _OPERATION = np.dtype(
     ]
 )
 _TEXT = {1: "send {}b to {} tag {} cpu {}", 2: "recv {}b from {} tag {} cpu {}", 3: "calc {0} cpu {3}"}
+_SAID = slice(4, 22)
+"""Where an operation has what it does, from its type to its processor."""
+_WHAT = struct.Struct("<BIQIB")
 _CHUNK = 1 << 14
+_BLOCK = 1 << 20
 _HINT = "is the file cut short, or of another version?"
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of the text form, each with its place in bytes. Raises ReadError."""
-    size = path.stat().st_size - len(MAGIC)
-    with path.open("rb") as file:
-        (ranks,) = _numbers(file, 0, 1, "<u4")
-        yield 0, f"num_ranks {ranks}"
-        if 6 + 16 * int(ranks) > size:
-            raise ReadError(f"{path}: {ranks:,} ranks are announced, more than the file holds", _HINT)
-        left = MOST_OPERATIONS
-        for rank in range(int(ranks)):
-            begin, end = (int(one) for one in _numbers(file, 6 + 16 * rank, 2, "<u8"))
-            if not begin + 8 <= end <= size:
-                raise ReadError(f"{path}: the part of rank {rank} is not in the file", _HINT)
-            part = _Part(path, file, rank, begin, end)
-            left -= part.count
-            if left < 0:
-                raise ReadError(
-                    f"{path}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace"
-                )
-            yield begin, f"rank {rank} {{"
-            yield from part.operations()
-            yield from part.needs()
-            yield end, "}"
+def announced(path: Path, file: BinaryIO) -> int:
+    """Return the number of ranks. Raises ReadError for more than the file can hold."""
+    (ranks,) = _numbers(file, 0, 1, "<u4").tolist()
+    if 6 + 16 * ranks > path.stat().st_size - len(MAGIC):
+        raise ReadError(f"{path}: {ranks:,} ranks are announced, more than the file holds", _HINT)
+    return ranks
+
+
+def parts(path: Path, file: BinaryIO, ranks: int) -> Iterator[Part]:
+    """Yield the part of each rank. Raises ReadError."""
+    left, size = MOST_OPERATIONS, path.stat().st_size - len(MAGIC)
+    for rank in range(ranks):
+        begin, end = (int(one) for one in _numbers(file, 6 + 16 * rank, 2, "<u8"))
+        if not begin + 8 <= end <= size:
+            raise ReadError(f"{path}: the part of rank {rank} is not in the file", _HINT)
+        part = Part(path, file, rank, begin, end)
+        left -= part.count
+        if left < 0:
+            raise ReadError(f"{path}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
+        yield part
 
 
 def _numbers(file: BinaryIO, at: int, count: int, dtype: str | np.dtype[np.void]) -> NDArray[np.void]:
@@ -65,7 +67,7 @@ def _numbers(file: BinaryIO, at: int, count: int, dtype: str | np.dtype[np.void]
     return np.frombuffer(content, kind)
 
 
-class _Part:
+class Part:
     """The part of a rank."""
 
     def __init__(self, path: Path, file: BinaryIO, rank: int, begin: int, end: int) -> None:
@@ -82,32 +84,52 @@ class _Part:
             where = self.first + at * _OPERATION.itemsize
             yield at, _numbers(self.file, where, min(_CHUNK, self.count - at), _OPERATION)
 
-    def operations(self) -> Iterator[tuple[int, str]]:
-        """Yield an operation a line."""
+    def operations(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the place of each operation, and what it does."""
         for at, chunk in self._chunks():
-            rows = zip(
-                *(chunk[name].tolist() for name in ("type", "size", "peer", "tag", "cpu")), strict=True
-            )
-            for number, (kind, *values) in enumerate(rows, at):
-                if kind not in _TEXT:
-                    raise ReadError(f"{self.name}: operation {number} is of the unknown type {kind}", _HINT)
-                yield self.first + number * _OPERATION.itemsize, f"l{number}: {_TEXT[kind].format(*values)}"
+            content, size = chunk.tobytes(), _OPERATION.itemsize
+            for place in range(0, len(content), size):
+                yield self.first + at * size + place, content[place + _SAID.start : place + _SAID.stop]
 
-    def needs(self) -> Iterator[tuple[int, str]]:
-        """Yield who waits for whom."""
+    def told(self, place: int, what: bytes) -> str:
+        """Return what an operation does as the text form has it. Raises ReadError."""
+        kind, peer, size, tag, cpu = _WHAT.unpack(what)
+        if kind not in _TEXT:
+            number = (place - self.first) // _OPERATION.itemsize
+            raise ReadError(f"{self.name}: operation {number} is of the unknown type {kind}", _HINT)
+        return _TEXT[kind].format(size, peer, tag, cpu)
+
+    def needs(self) -> Iterator[NDArray[np.int64]]:
+        """Yield who waits for whom, as the pairs of a rank that is read. Raises ReadError."""
         left = self.links
         for at, chunk in self._chunks():
-            for name, word in (("after", "requires"), ("beside", "irequires")):
+            for begins, name in enumerate(("after", "beside")):
                 some = np.flatnonzero(chunk[name])
-                left -= int(chunk[name].sum(dtype=np.int64))
-                first = chunk[f"first_{name}"].astype(np.int64)
-                if left < 0 or (first[some] + chunk[name][some] > self.links).any():
+                if not len(some):
+                    continue
+                count, first = (chunk[one][some].astype(np.int64) for one in (name, f"first_{name}"))
+                left -= int(count.sum())
+                if left < 0 or (first + count > self.links).any():
                     raise ReadError(f"{self.name}: more operations wait than its part holds", _HINT)
-                for one in some.tolist():
-                    where = self.appendix + 4 * int(first[one])
-                    for other in _numbers(self.file, where, int(chunk[name][one]), "<u4").tolist():
-                        if other >= self.count:
-                            raise ReadError(
-                                f"{self.name}: there is no operation {other} of {self.count}", _HINT
-                            )
-                        yield where, f"l{other} {word} l{at + one}"
+                ends = np.flatnonzero(np.diff(np.cumsum(count) // _BLOCK)) + 1
+                for rows in np.split(np.arange(len(some)), ends):
+                    waiting = self._waiting(first[rows], count[rows])
+                    yield waiting << 32 | 2 * np.repeat(at + some[rows], count[rows]) | begins
+
+    def _waiting(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the operations in some stretches of the appendix."""
+        whole, low = int(count.sum()), int(first.min())
+        span = int((first + count).max()) - low
+        if span <= 2 * whole:
+            place = np.repeat(first - low - np.cumsum(count) + count, count) + np.arange(whole)
+            found = _numbers(self.file, self.appendix + 4 * low, span, "<u4")[place]
+        else:
+            each = zip(first.tolist(), count.tolist(), strict=True)
+            read = [_numbers(self.file, self.appendix + 4 * at, size, "<u4") for at, size in each]
+            found = np.concatenate(read)
+        found = found.astype(np.int64)
+        wrong = np.flatnonzero(found >= self.count)
+        if len(wrong):
+            other = int(found[wrong[0]])
+            raise ReadError(f"{self.name}: there is no operation {other} of {self.count}", _HINT)
+        return found
