@@ -36,9 +36,9 @@ SLOTS: dict[str, Any] = {"slot_bytes": 128, "bandwidth_allocation": False}
 
 
 def test_the_presets_of_rings() -> None:
-    assert RINGS[:4] == ["scinet", "sci-retry", "sci-1000", "sci-lc2"]
+    assert RINGS[:5] == ["scinet", "sci-retry", "sci-1000", "sci-lc2", "scinet-dmove"]
     machines = ["sci-lx-d310", "sci-bx-d321", "sci-lc1-alpha", "sci-testbed-1", "sci-testbed-2"]
-    assert RINGS[4:] == [*machines, "rpr-10g", "noc-ring", "fddi"]
+    assert RINGS[5:] == [*machines, "rpr-10g", "noc-ring", "fddi"]
     assert set(PAYLOADS_BYTES) == set(get_args(Transaction))
 
 

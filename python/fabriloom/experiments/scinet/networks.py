@@ -9,7 +9,7 @@ from ..lab import Effort, Scenario
 
 Topology = dict[str, Any]
 
-PRESET = "scinet"
+PRESET = "scinet-dmove"
 LINK_MBYTES_PER_S = 500
 STEP_MBYTES_PER_S = 25
 """Step of a sender's gross input between points; all printed knees are multiples of it."""
@@ -51,7 +51,7 @@ def scenario(
     *,
     share: float = 1.0,
     arrivals: str = "together",
-    transaction: str = "nwrite",
+    transaction: str = "dmove",
     technology: dict[str, Any] | None = None,
     warmup_us: float,
     measure_us: float,
@@ -88,7 +88,7 @@ def scenario(
 
 def sweep_point(effort: Effort, topology: Topology, gross_mbytes_per_s: float, **settings: Any) -> Scenario:
     """Return one run as long as those of a sweep."""
-    periods = {"warmup_us": effort.time_ms(30, 10), "measure_us": effort.time_ms(200, 60)}
+    periods = {"warmup_us": 30, "measure_us": effort.time_ms(200, 120)}
     times: dict[str, Any] = {key: count * LONGEST_PERIOD_US for key, count in periods.items()}
     return scenario(topology, gross_mbytes_per_s, **(times | settings))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...published import Number, numbers
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import near, predicted, row
+from ..rows import near, predicted
 from . import networks
 from .curves import Sweep
 from .switch import MOST_ABOVE
@@ -16,9 +16,7 @@ TOPOLOGIES = {
     "first": networks.FIRST_GRADE,
     "second": networks.SECOND_GRADE,
 }
-QUICK = {"omega": (25, 100, 125, 500), "first": (25, 425, 450), "second": (25, 425, 450)}
-CALIBRATED = {"first-output": "technology.requests_out"}
-"""Numbers from which a setting is taken."""
+QUICK = {"omega": (25, 100, 125, 300, 500), "first": (25, 425, 450), "second": (25, 425, 450)}
 OUTPUT_AT = {"omega": 2000, "first": 7200, "second": 7200}
 
 
@@ -54,16 +52,7 @@ def _throughput_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> li
         "omega-loss": omega.at(2000).lost_mbytes_per_s,
         "omega-loss-8000": omega.at(8000).lost_mbytes_per_s,
     }
-    rows = [
-        row(
-            printed[key],
-            value,
-            kind="calibrated" if key in CALIBRATED else "predicted",
-            note=CALIBRATED.get(key, ""),
-            tolerance=near(printed[key], 0.03),
-        )
-        for key, value in values.items()
-    ]
+    rows = [predicted(printed[key], value, near(printed[key], 0.03)) for key, value in values.items()]
     for key, sweep in sweeps.items():
         knee = printed[f"{key}-knee"]
         rows.append(predicted(knee, sweep.knee(), near(knee, 0.0)))

@@ -9,18 +9,22 @@ from . import networks
 
 CASES: dict[str, dict[str, Any]] = {
     "as reproduced": {},
+    "NWRITE64, with responses, and what it asks for": {
+        "transaction": "nwrite",
+        "technology": {"preset": "scinet"},
+    },
     "links of 20 m, 5 ns/m": {"technology": {"cable_length": "20 m", "cable_delay": "5 ns/m"}},
-    "DMOVE64, without responses": {"transaction": "dmove"},
     "cut-through": {"technology": {"forwarding": "cut-through"}},
-    "one idle symbol behind an echo": {"technology": {"echo_idle": "2 B"}},
-    "two idle symbols behind an echo": {"technology": {"echo_idle": "4 B"}},
     "memory without a bus": {"technology": {"memory": {"access": "0 ns"}}},
     "busied packets behind new ones": {"technology": {"retry": {"order": "ready"}}},
-    "one busied packet holds new ones back": {"technology": {"rejected": 1}},
-    "seven places": {"technology": {"requests_out": 7, "responses_out": 7}},
-    "four packets in flight": {"technology": {"in_flight": 4}},
+    "the same, four of them hold new ones back": {
+        "technology": {"retry": {"order": "ready"}, "requests_out": 4, "rejected": 4}
+    },
+    "four places": {"technology": {"requests_out": 4}},
+    "sixteen places": {"technology": {"requests_out": 16}},
+    "six packets in flight": {"technology": {"in_flight": 6}},
     "an interface takes one packet at a time": {"technology": {"interface_occupied": True}},
-    "a place is free when its packet is sent": {"technology": {"hold_until": "sent"}},
+    "a place is free when its packet is accepted": {"technology": {"hold_until": "echo"}},
     "queue reservation by phases": {"technology": {"phases": True}},
     "bandwidth allocation": {"technology": {"bandwidth_allocation": True}},
     "no set-up of the bus": {"technology": {"bus": {"setup": "0 ns"}}},

@@ -13,7 +13,7 @@ from .curves import Sweep
 SETUP = "technology.bus.setup"
 LATENCY = "technology.interface_latency"
 MEMORY = "technology.memory.access"
-ORDER = "technology.retry.order"
+ORDER = "technology.requests_out, technology.retry.order"
 LEAST = "just above saturation the queues are still filling"
 MOST_ABOVE = 0.15
 """Allowed deviation of the largest latency above saturation, as a fraction."""

@@ -325,6 +325,7 @@ RingPreset = Literal[
     "sci-retry",
     "sci-1000",
     "sci-lc2",
+    "scinet-dmove",
     "sci-lx-d310",
     "sci-bx-d321",
     "sci-lc1-alpha",
