@@ -333,7 +333,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         forward_latency_ps=forward * cycle_ps,
         receiver_latency_ps=values["link_cycles"] * cycle_ps - exact_ps(Fraction(cycle_ps) / physical),
         turn_around_ps=(values["turn_around_cycles"] + values["link_cycles"]) * cycle_ps,
-        grain_ps=cycle_ps,
+        grain_ps=exact_ps(Fraction(cycle_ps) / physical),
         flow_control="ignored",
         lane_rules=_lane_rules(values, cycle_ps),
         **{f"{name}_chars": values[f"{name}_flits"] for name in _FLITS},
