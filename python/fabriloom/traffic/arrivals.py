@@ -161,7 +161,8 @@ def _check_slots(slot: Floats, interval: Floats) -> None:
         message = "more than one packet would have to be made in a slot"
         raise TrafficError(message, "arrivals.slot", "shorten the slot, or offer less")
     if np.any(slot < 1):
-        raise TrafficError("a slot is shorter than a nanosecond", "arrivals.slot", "lengthen the slot")
+        message = "a slot is shorter than a grain, which is 1 ns, or a cycle of generic"
+        raise TrafficError(message, "arrivals.slot", "lengthen the slot")
 
 
 def _check_intervals(interval: Floats, gap: Floats, settings: kinds.Settings) -> None:
