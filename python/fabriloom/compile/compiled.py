@@ -165,7 +165,7 @@ class Compiled:
         return self
 
 
-# Warnings for times of the user that whole grains change: a grain is 1 ns, or a cycle of links of flits.
+# Warnings for times of the user that whole grains change: a grain is 1 ns, or the time of a flit on a link.
 _WORTH = 0.01
 """Part of a time from which its change is reported."""
 _MOST = 3
@@ -174,13 +174,15 @@ _MOST = 3
 def roundings(scenario: Scenario, grain_ps: Ps) -> list[str]:
     """Return a warning for each time that changes by more than 1 %."""
     found = []
+    grain = format_cycle(grain_ps)
+    a_period = "a period of " if grain.endswith("Hz") else ""
     for name, time_ps, becomes_ps in _times(scenario, Fraction(grain_ps)):
         if abs(becomes_ps - time_ps) > _WORTH * time_ps:
             becomes = "0" if becomes_ps == 0 else format_time_ps(round(becomes_ps))
             message = (
                 f"{name} of {format_time_ps(time_ps)} becomes {becomes}: such times are whole multiples "
             )
-            found.append(f"{message}of {format_cycle(grain_ps)}")
+            found.append(f"{message}of {a_period}{grain}")
     return found[:_MOST]
 
 

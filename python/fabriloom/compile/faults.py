@@ -73,6 +73,7 @@ def _narrowed(network: Network, tick_ps: Ps, lost: list[Lost]) -> tuple[list[Out
         full_ps = technology.character_ps(rates[link])
         return int(character_ps(full_ps, left, rules.physical) // tick_ps)
 
+    # A change begins a tick after its moment and ends later.
     return narrowed(lost, rules, max(2, int(-(-rules.realign_ps // tick_ps))), ticks)
 
 

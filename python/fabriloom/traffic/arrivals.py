@@ -161,7 +161,7 @@ def _check_slots(slot: Floats, interval: Floats) -> None:
         message = "more than one packet would have to be made in a slot"
         raise TrafficError(message, "arrivals.slot", "shorten the slot, or offer less")
     if np.any(slot < 1):
-        message = "a slot is shorter than a grain, which is 1 ns, or a cycle of generic"
+        message = "a slot is shorter than a grain, which is 1 ns, or a flit of generic"
         raise TrafficError(message, "arrivals.slot", "lengthen the slot")
 
 
@@ -173,7 +173,7 @@ def _check_intervals(interval: Floats, gap: Floats, settings: kinds.Settings) ->
         message = "there would be no packet in any run: the time between two is beyond counting"
         raise TrafficError(message, name, "raise load" if by_load else "shorten the wait")
     if settings["arrivals"]["kind"] in _OPEN and interval.min(initial=1) < 1:
-        message = "packets would be made less than a grain apart, which is 1 ns, or a cycle of generic"
+        message = "packets would be made less than a grain apart, which is 1 ns, or a flit of generic"
         raise TrafficError(message, name, "offer less, or make packets longer or links slower")
 
 
