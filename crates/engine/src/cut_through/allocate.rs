@@ -1,7 +1,6 @@
 //! The grants of lanes to heads, decided once per tick after all events; then packets start.
 
-use super::parts::Event;
-use super::parts::{Out, Stay};
+use super::parts::{Event, Out, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice, rank};
 use crate::kernel::Time;

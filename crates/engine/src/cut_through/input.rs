@@ -1,7 +1,6 @@
 //! Input buffers: packets arrive, request when they are at the front of their queue, and leave.
 
-use super::parts::Event;
-use super::parts::{Queue, Stay};
+use super::parts::{Event, Queue, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;

@@ -3,8 +3,7 @@
 use super::allocate::Groups;
 use super::congestion::Congestion;
 use super::outages::Was;
-use super::parts::Event;
-use super::parts::{Lane, Link, Stay};
+use super::parts::{Event, Lane, Link, Stay};
 use super::pause::Store;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;

@@ -1,7 +1,6 @@
 //! Wires: dispatch, the packet that starts next, and delivery.
 
-use super::parts::Event;
-use super::parts::{Sent, Stay};
+use super::parts::{Event, Sent, Stay};
 use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::{NONE, arbiter, in_turn};
 use crate::kernel::Time;

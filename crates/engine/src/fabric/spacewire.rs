@@ -1,7 +1,11 @@
 //! What SpaceWire has: time-codes and interrupts, characters outside packets that go to every port, and addresses in
 //! front of headers, of which links on the path delete one character each.
 
+pub use super::words::signal::TIME;
 use super::{Fabric, NONE};
+
+/// Time-codes and interrupts have numbers of six bits.
+pub const CODE_NUMBERS: u8 = 64;
 
 impl Fabric {
     /// Whether a link deletes a character of the address on entry.
@@ -35,14 +39,7 @@ impl Fabric {
         }
         count
     }
-}
 
-pub use super::words::signal::TIME;
-
-/// Time-codes and interrupts have numbers of six bits.
-pub const CODE_NUMBERS: u8 = 64;
-
-impl Fabric {
     /// Whether there are sources of time-codes or interrupts.
     pub fn has_codes(&self) -> bool {
         !self.code_port.is_empty()

@@ -50,15 +50,7 @@ impl Run {
         }
         self.end.is_some()
     }
-}
 
-/// Returns how a run ends whose programs wait for ever.
-pub(super) fn end_of_waiting<N: Network>(network: &N) -> End {
-    let by_faults = network.lost() > 0 || network.stranded() > 0;
-    if by_faults { End::Incomplete } else { End::Deadlocked }
-}
-
-impl Run {
     /// Returns the first tick at which `Run::look` has something to do.
     pub(super) fn next_look(&self) -> Time {
         let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
@@ -107,4 +99,10 @@ impl Run {
             self.end = Some(End::Stalled);
         }
     }
+}
+
+/// Returns how a run ends whose programs wait for ever.
+pub(super) fn end_of_waiting<N: Network>(network: &N) -> End {
+    let by_faults = network.lost() > 0 || network.stranded() > 0;
+    if by_faults { End::Incomplete } else { End::Deadlocked }
 }

@@ -50,9 +50,7 @@ impl Programs {
         let message = self.add_message(source, target, self.settings.announcement, role);
         self.hand_over(message);
     }
-}
 
-impl Programs {
     /// Matches a message with a receive when its first packet arrives, if unexpected bytes are limited.
     pub(super) fn match_first(&mut self, terminal: u32, message: u32) {
         let Message { source, tag, bytes, role, heads, .. } = self.messages[message];

@@ -8,6 +8,16 @@ use crate::fabric::NEVER;
 use crate::kernel::Time;
 use crate::terminal::Packet;
 
+/// Number of request numbers; more than can be under way.
+const TURNS: u32 = NONE >> 1;
+
+impl Host {
+    /// Whether a message is the first answer to the latest request.
+    pub(super) fn takes_answer(&mut self, tag: u32) -> bool {
+        tag == self.turn && std::mem::replace(&mut self.open, false)
+    }
+}
+
 impl Flights {
     /// Returns when the first clock expires.
     pub fn next(&self) -> Option<Time> {
@@ -111,19 +121,7 @@ impl Programs {
             self.messages.remove(message);
         }
     }
-}
 
-/// Number of request numbers; more than can be under way.
-const TURNS: u32 = NONE >> 1;
-
-impl Host {
-    /// Whether a message is the first answer to the latest request.
-    pub(super) fn takes_answer(&mut self, tag: u32) -> bool {
-        tag == self.turn && std::mem::replace(&mut self.open, false)
-    }
-}
-
-impl Programs {
     /// Sends a request: with a new number, or the same again.
     pub(super) fn ask(&mut self, terminal: u32) {
         let host = &mut self.hosts[terminal as usize];
