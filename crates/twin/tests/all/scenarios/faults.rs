@@ -35,12 +35,7 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
 
 /// Changes the rates of some links in some networks, whatever else happens to these links.
 fn rates(f: &mut Fabric, draw: &mut Draw, span: u32) {
-    let mut rows: Vec<_> = (0..f.fault_link.len())
-        .map(|row| {
-            let (down, ended) = (f.fault_down_ticks[row], f.fault_ended_ticks[row]);
-            (down, f.fault_link[row], ended, f.fault_up_ticks[row], f.fault_kind[row], 0)
-        })
-        .collect();
+    let mut rows = Vec::new();
     let mut free_from = vec![0; f.links()];
     for _ in 0..draw.pick(&[0, 0, 1, 3, 12]) {
         let (down, link) = (u64::from(draw.between(0, span)), draw.between(0, f.links() as u32 - 1));
@@ -48,24 +43,10 @@ fn rates(f: &mut Fabric, draw: &mut Draw, span: u32) {
         let ticks = f.link_character_ticks[link as usize] * draw.between(1, 12) / 3;
         if free_from[link as usize] <= down {
             free_from[link as usize] = up;
-            rows.push((down, link, down + 1, up, fault_kind::RATE, ticks.max(1)));
+            rows.push((down, link, down + 1, up, ticks.max(1)));
         }
     }
-    rows.sort_unstable();
-    // They were drawn in another order, so they might overlap.
-    let mut free_from = vec![0; f.links()];
-    rows.retain(|&(down, link, _, up, kind, _)| {
-        let of = &mut free_from[link as usize];
-        let stays = kind != fault_kind::RATE || *of <= down;
-        *of = if stays && kind == fault_kind::RATE { up } else { *of };
-        stays
-    });
-    f.fault_down_ticks = rows.iter().map(|row| row.0).collect();
-    f.fault_link = rows.iter().map(|row| row.1).collect();
-    f.fault_ended_ticks = rows.iter().map(|row| row.2).collect();
-    f.fault_up_ticks = rows.iter().map(|row| row.3).collect();
-    f.fault_kind = rows.iter().map(|row| row.4).collect();
-    f.fault_character_ticks = rows.iter().map(|row| row.5).collect();
+    add_beside(f, fault_kind::RATE, rows);
 }
 
 /// Makes some links fail that carry little or nothing, or stop for a time: mostly from the beginning and for good, or for
@@ -145,14 +126,39 @@ fn add<T: Ord>(f: &mut Fabric, mut faults: Vec<(u64, u32, u64, u64, T)>, mut kin
     }
 }
 
+/// Adds faults of a kind (down, link, ended, up, ticks of a character) that may overlap those of other kinds, but none of
+/// their own on their link.
+fn add_beside(f: &mut Fabric, kind: u8, faults: Vec<(u64, u32, u64, u64, u32)>) {
+    let known = |row: usize| {
+        let (down, ended) = (f.fault_down_ticks[row], f.fault_ended_ticks[row]);
+        (down, f.fault_link[row], ended, f.fault_up_ticks[row], f.fault_kind[row], 0)
+    };
+    let mut rows: Vec<_> = (0..f.fault_link.len()).map(known).collect();
+    rows.extend(
+        faults.into_iter().map(|(down, link, ended, up, ticks)| (down, link, ended, up, kind, ticks)),
+    );
+    rows.sort_unstable();
+    // They were drawn in another order, so they might overlap.
+    let mut free_from = vec![0; f.links()];
+    rows.retain(|&(down, link, _, up, other, _)| {
+        let of = &mut free_from[link as usize];
+        let stays = other != kind || *of <= down;
+        *of = if stays && other == kind { up } else { *of };
+        stays
+    });
+    f.fault_down_ticks = rows.iter().map(|row| row.0).collect();
+    f.fault_link = rows.iter().map(|row| row.1).collect();
+    f.fault_ended_ticks = rows.iter().map(|row| row.2).collect();
+    f.fault_up_ticks = rows.iter().map(|row| row.3).collect();
+    f.fault_kind = rows.iter().map(|row| row.4).collect();
+    if kind == fault_kind::RATE {
+        f.fault_character_ticks = rows.iter().map(|row| row.5).collect();
+    }
+}
+
 /// Makes a terminal stuck, or buses stop, in some networks of rings.
 fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
-    let mut rows: Vec<(u64, u32, u64, u64, u8)> = (0..f.fault_link.len())
-        .map(|row| {
-            let (down, ended) = (f.fault_down_ticks[row], f.fault_ended_ticks[row]);
-            (down, f.fault_link[row], ended, f.fault_up_ticks[row], 0)
-        })
-        .collect();
+    let mut rows = Vec::new();
     let mut free_from = vec![0; f.links()];
     for _ in 0..draw.pick(&[0, 0, 1, 2, 6]) {
         let down = u64::from(draw.between(0, span));
@@ -164,24 +170,11 @@ fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
         for link in 0..f.links() as u32 {
             if alike(&f.station_next[link as usize]) && free_from[link as usize] <= down {
                 free_from[link as usize] = (down + lasts).min(NEVER);
-                rows.push((down, link, down + 1, (down + lasts).min(NEVER), 1));
+                rows.push((down, link, down + 1, (down + lasts).min(NEVER), 0));
             }
         }
     }
-    rows.sort_unstable();
-    // They were drawn in another order, so they might overlap.
-    let mut free_from = vec![[0; 2]; f.links()];
-    rows.retain(|&(down, link, _, up, stuck)| {
-        let of = &mut free_from[link as usize][usize::from(stuck)];
-        let stays = *of <= down;
-        *of = if stays { up } else { *of };
-        stays
-    });
-    f.fault_down_ticks = rows.iter().map(|row| row.0).collect();
-    f.fault_link = rows.iter().map(|row| row.1).collect();
-    f.fault_ended_ticks = rows.iter().map(|row| row.2).collect();
-    f.fault_up_ticks = rows.iter().map(|row| row.3).collect();
-    f.fault_kind = rows.iter().map(|row| row.4).collect();
+    add_beside(f, fault_kind::STUCK, rows);
 }
 
 /// The same; in most networks switches also end packets that do not move for a time, short or long.
