@@ -42,8 +42,6 @@ _NO_GOAL = "a trace begins with num_ranks and how many"
 
 
 _WAITS = {"requires": 0, "irequires": 1}
-_MOST_KNOWN = 1 << 12
-"""Most texts of a rank whose meaning is kept."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +98,12 @@ class _Reader:
         return 1
 
     def _read_part(self, part: Part) -> None:
-        rank, known = self.open, dict[bytes, bytes]()
+        rank = self.open
         for place, what in part.operations():
-            found = known.get(what)
+            found = rank.known.get(what)
             if found is None:
                 found = self._parsed(place, part.told(place, what), rank)
-                if len(known) < _MOST_KNOWN:
-                    known[what] = found
+                rank.learn(what, found)
             rank.add(place, None, found)
         for pairs in part.needs():
             rank.pairs.frombytes(pairs.tobytes())
@@ -200,8 +197,7 @@ class _Reader:
         if label is not None:
             if rank.find(label) is not None:
                 self.fail(number, f'"{label}" is there already', "give each operation a label of its own")
-            if len(rank.known) < _MOST_KNOWN:
-                rank.known[line.partition(":")[2]] = found
+            rank.learn(line.partition(":")[2], found)
         self._add(number, rank, label, found)
 
     def _add(self, number: int, rank: Rank, label: str | None, found: bytes) -> None:

@@ -20,6 +20,8 @@ ROW = np.dtype(
 """An operation: the amount is a duration in ps."""
 packed = struct.Struct("<BIiIqB").pack
 """Pack the numbers of an operation."""
+_MOST_KNOWN = 1 << 12
+"""Most operations of a rank whose meaning is kept."""
 _MOST_LABELS = 1 << 16
 """Labels that are held; from then on those that count on, as l1, l2 and so on, are known by their number."""
 
@@ -34,8 +36,8 @@ class Rank:
     """The stream of each processor, in order of appearance."""
     pairs: array[int] = field(default_factory=lambda: array("q"))
     """Who waits for whom: an operation times 2^32, plus what it waits for, as in :class:`Programs`."""
-    known: dict[str, bytes] = field(default_factory=dict)
-    """What texts without their label mean."""
+    known: dict[str | bytes, bytes] = field(default_factory=dict)
+    """What texts without their label mean, or binary operations; of the first :data:`_MOST_KNOWN`."""
     labels: dict[str, int] = field(default_factory=dict)
     """The operations by their labels, but for those that count on."""
     _stem: str = ""
@@ -51,6 +53,11 @@ class Rank:
             return found
         number = _number(label[len(self._stem) :])
         return self._first + number - self._counts.start if number in self._counts else None
+
+    def learn(self, what: str | bytes, meaning: bytes) -> None:
+        """Keep what an operation means."""
+        if len(self.known) < _MOST_KNOWN:
+            self.known[what] = meaning
 
     def add(self, line: int, label: str | None, row: bytes) -> None:
         """Add an operation; its label must be new."""
