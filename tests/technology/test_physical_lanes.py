@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fabriloom import Results, Scenario, load, run
-from fabriloom.compile.physical_lanes import narrowed
+from fabriloom.compile.physical_lanes import rate_changes
 from fabriloom.simulate import compare
 from fabriloom.technology.lanes import LaneRules
 
@@ -99,10 +99,10 @@ def test_changes_that_meet() -> None:
         return 100 // left
 
     lost = [([7], 10, 60, 1), ([7], 12, None, 1), ([7], 80, 90, 1)]
-    changes, failures = narrowed(lost, rules, 5, ticks)
+    changes, failures = rate_changes(lost, rules, 5, ticks)
     assert [(one.down, one.up, one.character) for one in changes] == [
         (10, 15, 50), (15, 20, 100), (60, 65, 50), (80, 85, 100), (90, 95, 50),
     ]  # fmt: skip
     assert failures == []
-    _, failures = narrowed([([7], 10, 20, 1), ([7], 12, None, 2)], rules, 5, ticks)
+    _, failures = rate_changes([([7], 10, 20, 1), ([7], 12, None, 2)], rules, 5, ticks)
     assert failures == [([7], 12, 20)]

@@ -22,8 +22,8 @@ from ..topology.named import UnknownPartError, each_of
 from .columns import Arrays, rate_of, u32
 from .link_routes import LinkRoutes, entry_columns
 from .networks import Network
-from .own_sizes import narrowed as without_lanes
-from .physical_lanes import Failure, Lost, character_ps, narrowed
+from .own_sizes import narrowed
+from .physical_lanes import Failure, Lost, character_ps, rate_changes
 
 NEVER_TICKS = 1 << 62
 """The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""
@@ -56,7 +56,7 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
                 failures.append((network.down_with(links), at, repaired))
     changes = list[Outage]()
     if lost:
-        changes, broken = _narrowed(network, tick_ps, lost)
+        changes, broken = _rate_changes(network, tick_ps, lost)
         failures += broken
     rules = _rules(technology, tick_ps)
     found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.network_kind.cables)
@@ -64,7 +64,7 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     return _columns(found) | network.fault_columns(scenario, tick_ps)
 
 
-def _narrowed(network: Network, tick_ps: Ps, lost: list[Lost]) -> tuple[list[Outage], list[Failure]]:
+def _rate_changes(network: Network, tick_ps: Ps, lost: list[Lost]) -> tuple[list[Outage], list[Failure]]:
     """Return what happens to links that lose physical lanes."""
     technology = cast("Technology", network.technology)
     rules, rates = technology.lane_rules, _rates(network.graph, technology, range(network.graph.links))
@@ -74,7 +74,7 @@ def _narrowed(network: Network, tick_ps: Ps, lost: list[Lost]) -> tuple[list[Out
         return int(character_ps(full_ps, left, rules.physical) // tick_ps)
 
     # A change begins a tick after its moment and ends later.
-    return narrowed(lost, rules, max(2, int(-(-rules.realign_ps // tick_ps))), ticks)
+    return rate_changes(lost, rules, max(2, int(-(-rules.realign_ps // tick_ps))), ticks)
 
 
 def _wrong(graph: Graph, technology: Technology, tick_ps: Ps, at_ps: int, link: int, kind: str) -> Outage:
@@ -276,7 +276,7 @@ def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: froz
             tables.append(routes.divide(graph, found, lanes))
         routes.after_planes[dead] = own
         together = routing.together(routes.graph, tables, lanes)
-        routes.after[dead] = without_lanes(together, routes.graph, routes.network.link_lanes, lanes)
+        routes.after[dead] = narrowed(together, routes.graph, routes.network.link_lanes, lanes)
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
     return routes.after[dead]

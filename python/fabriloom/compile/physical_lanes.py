@@ -49,7 +49,7 @@ def slower_ps(times: Times, least: int, physical: int) -> NDArray[Any]:
     return whole([character_ps(one, left, physical) for one in full for left in range(least, physical)])
 
 
-def narrowed(
+def rate_changes(
     lost: Iterable[Lost], rules: LaneRules, pause: int, ticks: Callable[[int, int], int]
 ) -> tuple[list[Outage], list[Failure]]:
     """Return the changes of rates, and the failures of links that have lost all their lanes.

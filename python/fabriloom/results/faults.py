@@ -12,7 +12,6 @@ from ..codes import FAULT_KIND
 from . import tables
 from .figures import figures, in_percent
 
-_NEVER_TICKS = 1 << 62
 CAUSES = ("cut", "discarded", "timed_out")
 """Causes of lost packets."""
 
@@ -40,7 +39,7 @@ def _narrow(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
             open_since.setdefault(link, down)
         elif link in open_since:
             found.append((link, open_since.pop(link), int(native["fault_up_ticks"][row])))
-    found += [(link, down, _NEVER_TICKS) for link, down in open_since.items()]
+    found += [(link, down, int(native["end_time_ticks"])) for link, down in open_since.items()]
     return list(np.array(found, np.int64).reshape(-1, 3).T)
 
 
@@ -71,7 +70,10 @@ LEAST_BATCHES = 4
 
 
 def _span(native: Mapping[str, Any]) -> tuple[int, int]:
-    """Return when the first link fails or slows down, and when all run as before; if never, the end."""
+    """Return when the first link fails or slows down, and when all run as before; if never, the end.
+
+    The second is 0 if none does.
+    """
     end = int(native["end_time_ticks"])
     down, up = (np.concatenate(both) for both in zip(_outages(native)[1:], _narrow(native)[1:], strict=True))
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
@@ -89,9 +91,9 @@ AROUND = ("before_mbytes_per_s", "during_mbytes_per_s", "after_mbytes_per_s", "r
 
 def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]:
     """Return the throughput before, during and after the failures, and the time to recover."""
-    if not len(_outages(native)[0]) + len(_narrow(native)[0]):
-        return dict.fromkeys(AROUND)
     first, last = _span(native)
+    if not last:
+        return dict.fromkeys(AROUND)
     inside, starts, ends = tables.batch_bounds(native)
     size = tables.column(native, "batch_bytes")[inside].astype(np.float64)
     rates = tables.per(size * 1e3, (ends - starts) * tick_ns)
