@@ -34,7 +34,7 @@ from imports.test_infiniband import LFTS, LISTED, SUBNET
 from imports.test_netrace import PACKETS
 from imports.test_netrace import trace as packets_of_netrace
 from imports.test_simulators import ANYNET, CLUSTER, FAT, FLOWS, HPCC, MATRIX, PLATFORM, TORUS, TREE
-from imports.test_traces import CHAKRA, DUMPI, GATHERED, OTHER_RANK, grouped
+from imports.test_traces import ALLPROF, CHAKRA, DUMPI, GATHERED, OTHER_RANK, grouped
 from programs.test_goal import binary
 
 from .mutations import changed_fields, changed_json, damaged
@@ -117,16 +117,16 @@ def _trace(kind: str) -> Callable[[Path], object]:
         first, second = (path.with_name(f"trace-{number}.txt") for number in range(2))
         first.write_bytes(path.read_bytes())
         second.write_text(OTHER_RANK[kind])
-        for name, text in read_fabric(kind, first, second).files("trace").items():
-            path.with_name(name).write_text(text)
+        for name, parts in read_fabric(kind, first, second).files("trace").items():
+            path.with_name(name).write_text("".join(parts))
         return compile(load(path.with_name("scenario.toml")))
 
     return read
 
 
 def _netrace(path: Path) -> object:
-    for name, text in read_fabric("netrace", path).files("trace").items():
-        path.with_name(name).write_text(text)
+    for name, parts in read_fabric("netrace", path).files("trace").items():
+        path.with_name(name).write_text("".join(parts))
     return compile(load(path.with_name("scenario.toml")))
 
 
@@ -314,6 +314,7 @@ READERS: dict[str, Reader] = {
     "dumpi.txt": Reader(
         ".dumpi", [DUMPI.encode(), grouped(0).encode()], _trace("dumpi"), (ReadError, ScenarioError)
     ),
+    "allprof.txt": Reader(".allprof", [ALLPROF.encode()], _trace("liballprof"), (ReadError, ScenarioError)),
     "chakra.json": Reader(".chakra", [CHAKRA.encode()], _trace("chakra"), (ReadError, ScenarioError)),
     "chakra.et": Reader(".et", [GATHERED], _trace("chakra"), (ReadError, ScenarioError)),
     "packed.tra": Reader(".tra", [packets_of_netrace(PACKETS)], _netrace, (ReadError, ScenarioError)),

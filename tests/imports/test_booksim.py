@@ -29,8 +29,8 @@ def written(folder: Path, text: str) -> tuple[imports.Configuration, dict[str, A
     (folder / "config").write_text(text)
     found = imports.read("booksim", folder / "config")
     assert isinstance(found, imports.Configuration)
-    for name, content in found.files("net").items():
-        (folder / name).write_text(content)
+    for name, parts in found.files("net").items():
+        (folder / name).write_text("".join(parts))
     return found, tomllib.loads((folder / "scenario.toml").read_text())
 
 

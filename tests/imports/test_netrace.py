@@ -49,9 +49,9 @@ def read(folder: Path, content: bytes) -> imports.Trace:
 
 
 def ran(folder: Path, content: bytes) -> Results:
-    for name, text in read(folder, content).files("by-hand").items():
+    for name, parts in read(folder, content).files("by-hand").items():
         more = "\n[output]\nmessages = true\n" if name == "scenario.toml" else ""
-        (folder / name).write_text(text + more, encoding="utf-8")
+        (folder / name).write_text("".join(parts) + more, encoding="utf-8")
     return run(load(folder / "scenario.toml"))
 
 
@@ -85,7 +85,7 @@ def test_what_is_too_much_is_cut_at_a_cycle(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(sys.modules["fabriloom.imports.netrace"], "_MOST_PACKETS", 8)
     found = read(tmp_path, trace(packets))
     assert found.left_out == {"packets from cycle 14 on": 6}
-    assert found.text.count("send") == 6
+    assert "".join(found.files("cut")["trace.goal"]).count("send") == 6
     packets[7] = (*packets[7][:3], 0, 0, ())
     assert "6 packets from cycle 14 on" in dict(found.summary())["left out"]
 

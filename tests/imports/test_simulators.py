@@ -72,9 +72,13 @@ def read(folder: Path, kind: str, *texts: str) -> imports.Imported:
     return found
 
 
+def written(found: imports.Imported | imports.Packets, folder: Path) -> None:
+    for name, parts in found.files("net").items():
+        (folder / name).write_text("".join(parts))
+
+
 def ran(found: imports.Imported, folder: Path) -> Results:
-    for name, text in found.files("net").items():
-        (folder / name).write_text(text)
+    written(found, folder)
     return run(load(folder / "scenario.toml"))
 
 
@@ -203,8 +207,7 @@ def test_a_platform_of_simgrid(tmp_path: Path) -> None:
 def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: Path) -> None:
     found = read(tmp_path, "simgrid", CLUSTER.format(more))
     assert found.summary()[:3] == [("switches", f"{switches}"), ("terminals", "12"), ("cables", f"{cables}")]
-    for name, text in found.files("net").items():
-        (tmp_path / name).write_text(text)
+    written(found, tmp_path)
     assert load(tmp_path / "scenario.toml").name == "net"
 
 
@@ -270,8 +273,7 @@ def test_a_topology_of_hpcc(tmp_path: Path) -> None:
     assert found.graph.attributes["rate_bits_per_s"].tolist() == [1e11] * 4 + [4e11] * 2 + [2.5e10] * 2
     assert found.graph.attributes["delay_ps"].tolist() == [1e6] * 4 + [5e5] * 2 + [1e6] * 2
     assert "lose" in found.remarks[0]
-    for name, text in found.files("net").items():
-        (tmp_path / name).write_text(text)
+    written(found, tmp_path)
     assert load(tmp_path / "scenario.toml").name == "net"
 
 
@@ -280,8 +282,7 @@ def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
     (tmp_path / "net.txt").write_text(text)
     found = imports.packets([tmp_path / "net.txt"])
     assert found.summary() == [("packets", "3"), ("terminals", "3"), ("last cycle", "7")]
-    for name, content in found.files("net").items():
-        (tmp_path / name).write_text(content)
+    written(found, tmp_path)
     results = run(load(tmp_path / "scenario.toml").with_settings({"output.trace": True}))
     trace = results.trace.sort("created_ns", "source")
     assert trace["created_ns"].to_list() == [3, 3, 7]

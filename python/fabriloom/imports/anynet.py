@@ -20,7 +20,7 @@ _HINT = "write lines such as: router 0 node 0 router 1 4"
 
 def anynet(files: Sequence[Path]) -> Imported:
     """Read a network."""
-    lines = only(files, "a network")
+    lines = Lines(only(files, "a network"))
     fabric, ways, nodes = (
         Fabric(lines),
         dict[tuple[int, int], tuple[int, int]](),

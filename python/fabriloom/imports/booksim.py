@@ -7,7 +7,7 @@ that the file does not set have BookSim's defaults.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -191,17 +191,17 @@ class Configuration:
         found = [("switches", counted.switches), ("terminals", counted.terminals), ("cables", counted.cables)]
         return [(name, f"{count:,}") for name, count in found]
 
-    def files(self, name: str) -> dict[str, str]:
-        """Return the texts of the files of a scenario with this name, by file name."""
+    def files(self, name: str) -> dict[str, Iterable[str]]:
+        """Return the files of a scenario with this name, by file name: their texts, in parts."""
         topology = {"kind": "file", "path": "network.csv"} if self.graph else self.network.topology
-        more = {"network.csv": edge_list.write(self.graph)} if self.graph else {}
+        more = {"network.csv": [edge_list.write(self.graph)]} if self.graph else {}
         scenario = {"name": name, "seed": self.seed, "topology": topology, "routing": self.network.routing}
-        return {"scenario.toml": toml_text(scenario | self.sections), **more}
+        return {"scenario.toml": [toml_text(scenario | self.sections)], **more}
 
 
 def booksim(files: Sequence[Path]) -> Configuration:
     """Read a configuration; that of ``anynet`` names the file of its network."""
-    fields = _fields(only(files, "a configuration"))
+    fields = _fields(Lines(only(files, "a configuration")))
     for name, (known, instead) in _ONLY.items():
         given = name in fields.given
         value = fields.given[name][0] if given else _ABSENT.get(name, known)

@@ -18,7 +18,8 @@ from typing import Any
 
 from . import collectives, protobuf
 from .collectives import Collective
-from .traces import Rank, Stream, Trace, by_rank, checked_peer, trace
+from .common import Stream
+from .traces import Rank, Trace, by_rank, checked_peer, trace
 
 _LONGEST_NODE = 1 << 22
 _BETWEEN = " \t\r\n,[]"
@@ -62,30 +63,33 @@ def _groups(file: Path) -> list[str]:
 
 
 def _rank(groups: dict[str, _Group], stream: Stream, rank: Rank, left_out: Counter[str]) -> None:
-    begins, ends = dict[int, int](), dict[int, int]()
-    waits: list[tuple[int, list[int], int, str]] = []
+    ends: dict[int, int] = {}
+    later: list[tuple[int, int, list[int], int, str]] = []
     for node in _nodes(stream):
         if "id" not in node:
             continue  # the global metadata
         number = _whole(stream, node["id"], "id")
-        if number in begins:
+        if number in ends:
             stream.fail(f"node {number} is there already", "each node has an id of its own")
-        begins[number] = ends[number] = rank.add(_operation(stream, rank, node, left_out), [])
+        begin = ends[number] = rank.add(_operation(stream, rank, node, left_out), [])
         if _kind(node) == "COMM_COLL":
-            done = _collective(stream, rank, node, groups[_group(node)], begins[number])
+            done = _collective(stream, rank, node, groups[_group(node)], begin)
             ends[number] = done[0] if len(done) == 1 else rank.add("calc 0", done)
         needed = [
             _whole(stream, one, name)
             for name in ("dataDeps", "data_deps", "ctrlDeps", "ctrl_deps")
             for one in _list(stream, node, name)
         ]
-        waits.append((number, needed, stream.number, stream.line))
-    for number, needed, line, text in waits:
+        if all(one in ends for one in needed):
+            rank.wait(begin, [ends[one] for one in needed])
+        else:
+            later.append((number, begin, needed, stream.number, stream.line))
+    for number, begin, needed, line, text in later:
         for one in needed:
             if one not in ends:
                 message = f"node {number} of rank {rank.number} waits for node {one}, which is never started"
                 stream.fail_at(line, text, message, "is the trace cut short?")
-        rank.wait(begins[number], [ends[one] for one in needed])
+        rank.wait(begin, [ends[one] for one in needed])
 
 
 def _kind(node: dict[str, Any]) -> str:

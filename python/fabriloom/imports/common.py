@@ -6,10 +6,12 @@ import csv
 import io
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn
 
 import numpy as np
 
@@ -35,17 +37,24 @@ Route = tuple[str, str, Sequence[str]]
 """Switch, terminal or switch, and the names of the links, in order of preference."""
 
 
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in errors that have no place."""
+    try:
+        yield
+    except ReadError as error:
+        message = error.message if error.place else f"{path}: {error.message}"
+        raise ReadError(message, error.hint, error.place) from None
+
+
 class Lines:
     """A file line by line; every error points at its line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with _named(path):
             content = reading.content(path, _MOST_BYTES, "1 GB", "take a part of it")
             self.text = reading.text_of(content, str(path))
-        except ReadError as error:
-            message = error.message if error.place else f"{path}: {error.message}"
-            raise ReadError(message, error.hint, error.place) from None
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         yield from enumerate(self.text.splitlines(), 1)
@@ -78,11 +87,50 @@ class Lines:
         return {"rate_bits_per_s": float(round(rate)), "delay_ps": float(delay_ps)}
 
 
-def only(files: Sequence[Path], what: str) -> Lines:
-    """Return the lines of the one file that something is. Raises ReadError."""
+class Stream:
+    """A file that is never held as a whole: its lines but empty ones; every error points at its line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.number, self.line = path, 0, ""
+
+    def __iter__(self) -> Iterator[str]:
+        with _named(self.path):
+            for number, line in enumerate(reading.lines(self.path, 1 << 40, "1 TB", "take a part of it"), 1):
+                if line:
+                    self.number, self.line = number, line
+                    yield line
+
+    def fail(self, message: str, hint: str, part: str = "") -> NoReturn:
+        """Raise an error at the present line, or at the first place of ``part`` in it."""
+        self.fail_at(self.number, self.line, message, hint, part)
+
+    def fail_at(self, number: int, line: str, message: str, hint: str, part: str = "") -> NoReturn:
+        """Raise an error at a line that was read before."""
+        at = line.find(part[:80]) if 0 <= line.find(part[:80]) < 200 else 0
+        length = max(1, min(len(part or line), 80))
+        raise ReadError(message, hint, (str(self.path), max(1, number), at + 1, length, line[:200]))
+
+
+def only(files: Sequence[Path], what: str) -> Path:
+    """Return the one file that something is. Raises ReadError."""
     if len(files) != 1:
         raise ReadError(f"{len(files)} files; {what} is one", "name one file")
-    return Lines(files[0])
+    return files[0]
+
+
+_BLOCK_BYTES = 1 << 20
+
+
+def spool() -> IO[bytes]:
+    """Return a nameless file for what may be too long to be held until it is written."""
+    return tempfile.TemporaryFile(buffering=_BLOCK_BYTES)
+
+
+def blocks(spooled: IO[bytes]) -> Iterator[str]:
+    """Yield the ASCII text of such a file in parts."""
+    spooled.seek(0)
+    while block := spooled.read(_BLOCK_BYTES):
+        yield block.decode("ascii")
 
 
 FRAME_BYTES = 1000
@@ -131,18 +179,18 @@ class Imported:
             *more,
         ]
 
-    def files(self, name: str) -> dict[str, str]:
-        """Return the texts of the files of a scenario with this name, by file name."""
-        found = {"network.csv": edge_list.write(writable(self.graph))}
+    def files(self, name: str) -> dict[str, Iterable[str]]:
+        """Return the files of a scenario with this name, by file name: their texts, in parts."""
+        found = {"network.csv": [edge_list.write(writable(self.graph))]}
         text = f"name = {toml_value(name)}\n\n"
         text += '[topology]\nkind = "file"\npath = "network.csv"\n'
         if self.routes:
-            found["routes.csv"] = _csv(self.routes)
+            found["routes.csv"] = [_csv(self.routes)]
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
         if self.flows:
-            found["flows.csv"] = _flows(self.flows)
+            found["flows.csv"] = [_flows(self.flows)]
             text += f"\n{self._traffic()}"
-        return {"scenario.toml": f"{text}\n{self.sections}", **found}
+        return {"scenario.toml": [f"{text}\n{self.sections}"], **found}
 
     def _traffic(self) -> str:
         last = max(flow.start_ps for flow in self.flows) / 1e6

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from ..reading import ReadError
+from .common import only, spool
 from .traces import Rank, Trace
 
 _MAGIC = 0x484A5455
@@ -103,20 +104,22 @@ class _File:
 
 def netrace(files: Sequence[Path]) -> NetworkTrace:
     """Read a trace."""
-    if len(files) != 1:
-        raise ReadError(f"{len(files)} files; a trace of netrace is one", "name one file")
+    path = only(files, "a trace of netrace")
     try:
-        if not files[0].is_file():
-            raise ReadError(f"{files[0]}: this is no file", "name a trace of netrace")
-        with _opened(files[0]) as file:
-            found = _File(files[0], file)
+        if not path.is_file():
+            raise ReadError(f"{path}: this is no file", "name a trace of netrace")
+        with _opened(path) as file:
+            found = _File(path, file)
             packets, left_out = _kept(found)
     except (OSError, EOFError) as error:
         reason = str(getattr(error, "strerror", None) or error).lower() or "unknown reason"
-        raise ReadError(f"{files[0]}: cannot be read: {reason}", _HINT) from error
-    ranks = _ranks(list(packets.values()), found.nodes)
-    text = "".join([f"num_ranks {found.nodes}\n", *(rank.text() for rank in ranks)])
-    return NetworkTrace(found.nodes, sum(rank.count for rank in ranks), text, left_out)
+        raise ReadError(f"{path}: cannot be read: {reason}", _HINT) from error
+    ranks, goal = _ranks(list(packets.values()), found.nodes), spool()
+    goal.write(f"num_ranks {found.nodes}\n".encode())
+    for rank in ranks:
+        rank.out.seek(0)
+        goal.write(b"rank %d {\n%b}\n" % (rank.number, rank.out.read()))
+    return NetworkTrace(found.nodes, sum(rank.count for rank in ranks), goal, left_out)
 
 
 def _opened(path: Path) -> IO[bytes]:

@@ -6,12 +6,13 @@ of words names the columns; they must stand in this order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from ..reading import ReadError, toml_value
-from .common import Lines, only
+from .common import Stream, blocks, only, spool
 
 FLIT_BYTES = 8
 """Of the preset that the scenario has."""
@@ -24,7 +25,7 @@ _HINT = "a packet is a line such as: 120 3 12 5 (cycle, source, destination, fli
 class Packets:
     """Packets with their cycles."""
 
-    rows: str
+    rows: IO[bytes]
     """As CSV with a header."""
     packets: int
     terminals: int
@@ -41,8 +42,8 @@ class Packets:
             ("last cycle", f"{self.last:,}"),
         ]
 
-    def files(self, name: str) -> dict[str, str]:
-        """Return the texts of the files of a scenario with this name, by file name."""
+    def files(self, name: str) -> dict[str, Iterable[str]]:
+        """Return the files of a scenario with this name, by file name: their texts, in parts."""
         text = f"""\
 name = {toml_value(name)}
 
@@ -60,33 +61,34 @@ pattern = {{ kind = "descriptors", path = "packets.csv" }}
 warmup = "0 ns"
 duration = "{max(1, self.last) * 2} ns"
 """
-        return {"scenario.toml": text, "packets.csv": self.rows}
+        return {"scenario.toml": [text], "packets.csv": blocks(self.rows)}
 
 
 def packets(files: Sequence[Path]) -> Packets:
     """Read a list."""
-    lines = only(files, "a list")
-    rows, highest, last = ["cycle,source,target,length\n"], 0, 0
-    for number, whole in lines:
+    stream, rows = Stream(only(files, "a list")), spool()
+    rows.write(b"cycle,source,target,length\n")
+    count = highest = last = 0
+    for whole in stream:
         words = whole.partition("#")[0].replace(",", " ").split()
-        if not words or (len(rows) == 1 and not any(word[:1].isdecimal() for word in words)):
+        if not words or (not count and not any(word[:1].isdecimal() for word in words)):
             continue
-        cycle, source, target, flits = _row(lines, number, words)
-        highest, last = max(highest, source, target), max(last, cycle)
-        rows.append(f"{cycle},{source},{target},{flits * FLIT_BYTES}\n")
-    if len(rows) == 1:
-        raise ReadError(f"{lines.path}: no packets", _HINT)
-    return Packets("".join(rows), len(rows) - 1, highest + 1, last)
+        cycle, source, target, flits = _row(stream, words)
+        count, highest, last = count + 1, max(highest, source, target), max(last, cycle)
+        rows.write(f"{cycle},{source},{target},{flits * FLIT_BYTES}\n".encode())
+    if not count:
+        raise ReadError(f"{stream.path}: no packets", _HINT)
+    return Packets(rows, count, highest + 1, last)
 
 
-def _row(lines: Lines, number: int, words: list[str]) -> list[int]:
+def _row(stream: Stream, words: list[str]) -> list[int]:
     if len(words) != len(_NAMES):
-        lines.fail(number, f"{len(words)} values, where {len(_NAMES)} are meant", _HINT)
+        stream.fail(f"{len(words)} values, where {len(_NAMES)} are meant", _HINT)
     found: list[int] = []
     for word, name, most in zip(words, _NAMES, _MOST, strict=True):
         if not (word.isascii() and word.isdecimal() and len(word) < 17 and int(word) <= most):
-            lines.fail(number, f'"{word[:40]}" is no {name}: a whole number up to {most:,}', _HINT, word)
+            stream.fail(f'"{word[:40]}" is no {name}: a whole number up to {most:,}', _HINT, word)
         found.append(int(word))
     if not found[3]:
-        lines.fail(number, "a packet has at least one flit", _HINT)
+        stream.fail("a packet has at least one flit", _HINT)
     return found

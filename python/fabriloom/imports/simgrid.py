@@ -66,7 +66,7 @@ class _Platform:
 
 def simgrid(files: Sequence[Path]) -> Imported:
     """Read a platform."""
-    lines = only(files, "a platform")
+    lines = Lines(only(files, "a platform"))
     platform = _parsed(lines)
     fabric = Fabric(lines)
     for name, (host, line) in platform.hosts.items():

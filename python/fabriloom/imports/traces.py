@@ -2,63 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import IO
 
 from ..reading import ReadError, toml_value
-from ..reading.errors import Place
+from .common import Stream, blocks, spool
 
 MOST_OPERATIONS = 1 << 24
 """As a program may have."""
-_LONGEST_LINE = 1 << 20
 _MOST_RANKS = 1 << 20
-
-
-class Stream:
-    """A file that is read line by line and never held as a whole; every error points at its line."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.number, self.line = path, 0, ""
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            if not self.path.is_file():
-                raise ReadError(f"{self.path}: this is no file", "name the file of each rank")
-            with self.path.open("rb") as file:
-                while whole := file.readline(_LONGEST_LINE):
-                    self.number += 1
-                    self.line = whole.decode("utf-8", "replace").rstrip("\r\n")
-                    if len(whole) == _LONGEST_LINE:
-                        self.fail("a line of a megabyte", "is this the text form of a trace?")
-                    yield self.line
-        except OSError as error:
-            reason = (error.strerror or "unknown reason").lower()
-            raise ReadError(f"{self.path}: cannot be read: {reason}", "check its permissions") from error
-        except ValueError:
-            raise ReadError("the name of the file holds a NUL character", "name another file") from None
-
-    def fail(self, message: str, hint: str) -> NoReturn:
-        """Raise an error at the present line."""
-        self.fail_at(self.number, self.line, message, hint)
-
-    def fail_at(self, number: int, line: str, message: str, hint: str) -> NoReturn:
-        """Raise an error at a line that was read before."""
-        place: Place = (str(self.path), max(1, number), 1, max(1, min(len(line), 80)), line[:200])
-        raise ReadError(message, hint, place)
 
 
 @dataclass
 class Rank:
-    """The operations of a rank as lines of GOAL, and what each waits for: bytes, as there are many."""
+    """A rank whose operations, and what each waits for, are written as lines of GOAL."""
 
     number: int
     ranks: int
-    lines: bytearray = field(default_factory=bytearray)
-    needs: bytearray = field(default_factory=bytearray)
+    out: IO[bytes] = field(default_factory=io.BytesIO)
     count: int = 0
 
     def add(self, operation: str, after: Sequence[int]) -> int:
@@ -67,18 +33,14 @@ class Rank:
         if self.count > MOST_OPERATIONS:
             message = f"rank {self.number} has more than {MOST_OPERATIONS:,} operations"
             raise ReadError(message, "take a part of the trace")
-        self.lines += f"l{self.count}: {operation}\n".encode()
+        self.out.write(f"l{self.count}: {operation}\n".encode())
         self.wait(self.count, after)
         return self.count
 
     def wait(self, operation: int, after: Sequence[int]) -> None:
         """Let an operation wait for the ends of others."""
         for one in dict.fromkeys(after):
-            self.needs += f"l{operation} requires l{one}\n".encode()
-
-    def text(self) -> str:
-        """Return the rank in GOAL."""
-        return f"rank {self.number} {{\n{self.lines.decode()}{self.needs.decode()}}}\n"
+            self.out.write(f"l{operation} requires l{one}\n".encode())
 
 
 @dataclass
@@ -87,7 +49,7 @@ class Trace:
 
     ranks: int
     operations: int
-    text: str
+    goal: IO[bytes]
     """In GOAL."""
     left_out: Counter[str]
     """What was read and does not appear, by name."""
@@ -119,8 +81,8 @@ preset = "infiniband-4x-edr"
 preset = "{self.protocol}"
 """
 
-    def files(self, name: str) -> dict[str, str]:
-        """Return the texts of the files of a scenario with this name, by file name."""
+    def files(self, name: str) -> dict[str, Iterable[str]]:
+        """Return the files of a scenario with this name, by file name: their texts, in parts."""
         text = f"""\
 name = {toml_value(name)}
 
@@ -132,7 +94,7 @@ path = "trace.goal"
 [run]
 duration = "100 s"
 """
-        return {"scenario.toml": text, "trace.goal": self.text}
+        return {"scenario.toml": [text], "trace.goal": blocks(self.goal)}
 
 
 Read = Callable[[Stream, Rank, Counter[str]], None]
@@ -154,15 +116,17 @@ def by_rank(files: Sequence[Path]) -> list[Path]:
 def trace(files: Sequence[Path], read: Read, protocol: str = Trace.protocol) -> Trace:
     """Read a file for each rank."""
     left_out: Counter[str] = Counter()
-    parts, operations = [f"num_ranks {len(files)}\n"], 0
+    goal, operations = spool(), 0
+    goal.write(f"num_ranks {len(files)}\n".encode())
     for number, file in enumerate(files):
-        rank = Rank(number, len(files))
+        rank = Rank(number, len(files), goal)
+        goal.write(f"rank {number} {{\n".encode())
         read(Stream(file), rank, left_out)
+        goal.write(b"}\n")
         operations += rank.count
         if operations > MOST_OPERATIONS:
             raise ReadError(f"{file}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
-        parts.append(rank.text())
-    return Trace(len(files), operations, "".join(parts), left_out, protocol)
+    return Trace(len(files), operations, goal, left_out, protocol)
 
 
 ALL_RANKS = "name the files of all ranks"

@@ -20,7 +20,8 @@ def bring(
         str,
         typer.Argument(
             metavar="KIND",
-            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, packets, dumpi, chakra or netrace.",
+            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, packets, dumpi, liballprof, chakra "
+            "or netrace.",
             show_default=False,
         ),
     ],
@@ -45,9 +46,9 @@ def bring(
         if folder is None:
             say("add --out DIR for a scenario")
             return
-        for name, text in found.files(files[0].stem).items():
+        for name, parts in found.files(files[0].stem).items():
             with folder.file(name) as file:
-                file.write(output.encoded(text))
+                file.writelines(map(output.encoded, parts))
         with exits.undisturbed():
             place = folder.finish()
     say(f"Written to {folders.shown(place)}; next: fabriloom check {folders.shown(place / 'scenario.toml')}")
