@@ -9,6 +9,7 @@ import pytest
 from fabriloom import Results, Scenario, load, run
 from fabriloom.compile.physical_lanes import rate_changes
 from fabriloom.simulate import compare
+from fabriloom.studies.inspection import inspect, lines
 from fabriloom.technology.lanes import LaneRules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +90,28 @@ def test_a_lane_less_in_the_middle_of_a_run() -> None:
     assert faults["during_mbytes_per_s"] == pytest.approx(242, rel=0.03)
     assert faults["before_mbytes_per_s"] > 360
     assert faults["after_mbytes_per_s"] > 390
+
+
+def test_check_says_what_is_left() -> None:
+    """What check says beforehand is what a run accepts with one lane of two all the time."""
+    found = inspect(load(ROOT / "scenarios" / "spacefibre-lane-fails.toml"))
+    slower, shown = found["slower"], dict(lines(found))
+    assert slower["links"] == ["router-1>router-2", "router-2>router-1"]
+    assert (slower["physical_lanes"], slower["of_physical_lanes"]) == (1, 2)
+    assert slower["mbytes_per_s_bound"] == pytest.approx(slower["payload_mbytes_per_s"])
+    assert shown["slower"].endswith("the slowest router-1>router-2: 241.9 MB/s with 1 of 2 physical lanes")
+    assert shown["meanwhile"].startswith("at most 241.9 MB/s in these proportions, at scale 0.605: ")
+    overrides = ["traffic.scale=2", "fault.0.at=1 us", "fault.0.repaired=5999 us", "run.warmup=100 us"]
+    ran = run(load(ROOT / "scenarios" / "spacefibre-lane-fails.toml", overrides))
+    assert ran.summary["accepted_mbytes_per_s"] == pytest.approx(slower["mbytes_per_s_bound"], rel=0.01)
+
+
+def test_check_without_rates_and_with_spare_lanes() -> None:
+    fault = [{"cable": "all", "physical_lanes": 1, "mtbf": "100 us", "mttr": "30 us"}]
+    found = inspect(busy_link(fault, physical_lanes=4))
+    slower, whole = found["slower"], found["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert slower["mbytes_per_s_bound"] / whole == pytest.approx(3 / 4 * (72 / 64) / (24 * 3 / 64))
+    assert "slower" not in inspect(busy_link(fault, physical_lanes=4, spare_physical_lanes=1))
 
 
 def test_changes_that_meet() -> None:

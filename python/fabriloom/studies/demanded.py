@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compile import Compiled
 from ..results.figures import figures, in_percent
@@ -28,16 +29,18 @@ def busy(compiled: Compiled) -> dict[str, float] | None:
     return inspection_of(compiled).busy(demand)
 
 
-def demanded(compiled: Compiled, shared: bool = False) -> dict[str, Any] | None:
+def demanded(
+    compiled: Compiled, shared: bool = False, left: NDArray[np.float64] | None = None
+) -> dict[str, Any] | None:
     """Return the offered payload, the required utilisation of the busiest link, and all overloaded links.
 
     None without given rates. The links of a group share their packets evenly; with ``shared``, what no shares
-    exceed is computed, too.
+    exceed is computed, too. ``left``: the part of its rate that each link has, in a network of links.
     """
     used = busy(compiled)
     if used is None:
         return None
-    names, shares = list(used), np.array(list(used.values()))
+    names, shares = list(used), np.array(list(used.values())) / (1.0 if left is None else left)
     order = np.argsort(-shares, kind="stable")
     over = [{"what": names[at], "share": float(shares[at])} for at in order if shares[at] > 1]
     most = float(shares[order[0]])

@@ -40,6 +40,7 @@ def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
         **({} if compiled.graph.several is None else {"port_choice": scenario.port_choice}),
         **({} if compiled.programs is None else {"program": _program(compiled.programs)}),
         **_demanded(compiled),
+        **_slower(compiled),
         **({"effective_bisection": kind.effective_bisection(pairings)} if pairings else {}),
         "zero_load_latency_ns": zero_load_latency(compiled),
         "deadlock": {
@@ -71,6 +72,41 @@ def use_of_links(compiled: Compiled) -> tuple[NDArray[np.float64], str]:
 def _demanded(compiled: Compiled) -> dict[str, Any]:
     asked = demanded.demanded(compiled, shared=True)
     return {} if asked is None else {"demanded": demanded.explained(compiled, asked)}
+
+
+def _slower(compiled: Compiled) -> dict[str, Any]:
+    """Return what links carry that lose physical lanes, and the network with all of them at their slowest."""
+    found = inspection_of(compiled).slowest()
+    if found is None:
+        return {}
+    left, told = found
+    asked = demanded.demanded(compiled, left=left)
+    bound = inspection_of(compiled).full_first(left=left)
+    if asked is None:
+        most = bound["accepted_mbytes_per_s_bound"]
+        return {"slower": {**told, "mbytes_per_s_bound": most, **_full(bound, "load_bound", "busiest_link")}}
+    most = asked["offered_mbytes_per_s"] / asked["busiest_share"] if asked["busiest_share"] else None
+    return {"slower": {**told, "mbytes_per_s_bound": most, **_full(asked, "scale_bound", "busiest")}}
+
+
+def _full(found: dict[str, Any], bound: str, busiest: str) -> dict[str, Any]:
+    return {"load_bound": found[bound], "busiest_link": found[busiest]}
+
+
+def _slower_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines of links that go on with fewer physical lanes."""
+    slower, load = found["slower"], "scale" if "demanded" in found else "load"
+    names, lanes, there = slower["links"], slower["physical_lanes"], slower["of_physical_lanes"]
+    which = f"{len(names):,} links in faults, the slowest {names[0]}" if len(names) > 1 else names[0]
+    rate = f"{figures(slower['payload_mbytes_per_s'])} MB/s"
+    told = [("slower", f"{which}: {rate} with {lanes} of {there} physical lanes")]
+    if slower["mbytes_per_s_bound"] is None:
+        return told
+    alone = found.get("demanded", found["channel_load"])
+    only = alone[f"shared_{load}_bound"] == alone[f"{load}_bound"]
+    even = slower["mbytes_per_s_bound"], slower["load_bound"]
+    most = demanded.shared_text(load, " in these proportions", even, even[1] if only else None)
+    return [*told, ("meanwhile", f"{most}: {slower['busiest_link']} is full first")]
 
 
 def _program(programs: Programs) -> dict[str, Any]:
@@ -113,6 +149,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         *KINDS[kind_of(found["network"]["family"])].lines(found),
         *(_program_lines(found["program"]) if "program" in found else []),
         *_bounds_of(found),
+        *(_slower_lines(found) if "slower" in found else []),
         *([effective_bisection.line(found)] if "effective_bisection" in found else []),
         *_latency_lines(found),
         ("deadlock", found["deadlock"]["text"]),

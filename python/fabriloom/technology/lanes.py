@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabriloom.technology.errors import TechnologyError
@@ -58,6 +58,12 @@ class LaneRules:
             return Fraction(1)
         columns = self.frame_start_chars + -(-self.frame_chars // self.physical) + self.frame_end_chars
         return Fraction(columns * self.physical, self.frame_chars)
+
+    def part_left(self, physical: int) -> Fraction:
+        """Return the part of the rate of full frames that some of the physical lanes have."""
+        if not physical:
+            return Fraction(0)
+        return Fraction(physical, self.physical) * self.framed / replace(self, physical=physical).framed
 
     @property
     def slot_bits(self) -> list[int]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import routing
+from ...codes import FAULT_KIND
 from ...compile import Compiled, LinkRoutes
 from ...compile.several import parallel
 from ...results.figures import figures, in_percent
@@ -88,16 +89,44 @@ class LinkInspection:
             return ""
         return f"{packet[0]:g} B travel in {flits:g} flits of {tech.character_bytes} B: {in_percent(filled)}"
 
-    def full_first(self, shared: bool = False) -> dict[str, Any]:
+    def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic and even shares.
 
-        ``shared``: the load that no shares exceed is computed, too.
+        ``shared``: the load that no shares exceed is computed, too; ``left``: the part of its rate that each
+        link has.
         """
-        return self._channel_load(self._loads(), self._first_hop(self._capacity()), shared)
+        return self._channel_load(self._loads(), self._first_hop(self._capacity()), shared, left)
 
-    def _channel_load(self, loads: Reals, share: float, shared: bool) -> dict[str, Any]:
+    def slowest(self) -> tuple[Reals, dict[str, Any]] | None:
+        """Return the part of its rate that each link has with the fewest physical lanes with which it goes
+        on, and these links, the slowest first, and its lanes and rate. None if no link goes on with fewer.
+        """
+        arrays, routes = self.compiled.arrays, self.routes
+        rules, there = routes.technology.lane_rules, routes.technology.lane_rules.physical
+        changes = np.flatnonzero(arrays["fault_kind"] == FAULT_KIND.RATE)
+        if not len(changes):
+            return None
+        usual = arrays["link_character_ticks"].astype(np.float64)
+        slowest = usual.copy()
+        np.maximum.at(slowest, arrays["fault_link"][changes], arrays["fault_character_ticks"][changes])
+        lanes = np.rint(there * usual / slowest).astype(int)
+        if (lanes == there).all():
+            return None
+        left = np.array([float(rules.part_left(some)) for some in range(there + 1)])[lanes]
+        slow = [link for link in np.argsort(left, kind="stable").tolist() if lanes[link] < there]
+        rate = payload_mbytes_per_s(routes, _packet(self.compiled)) * link_loads.speeds(routes)[slow[0]]
+        return left, {
+            "links": [routes.graph.link_names[link] for link in slow],
+            "physical_lanes": int(lanes[slow[0]]),
+            "of_physical_lanes": there,
+            "payload_mbytes_per_s": float(rate * left[slow[0]]),
+        }
+
+    def _channel_load(
+        self, loads: Reals, share: float, shared: bool, left: Reals | None = None
+    ) -> dict[str, Any]:
         demand, packet = self.compiled.demand(), _packet(self.compiled)
-        full = full_at(self.routes, loads, packet, share)
+        full = full_at(self.routes, loads, packet, share) * (1.0 if left is None else left)
         found = channel_load(self.routes, loads, packet, full)
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}

@@ -63,7 +63,10 @@ class RingInspection:
             **_planes(routes, found, length_bytes),
         }
 
-    def full_first(self, shared: bool = False) -> dict[str, Any]:
+    def slowest(self) -> None:
+        """Links of rings have one physical lane: none goes on more slowly."""
+
+    def full_first(self, shared: bool = False, left: NDArray[np.float64] | None = None) -> dict[str, Any]:
         """Return the link, bus or memory that is full first. There is one way: nothing is shared."""
         demand = self.compiled.demand()
         return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
