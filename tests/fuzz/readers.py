@@ -33,7 +33,20 @@ from imports.test_booksim import CONFIG
 from imports.test_infiniband import LFTS, LISTED, SUBNET
 from imports.test_netrace import PACKETS
 from imports.test_netrace import trace as packets_of_netrace
-from imports.test_simulators import ANYNET, CLUSTER, FAT, FLOWS, HPCC, MATRIX, PLATFORM, TORUS, TREE
+from imports.test_simulators import (
+    ANYNET,
+    CHIP,
+    CLUSTER,
+    FAT,
+    FLOWS,
+    HPCC,
+    MATRIX,
+    PHASES,
+    PLATFORM,
+    TORUS,
+    TREE,
+    TRIGGERED,
+)
 from imports.test_traces import ALLPROF, CHAKRA, DUMPI, GATHERED, OTHER_RANK, grouped
 from programs.test_goal import binary
 
@@ -310,7 +323,7 @@ READERS: dict[str, Reader] = {
     "hpcc.txt": Reader(".txt", [_HPCC], _fabric("hpcc"), (ReadError,)),
     "flow.txt": Reader(".txt", [FLOWS.encode()], _fabric("hpcc", HPCC), (ReadError,)),
     "tree.topo": Reader(".topo", [TREE.encode()], _fabric("htsim"), (ReadError,)),
-    "matrix.cm": Reader(".cm", [MATRIX.encode()], _fabric("htsim", TREE), (ReadError,)),
+    "matrix.cm": Reader(".cm", [MATRIX.encode(), TRIGGERED.encode()], _fabric("htsim", TREE), (ReadError,)),
     "dumpi.txt": Reader(
         ".dumpi", [DUMPI.encode(), grouped(0).encode()], _trace("dumpi"), (ReadError, ScenarioError)
     ),
@@ -322,6 +335,8 @@ READERS: dict[str, Reader] = {
         ".bz2", [bz2.compress(packets_of_netrace(PACKETS))], _netrace, (ReadError, ScenarioError)
     ),
     "platform.xml": Reader(".xml", [text.encode() for text in _PLATFORMS], _fabric("simgrid"), (ReadError,)),
+    "chip.xml": Reader(".xml", [CHIP.encode()], _fabric("ratatoskr"), (ReadError,)),
+    "phases.xml": Reader(".xml", [PHASES.encode()], _fabric("ratatoskr", CHIP), (ReadError,)),
     "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
 }
 """By their names; all but the tables in Parquet, whose reader is a process of its own."""

@@ -44,6 +44,20 @@ Connections 3
 
 5->2 start 0 size 10 prio 3
 """
+TRIGGERED = """\
+Nodes 16
+Connections 6
+Triggers 3
+0->1 id 1 start 0 size 65536 send_done_trigger 1
+1->2 id 2 trigger 1 size 65536 recv_done_trigger 2
+2->3 id 4 trigger 2 size 1000 send_done_trigger 3
+5->2 id 3 start 2000000 size 65536 recv_done_trigger 2
+2->7 id 5 trigger 3 size 1000 send_done_trigger 3
+2->8 id 6 trigger 3 size 500
+trigger id 2 barrier count 2
+trigger id 3 multishot
+trigger id 1 oneshot
+"""
 PLATFORM = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -55,6 +69,33 @@ PLATFORM = """\
 <route src="r" dst="b"><link_ctn id="lb"/></route>
 <route src="a" dst="b"><link_ctn id="la"/><link_ctn id="lb"/></route>
 </zone></platform>
+"""
+_TYPE = '<nodeType id="{}"><model value="{}"/><routing value="XYZ"/><clockDelay value="{}"/></nodeType>'
+_NODE = '<node id="{}"><xPos value="{}"/><yPos value="{}"/><zPos value="0"/><nodeType value="{}"/></node>'
+_PORT = '<port><node value="{}"/><bufferDepth value="4"/><vcCount value="2"/></port>'
+
+
+def _chip() -> str:
+    """A square of ratatoskr: routers 0 and 1 below 2 and 3, whose clock is slower, each with an element."""
+    types = [("0", "RouterVC", 1), ("1", "RouterVC", 2), ("2", "ProcessingElement", 1)]
+    nodes = [(node, node % 2, node // 2 % 2, 2 if node > 3 else node // 2) for node in range(8)]
+    pairs = [(0, 4), (1, 5), (2, 6), (3, 7), (0, 1), (2, 3), (0, 2), (1, 3)]
+    rows = ["<network-on-chip><nodeTypes>", "", *(_TYPE.format(*one) for one in types), "</nodeTypes><nodes>"]
+    rows += [_NODE.format(*one) for one in nodes] + ["</nodes><connections>"]
+    rows += [f"<con><ports>{_PORT.format(a)}{_PORT.format(b)}</ports></con>" for a, b in pairs]
+    return "\n".join([*rows, "</connections></network-on-chip>", ""])
+
+
+CHIP = _chip()
+PHASES = """\
+<configuration>
+<noc><flitsPerPacket value="8"/></noc>
+<application><benchmark>synthetic</benchmark><synthetic>
+<phase name="warmup"><distribution value="uniform"/><start min="10" max="10"/></phase>
+
+<phase name="run"><distribution value="hotspot"/><start min="100" max="100"/>
+<duration min="9000" max="90000"/><injectionRate value="0.002"/>
+<hotspot value="2"/></phase></synthetic></application></configuration>
 """
 CLUSTER = '<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-11" speed="1Gf" \
 bw="125MBps" lat="5us"{}/></platform>'
@@ -143,6 +184,19 @@ def test_starts_of_htsim_in_microseconds_and_flows_without_an_end(tmp_path: Path
     assert endless["delivered"] == pytest.approx(1e6 / (1038 * 8 / 100), abs=60)
 
 
+def test_connections_of_htsim_that_wait(tmp_path: Path) -> None:
+    """One starts as another has arrived, one as two have, and the rest one after the other."""
+    found = read(tmp_path, "htsim", TREE, TRIGGERED)
+    written(found, tmp_path)
+    needs = [line for line in found.program.splitlines() if "requires" in line]
+    assert needs == [f"l{a} requires l{b}" for a, b in ((2, 1), (2, 1), (2, 3), (4, 2), (5, 4), (1, 2))]
+    assert found.program.count("calc 2000 cpu 1") == 1
+    done = run(load(tmp_path / "scenario.toml"))
+    assert done.summary["end"]["reason"] == "drained"
+    assert done.summary["messages"]["received"] == 6
+    assert "in the order of the file" in found.remarks[-1]
+
+
 def test_a_tree_of_htsim(tmp_path: Path) -> None:
     found = read(tmp_path, "htsim", TREE, MATRIX)
     names = found.graph.switch_names
@@ -211,6 +265,53 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
     assert load(tmp_path / "scenario.toml").name == "net"
 
 
+def test_a_network_of_ratatoskr(tmp_path: Path) -> None:
+    found = read(tmp_path, "ratatoskr", CHIP)
+    assert found.summary()[:3] == [("switches", "4"), ("terminals", "4"), ("cables", "8")]
+    graph = found.graph
+    rates = dict(zip(graph.link_names, graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+    assert (rates["r0>n4"], rates["n4>r0"], rates["r3>r2"]) == (64e9, 64e9, 32e9)  # a flit in 1 ns, in 2 ns
+    ways = {(switch, end): links for switch, end, links in found.routes}
+    assert (ways["r0", "n7"], ways["r1", "n7"], ways["r3", "n7"]) == (["r0>r1"], ["r1>r3"], ["r3>n7"])
+    written(found, tmp_path)
+    assert load(tmp_path / "scenario.toml").resolved["technology"]["lanes"] == 2
+    uneven = read(tmp_path, "ratatoskr", CHIP.replace('bufferDepth value="4"', 'bufferDepth value="8"', 1))
+    assert "bufferDepth is not the same everywhere; taken: 4, as most have" in uneven.remarks[0]
+
+
+def test_routing_of_ratatoskr(tmp_path: Path) -> None:
+    """With the second row as a layer above, HeteroXYZ goes down before all else, and XYZ after it."""
+    stack = CHIP.replace("yPos", "up").replace("zPos", "yPos").replace("up", "zPos")
+    ways = {name: _ways(tmp_path, stack.replace("XYZ", name)) for name in ("XYZ", "HeteroXYZ")}
+    assert (ways["XYZ"]["r3", "n4"], ways["HeteroXYZ"]["r3", "n4"]) == (["r3>r2"], ["r3>r1"])
+    assert ways["XYZ"]["r0", "n7"] == ways["HeteroXYZ"]["r0", "n7"] == ["r0>r1"]
+    for other, message in (
+        (CHIP.replace('"XYZ"', '"RandomXYZ"'), "RandomXYZ has no counterpart"),
+        (CHIP.replace('"XYZ"', '"ZXYZ"', 1), "ZXYZ beside others has no counterpart"),
+        (CHIP.replace(CHIP.splitlines()[19], ""), "does not lead from r1 to n4"),
+    ):
+        found = read(tmp_path, "ratatoskr", other)
+        assert (found.routes, message in found.remarks[0]) == ([], True)
+
+
+def _ways(folder: Path, text: str) -> dict[tuple[str, str], list[str]]:
+    return {(switch, end): list(links) for switch, end, links in read(folder, "ratatoskr", text).routes}
+
+
+def test_traffic_of_ratatoskr(tmp_path: Path) -> None:
+    found = read(tmp_path, "ratatoskr", CHIP, PHASES)
+    written(found, tmp_path)
+    scenario = load(tmp_path / "scenario.toml", ["run.precision=0"])
+    arrived = run(scenario).summary
+    assert "of 2 phases, the last one is taken" in found.remarks[0]
+    # Three of four elements send 8 flits of 8 B in 500 cycles of the slower clock, to the other one.
+    assert arrived["accepted_mbytes_per_s"] == pytest.approx(3 * 64, rel=0.03)
+    other = read(tmp_path, "ratatoskr", CHIP, PHASES.replace("synthetic</b", "task</b"))
+    assert "only synthetic traffic has a counterpart" in other.remarks[0]
+    uniform = read(tmp_path, "ratatoskr", CHIP, PHASES.replace('"hotspot"', '"uniform"'))
+    assert 'pattern = "uniform"' in "".join(uniform.files("chip")["scenario.toml"])
+
+
 @pytest.mark.parametrize(
     ("kind", "texts", "message", "line"),
     [
@@ -228,7 +329,15 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("htsim", (TREE.replace("Radix_Down 4\nDown", "Radix_Down 8\nDown"),), "the tier below makes it", 18),
         ("htsim", (TREE.replace("Bundle", "Bundel"),), '"Bundel" is not expected here', 12),
         ("htsim", (TREE, MATRIX.replace("13", "16")), "there is no node 16", 3),
-        ("htsim", (TREE, MATRIX.replace("start 0 size 10 ", "trigger 1 size 10 ")), "wait for a trigger", 6),
+        ("htsim", (TREE, MATRIX.replace("start 0 size 10 ", "trigger 1 size 10 ")), "no trigger 1", 6),
+        ("htsim", (TREE, TRIGGERED.replace("2->3", "9->3")), "node 9 sends when 1->2 has ended", 6),
+        ("htsim", (TREE, TRIGGERED.replace("count 2", "count 3")), "waits for 3 connections, and 2", 10),
+        ("htsim", (TREE, TRIGGERED.replace("id 3 multi", "id 2 multi")), "a second trigger 2", 11),
+        ("htsim", (TREE, TRIGGERED.replace("multishot", "shot")), "a trigger has an id and a kind", 11),
+        ("htsim", (TREE, TRIGGERED.replace("Triggers 3", "Triggers 4")), "4 triggers are announced", 3),
+        ("htsim", (TREE, TRIGGERED.replace("2000000 size 65536", "2000000 size 0")), "without an end", 7),
+        ("htsim", (TREE, TRIGGERED.replace("size 500", "start 0 size 500")), "a start and a trigger", 9),
+        ("htsim", (TREE, "Failures 1\n" + MATRIX), '"Failures" is not read', 1),
         ("htsim", (TREE, MATRIX.replace("Connections 3", "Connections 4")), "4 connections are announced", 2),
         ("simgrid", (PLATFORM.replace("1.25E8Bps", "125MB"),), '"125MB" is no rate', 6),
         ("simgrid", (PLATFORM.replace('dst="r"', 'dst="q"'),), 'there is no host or router "q"', 7),
@@ -239,6 +348,22 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
         ("simgrid", (CLUSTER.format(FLY.replace("2,2", "3,2")),), "12 hosts; this dragonfly has 18", 1),
         ("simgrid", (CLUSTER.format(FLY.replace("2,2;1,1;3,4", "6,2;1,1;1,4")),), "1 routers of a group", 1),
         ("simgrid", ('<!DOCTYPE a [<!ENTITY b "c">]><a/>',), "inside a document type", 1),
+        ("ratatoskr", ('<!DOCTYPE a [<!ENTITY b "c">]><a/>',), "inside a document type", 1),
+        ("ratatoskr", (CHIP[:400],), "not XML, or cut short", 7),
+        ("ratatoskr", ("<a>" * 30,), "more than 20 elements in each other", 1),
+        ("ratatoskr", ("<noc/>",), "<noc> is no network and no configuration", 1),
+        ("ratatoskr", (PHASES,), "1 files, of which configuration", None),
+        ("ratatoskr", (CHIP, CHIP), "2 files, of which network-on-chip", None),
+        ("ratatoskr", (CHIP.replace('Type value="0"', 'Type value="9"', 1),), 'no node type "9"', 7),
+        ("ratatoskr", (CHIP.replace("RouterVC", "Bus", 1),), 'the model "Bus" is not read', 3),
+        ("ratatoskr", (CHIP.replace('Delay value="1"', 'Delay value="-"', 1),), '"-" is no number', 3),
+        ("ratatoskr", (CHIP.replace('node id="5"', 'node id="4"'),), "a second node 4", 12),
+        ("ratatoskr", (CHIP.replace('node value="4"', 'node value="44"'),), 'there is no node "44"', 16),
+        ("ratatoskr", (CHIP.replace('Count value="2"', 'Count value="0"', 1),), '"0" is no whole', 16),
+        ("ratatoskr", (CHIP.replace("<yPos", "<y"),), "<node> without value of <yPos>", 7),
+        ("ratatoskr", (CHIP, PHASES.replace('"hotspot"', '"tornado"')), '"tornado" sends nothing', 6),
+        ("ratatoskr", (CHIP, PHASES.replace('spot value="2"', 'spot value="4"')), "element 4 of 4", 8),
+        ("ratatoskr", (CHIP, PHASES.replace('max="90000"', 'max="90"')), "ends before it starts", 6),
     ],
 )  # fmt: skip
 def test_wrong_files_are_pointed_at(

@@ -23,6 +23,7 @@ from .infiniband import ibnetdiscover
 from .liballprof import liballprof
 from .netrace import netrace
 from .packets import Packets, packets
+from .ratatoskr import ratatoskr
 from .simgrid import simgrid
 from .traces import Trace
 
@@ -33,6 +34,7 @@ KINDS: dict[str, Callable[[Sequence[Path]], Configuration | Imported | Packets |
     "hpcc": hpcc,
     "htsim": htsim,
     "simgrid": simgrid,
+    "ratatoskr": ratatoskr,
     "packets": packets,
     "dumpi": dumpi,
     "liballprof": liballprof,

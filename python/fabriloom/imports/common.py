@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
+from xml.parsers import expat
 
 import numpy as np
 
@@ -111,6 +112,23 @@ class Stream:
         raise ReadError(message, hint, (str(self.path), max(1, number), at + 1, length, line[:200]))
 
 
+def parsed_xml(lines: Lines, parser: expat.XMLParserType, what: str) -> None:
+    """Have a parser read a file; refuse what is no XML, and declarations of entities. Raises ReadError."""
+
+    def doctype(_name: str, _system: str | None, _public: str | None, subset: bool) -> None:
+        if subset:
+            message = "declarations inside a document type are not read"
+            lines.fail(parser.CurrentLineNumber, message, "remove them")
+
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(lines.text.encode(), True)
+    except expat.ExpatError as error:
+        at = min(error.lineno, lines.text.count("\n") + 1)
+        message = f"not XML, or cut short: {expat.ErrorString(error.code)}"
+        raise lines.error(at, message, f"name {what}") from None
+
+
 def only(files: Sequence[Path], what: str) -> Path:
     """Return the one file that something is. Raises ReadError."""
     if len(files) != 1:
@@ -166,6 +184,8 @@ class Imported:
     """Sections of a scenario besides topology and routing, as TOML."""
     remarks: tuple[str, ...] = ()
     flows: tuple[Flow, ...] = ()
+    program: str = ""
+    """The flows as a GOAL trace, where some wait for others."""
 
     def summary(self) -> list[tuple[str, str]]:
         """Return what was read, as names and values."""
@@ -187,7 +207,10 @@ class Imported:
         if self.routes:
             found["routes.csv"] = [_csv(self.routes)]
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
-        if self.flows:
+        if self.program:
+            found["flows.goal"] = [self.program]
+            text += '\n[program]\nkind = "goal"\npath = "flows.goal"\n\n[run]\nduration = "100 s"\n'
+        elif self.flows:
             found["flows.csv"] = [_flows(self.flows)]
             text += f"\n{self._traffic()}"
         return {"scenario.toml": [f"{text}\n{self.sections}"], **found}

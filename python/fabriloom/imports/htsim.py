@@ -4,7 +4,7 @@ A topology has two or three tiers of switches: ``tor``, ``agg`` and, of three, `
 ``h1`` and so on. ``Bundle`` parallel cables lead down from a tier. Aggregation switch ``p`` of a pod is
 joined to the cores ``p``, ``p + n``, ``p + 2n``, where a pod has n such switches. A connection starts at a
 whole number of picoseconds, or at a decimal number of microseconds, as htsim writes it. One of no bytes has
-no end.
+no end. If some are started by triggers, all are messages of a program.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..reading import ReadError
 from .common import CUT, Fabric, Flow, Imported, Lines
+from .traces import Rank
 
 _KEYS = (
     "downlink_speed_gbps",
@@ -33,6 +34,9 @@ _HEAD = ("nodes", "tiers", "podsize")
 _NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down")
 _NAMES = ("tor", "agg", "core")
 _MOST = 10**9
+_TRIGGERS = ("oneshot", "multishot", "barrier")
+_KINDS = "oneshot, multishot and barrier"
+_TRIGGER_HINT = "write a line such as: trigger id 1 oneshot"
 _HINT = "connections are lines such as: 0->13 id 1 start 0 size 2000000"
 
 
@@ -63,15 +67,16 @@ def htsim(files: Sequence[Path]) -> Imported:
     head, tiers = _tree(lines)
     fabric = Fabric(lines)
     hosts = _build(lines, fabric, head, tiers)
-    sections, flows, remarks = fabric.switches(), tuple[Flow, ...](), list[str]()
+    sections, flows, remarks, program = fabric.switches(), tuple[Flow, ...](), list[str](), ""
     for key, what in (("switch_latency_ns", "latencies of switches"), ("queue_down", "sizes of queues")):
         if any(tier[key] for tier in tiers):
             remarks.append(f"{lines.path}: {what} are left out; those of the preset hold")
     for matrix in matrices:
-        flows = tuple(_connections(matrix, hosts, tiers[0]["downlink_speed_gbps"] * 1e9))
-        remarks.append(f"{matrix.path}: priorities and transport protocols are left out; {CUT}")
+        connections = _Connections(matrix, hosts, tiers[0]["downlink_speed_gbps"] * 1e9)
+        remarks.append(f"{matrix.path}: priorities and transport protocols are left out; {connections.cut}")
+        flows, program = connections.flows, connections.program()
     sections += "" if flows else '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
-    return Imported("htsim", fabric.graph(), [], sections, tuple(remarks), flows)
+    return Imported("htsim", fabric.graph(), [], sections, tuple(remarks), flows, program)
 
 
 def _tree(lines: Lines) -> tuple[dict[str, tuple[int, int]], list[_Tier]]:
@@ -186,51 +191,174 @@ _ENDS = re.compile(r"(\d{1,9})->(\d{1,9})")
 _MICROSECONDS = re.compile(r"\d{1,12}\.\d{1,12}")
 
 
-def _connections(lines: Lines, hosts: int, bits_per_s: float) -> Iterator[Flow]:
-    count, found = None, 0
-    for number, whole in lines:
-        words = whole.split()
-        if not words or words[0].startswith("#"):
-            continue
-        if words[0] in ("Nodes", "Connections") and len(words) == 2:
-            value = lines.whole(number, words[1], "change it", _MOST)
-            count = (value, number) if words[0] == "Connections" else count
-            if words[0] == "Nodes" and value > hosts:
-                lines.fail(number, f"{value} nodes; the topology has {hosts}", "name its topology", words[1])
-            continue
-        if words[0] in ("Triggers", "Failures") and words[1:] == ["0"]:
-            continue
-        if not _ENDS.fullmatch(words[0]):
-            lines.fail(
-                number, f'"{words[0][:40]}" is not read', f"{_HINT}; triggers and failures are not read"
-            )
-        found += 1
-        yield _connection(lines, number, words, hosts, bits_per_s, found)
-    if count is not None and count[0] != found:
-        lines.fail(
-            count[1], f"{count[0]} connections are announced, {found} follow", "is the file cut short?"
+@dataclass
+class _Trigger:
+    line: int
+    kind: str
+    count: int
+    fired_by: list[int] = field(default_factory=list)
+    """Connections, by their places."""
+    starts: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Connection:
+    line: int
+    ends: tuple[int, int]
+    flow: Flow
+    given: dict[str, str]
+
+
+class _Connections:
+    """The connections of a file, and the triggers by which some start others."""
+
+    def __init__(self, lines: Lines, hosts: int, bits_per_s: float) -> None:
+        self.lines, self.hosts, self.bits_per_s = lines, hosts, bits_per_s
+        self.found: list[_Connection] = []
+        self.triggers: dict[str, _Trigger] = {}
+        announced: dict[str, tuple[int, int]] = {}
+        for number, whole in lines:
+            words = whole.split()
+            if words and not words[0].startswith("#"):
+                self._line(number, words, announced)
+        counts = {"Connections": len(self.found), "Triggers": len(self.triggers)}
+        for name, (value, number) in announced.items():
+            if value != counts[name]:
+                message = f"{value} {name.lower()} are announced, {counts[name]} follow"
+                lines.fail(number, message, "is the file cut short?")
+        self.flows = tuple(one.flow for one in self.found)
+
+    @property
+    def cut(self) -> str:
+        """Return in what connections are cut, and how they wait for each other."""
+        if not self._wait():
+            return CUT
+        return (
+            "connections are messages of a program, a send ends as its last byte leaves, and what starts one "
+            "by one starts in the order of the file"
         )
 
+    def _wait(self) -> bool:
+        return any("trigger" in one.given for one in self.found)
 
-def _connection(
-    lines: Lines, number: int, words: list[str], hosts: int, bits_per_s: float, found: int
-) -> Flow:
-    source, target = (int(end) for end in words[0].split("->"))
-    for end in (source, target):
-        if end >= hosts:
-            lines.fail(number, f"there is no node {end}: the topology has {hosts}", "change it", words[0])
-    if source == target:
-        lines.fail(number, f"node {source} sends to itself", "name two nodes", words[0])
-    if len(words) % 2 == 0:
-        lines.fail(number, "a name without its value", _HINT, words[-1])
-    given = dict(zip(words[1::2], words[2::2], strict=True))
-    if "trigger" in given:
-        lines.fail(number, "connections that wait for a trigger are not read", "give them a start", "trigger")
-    for key in ("start", "size"):
-        if key not in given:
-            lines.fail(number, f"no {key}", _HINT)
-    size = lines.whole(number, given["size"], "change it", 10**12)
-    start, name = given["start"], given.get("id", f"{found}")
-    written = _MICROSECONDS.fullmatch(start)
-    start_ps = round(float(start) * 1e6) if written else lines.whole(number, start, "change it", 10**18)
-    return Flow(name, f"h{source}", f"h{target}", size, bits_per_s, start_ps)
+    def _line(self, number: int, words: list[str], announced: dict[str, tuple[int, int]]) -> None:
+        lines = self.lines
+        if words[0] in ("Nodes", "Connections", "Triggers") and len(words) == 2:
+            value = lines.whole(number, words[1], "change it", _MOST)
+            if words[0] != "Nodes":
+                announced[words[0]] = value, number
+            elif value > self.hosts:
+                message = f"{value} nodes; the topology has {self.hosts}"
+                lines.fail(number, message, "name its topology", words[1])
+        elif words[0] == "trigger":
+            self._trigger(number, words)
+        elif _ENDS.fullmatch(words[0]):
+            self.found.append(self._connection(number, words))
+        elif words != ["Failures", "0"]:
+            lines.fail(number, f'"{words[0][:40]}" is not read', f"{_HINT}; failures are not read")
+
+    def _trigger(self, number: int, words: list[str]) -> None:
+        kinds = [word for word in words if word in _TRIGGERS]
+        given = dict(itertools.pairwise(words))
+        if len(kinds) != 1 or "id" not in given:
+            self.lines.fail(number, "a trigger has an id and a kind", f"{_TRIGGER_HINT}; there are {_KINDS}")
+        if given["id"] in self.triggers:
+            self.lines.fail(
+                number, f"a second trigger {given['id'][:20]}", "give each an id of its own", given["id"]
+            )
+        count = self.lines.whole(number, given.get("count", "1"), "change the count", _MOST, 1)
+        self.triggers[given["id"]] = _Trigger(number, kinds[0], count)
+
+    def _connection(self, number: int, words: list[str]) -> _Connection:
+        lines = self.lines
+        source, target = (int(end) for end in words[0].split("->"))
+        for end in (source, target):
+            if end >= self.hosts:
+                message = f"there is no node {end}: the topology has {self.hosts}"
+                lines.fail(number, message, "change it", words[0])
+        if source == target:
+            lines.fail(number, f"node {source} sends to itself", "name two nodes", words[0])
+        if len(words) % 2 == 0:
+            lines.fail(number, "a name without its value", _HINT, words[-1])
+        given = dict(zip(words[1::2], words[2::2], strict=True))
+        if "trigger" in given and "start" in given:
+            lines.fail(number, "a start and a trigger", "keep one of them", "trigger")
+        for key in ("size",) if "trigger" in given else ("start", "size"):
+            if key not in given:
+                lines.fail(number, f"no {key}", _HINT)
+        size = lines.whole(number, given["size"], "change it", 10**12)
+        start, name = given.get("start", "0"), given.get("id", f"{len(self.found) + 1}")
+        written = _MICROSECONDS.fullmatch(start)
+        start_ps = round(float(start) * 1e6) if written else lines.whole(number, start, "change it", 10**18)
+        flow = Flow(name, f"h{source}", f"h{target}", size, self.bits_per_s, start_ps)
+        return _Connection(number, (source, target), flow, given)
+
+    def program(self) -> str:
+        """Return the connections as a GOAL trace if some wait for others; otherwise nothing."""
+        if not self._wait():
+            return ""
+        ranks = [Rank(number, self.hosts) for number in range(self.hosts)]
+        sends, receives = list[int](), list[int]()
+        timed: dict[int, list[int]] = {}
+        for at, one in enumerate(self.found, 1):
+            if not one.flow.bytes:
+                self.lines.fail(
+                    one.line, "a connection without an end, beside others that wait", "give it a size"
+                )
+            (source, target), size = one.ends, one.flow.bytes
+            sends.append(ranks[source].add(f"send {size}b to {target} tag {at}", ()))
+            receives.append(ranks[target].add(f"recv {size}b from {source} tag {at}", ()))
+            if one.flow.start_ps:
+                timed.setdefault(source, []).append(at - 1)
+        for source, places in timed.items():
+            self._start(ranks[source], sorted(places, key=lambda at: self.found[at].flow.start_ps), sends)
+        for at, before in self._waits():
+            (source, _), (other, target) = self.found[at].ends, self.found[before].ends
+            if source not in (other, target):
+                message = f"node {source} sends when {other}->{target} has ended, of which it is no end"
+                hint = "a program knows the ends of its own messages alone"
+                self.lines.fail(self.found[at].line, message, hint, "trigger")
+            ranks[source].wait(sends[at], [sends[before] if source == other else receives[before]])
+        texts = [f"rank {rank.number} {{\n{_written(rank)}}}\n" for rank in ranks]
+        return "".join([f"num_ranks {self.hosts}\n", *texts])
+
+    def _start(self, rank: Rank, places: list[int], sends: list[int]) -> None:
+        """Let sends of a node wait for their times, by a clock of the node."""
+        now_ns, clock = 0, list[int]()
+        for at in places:
+            start_ns = -(-self.found[at].flow.start_ps // 1000)
+            if start_ns > now_ns:
+                clock = [rank.add(f"calc {start_ns - now_ns} cpu 1", clock)]
+                now_ns = start_ns
+            rank.wait(sends[at], clock)
+
+    def _waits(self) -> Iterator[tuple[int, int]]:
+        """Yield each connection that waits for another, and that one."""
+        for at, one in enumerate(self.found):
+            for key in ("trigger", "send_done_trigger", "recv_done_trigger"):
+                name = one.given.get(key)
+                if name is None:
+                    continue
+                if name not in self.triggers:
+                    self.lines.fail(one.line, f"there is no trigger {name[:20]}", _TRIGGER_HINT, name)
+                trigger = self.triggers[name]
+                (trigger.starts if key == "trigger" else trigger.fired_by).append(at)
+        for name, trigger in self.triggers.items():
+            fired = len(trigger.fired_by)
+            needed = {"oneshot": 1, "barrier": trigger.count, "multishot": max(fired, len(trigger.starts))}
+            if fired != needed[trigger.kind]:
+                message = (
+                    f"trigger {name[:20]} waits for {needed[trigger.kind]} connections, and {fired} fire it"
+                )
+                self.lines.fail(
+                    trigger.line, message, "change its count, or send_done_trigger of connections"
+                )
+            if trigger.kind == "multishot":
+                yield from zip(trigger.starts, trigger.fired_by, strict=False)
+            else:
+                yield from itertools.product(trigger.starts, trigger.fired_by)
+
+
+def _written(rank: Rank) -> str:
+    rank.out.seek(0)
+    return rank.out.read().decode()

@@ -21,7 +21,7 @@ from xml.parsers import expat
 
 from ..reading import ReadError
 from ..topology import GraphError, build
-from .common import SCALE, Fabric, Imported, Lines, only
+from .common import SCALE, Fabric, Imported, Lines, only, parsed_xml
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([kKMGT]?)(Bps|bps)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(ps|ns|us|ms|s)?")
@@ -91,20 +91,8 @@ def _parsed(lines: Lines) -> _Platform:
     def start(tag: str, given: dict[str, str]) -> None:
         _element(platform, tag, given, parser.CurrentLineNumber)
 
-    def doctype(_name: str, _system: str | None, _public: str | None, subset: bool) -> None:
-        if subset:
-            lines.fail(
-                parser.CurrentLineNumber, "declarations inside a document type are not read", "remove them"
-            )
-
     parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = doctype
-    try:
-        parser.Parse(lines.text.encode(), True)
-    except expat.ExpatError as error:
-        at = min(error.lineno, lines.text.count("\n") + 1)
-        message = f"not XML, or cut short: {expat.ErrorString(error.code)}"
-        raise lines.error(at, message, "name a platform of SimGrid") from None
+    parsed_xml(lines, parser, "a platform of SimGrid")
     return platform
 
 

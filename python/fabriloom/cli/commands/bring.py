@@ -20,8 +20,8 @@ def bring(
         str,
         typer.Argument(
             metavar="KIND",
-            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, packets, dumpi, liballprof, chakra "
-            "or netrace.",
+            help="ibnetdiscover, anynet, booksim, hpcc, htsim, simgrid, ratatoskr, packets, dumpi, "
+            "liballprof, chakra or netrace.",
             show_default=False,
         ),
     ],

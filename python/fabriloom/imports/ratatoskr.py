@@ -1,0 +1,336 @@
+"""Networks on chip of ratatoskr: ``network.xml``, and ``config.xml`` beside it for its traffic.
+
+Routers are switches ``r0``, processing elements are terminals ``n48``, by their ids. A link carries a flit in
+each clock of the node it leaves. Dimension-order routing is a table by the positions of the nodes, compared
+as numbers of 32 bits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+
+from ..reading import ReadError, toml_text
+from .common import Fabric, Imported, Lines, Route, parsed_xml
+from .packets import FLIT_BYTES
+
+_HINT = "name network.xml, and with it config.xml if you like"
+_MOST_DEPTH = 20
+_MOST_ROUTES = 1 << 20
+_MOST_LANES = 16
+_LONGEST = 10**12
+_TABLES = ("XYZ", "HeteroXYZ")
+"""Routings that have a table. The second goes down before all else."""
+_OTHER = "that of any network of cables"
+_PATTERNS = ("uniform", "hotspot")
+
+
+@dataclass
+class _Element:
+    tag: str
+    given: dict[str, str]
+    line: int
+    text: str = ""
+    inside: list[_Element] = field(default_factory=list)
+
+    def all(self, *tags: str) -> Iterator[_Element]:
+        """Yield the elements at a path."""
+        for element in self.inside:
+            if element.tag == tags[0]:
+                if tags[1:]:
+                    yield from element.all(*tags[1:])
+                else:
+                    yield element
+
+    def first(self, *tags: str) -> _Element | None:
+        """Return the first element at a path, if there is one."""
+        return next(self.all(*tags), None)
+
+
+@dataclass
+class _File:
+    lines: Lines
+    root: _Element
+
+    def text(self, inside: _Element, tag: str, attribute: str = "value") -> tuple[str, _Element]:
+        """Return an attribute of the first element with this tag. Raises ReadError."""
+        element = inside.first(tag)
+        if element is None or attribute not in element.given:
+            here = inside if element is None else element
+            hint = f'write <{tag} {attribute}="…"/>'
+            self.lines.fail(here.line, f"<{inside.tag}> without {attribute} of <{tag}>", hint)
+        return element.given[attribute].strip(), element
+
+    def number(self, inside: _Element, tag: str, attribute: str = "value", least: float = 0) -> float:
+        """Return the same as a number. Raises ReadError."""
+        text, element = self.text(inside, tag, attribute)
+        number = float(text) if re.fullmatch(r"-?\d{1,15}(\.\d{0,30})?(e-?\d{1,2})?", text) else math.nan
+        if not least <= number <= _LONGEST:
+            message = f'"{text[:40]}" is no number from {least:g} to {_LONGEST:g}'
+            self.lines.fail(element.line, message, f"change {attribute} of <{tag}>", text)
+        return number
+
+    def whole(self, inside: _Element, tag: str, least: int = 0) -> int:
+        """Return the same as a whole number. Raises ReadError."""
+        text, element = self.text(inside, tag)
+        return self.lines.whole(element.line, text, f"change the value of <{tag}>", 10**9, least)
+
+
+@dataclass
+class _Node:
+    name: str
+    router: bool
+    clock_ps: float
+    place: tuple[float, float, float]
+    ways: dict[tuple[int, bool], str] = field(default_factory=dict)
+    """Of a router: the router in each direction, a dimension and whether upwards; the last one named."""
+    locals: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Network:
+    file: _File
+    fabric: Fabric
+    nodes: dict[str, _Node] = field(default_factory=dict)
+    """By their ids in the file."""
+    routings: dict[str, int] = field(default_factory=dict)
+    """The routings of the routers, and the line of each."""
+    lanes: Counter[int] = field(default_factory=Counter[int])
+    depths: Counter[int] = field(default_factory=Counter[int])
+
+
+def ratatoskr(files: Sequence[Path]) -> Imported:
+    """Read a network, and the traffic of a configuration if there is one."""
+    found = {file.root.tag: file for file in map(_file, files)}
+    if "network-on-chip" not in found or len(found) != len(files) or found.keys() - _ROOTS:
+        raise ReadError(f"{len(files)} files, of which {' and '.join(found)} are roots"[:200], _HINT)
+    network = _network(found["network-on-chip"])
+    remarks: list[str] = []
+    routes = _routes(network, remarks)
+    sections = {"technology": _technology(network, remarks)}
+    sections |= {"traffic": {"pattern": "uniform", "load": 0.1}}
+    if "configuration" in found:
+        sections |= _traffic(found["configuration"], network, remarks)
+    remarks.append("routers take the times of generic, and flits have its 8 B; ratatoskr gives neither")
+    graph = network.fabric.graph()
+    return Imported("ratatoskr", graph, routes, toml_text(sections), tuple(remarks))
+
+
+_ROOTS = {"network-on-chip", "configuration"}
+
+
+def _file(path: Path) -> _File:
+    lines = Lines(path)
+    top = _Element("", {}, 1)
+    open_ = [top]
+    parser = expat.ParserCreate()
+
+    def start(tag: str, given: dict[str, str]) -> None:
+        if len(open_) > _MOST_DEPTH:
+            lines.fail(parser.CurrentLineNumber, f"more than {_MOST_DEPTH} elements in each other", _HINT)
+        element = _Element(tag, given, parser.CurrentLineNumber)
+        open_[-1].inside.append(element)
+        open_.append(element)
+
+    def text(part: str) -> None:
+        open_[-1].text += part.strip()
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _tag: open_.pop()
+    parser.CharacterDataHandler = text
+    parsed_xml(lines, parser, "a network or a configuration of ratatoskr")
+    root = top.inside[0]
+    if root.tag not in _ROOTS:
+        lines.fail(root.line, f"<{root.tag[:40]}> is no network and no configuration of ratatoskr", _HINT)
+    return _File(lines, root)
+
+
+def _network(file: _File) -> _Network:
+    network = _Network(file, Fabric(file.lines))
+    types = {one.given.get("id", ""): one for one in file.root.all("nodeTypes", "nodeType")}
+    for element in file.root.all("nodes", "node"):
+        _node(network, element, types)
+    for element in file.root.all("connections", "con"):
+        _connection(network, element)
+    if not any(node.router for node in network.nodes.values()):
+        file.lines.fail(file.root.line, "no routers", "name a network with <nodes>")
+    return network
+
+
+def _node(network: _Network, element: _Element, types: dict[str, _Element]) -> None:
+    file, lines = network.file, network.file.lines
+    own = str(lines.whole(element.line, element.given.get("id", ""), 'write <node id="0">', 10**9))
+    kind, at = file.text(element, "nodeType")
+    if kind not in types:
+        lines.fail(at.line, f'there is no node type "{kind[:40]}"', "add it to <nodeTypes>", kind)
+    model, modelled = file.text(types[kind], "model")
+    if model not in ("RouterVC", "ProcessingElement"):
+        known = "RouterVC and ProcessingElement are"
+        lines.fail(modelled.line, f'the model "{model[:40]}" is not read', known, model)
+    router = model == "RouterVC"
+    clock_ps = 1e3 * file.number(types[kind], "clockDelay", least=1)
+    x, y, z = (float(np.float32(file.number(element, f"{axis}Pos", least=-_LONGEST))) for axis in "xyz")
+    if router:
+        routing, routed = file.text(types[kind], "routing")
+        network.routings.setdefault(routing, routed.line)
+    node = _Node(f"{'r' if router else 'n'}{own}", router, clock_ps, (x, y, z))
+    if own in network.nodes:
+        lines.fail(element.line, f"a second node {own}", "give each an id of its own", own)
+    network.nodes[own] = node
+    network.fabric.add(node.name, not router, element.line)
+
+
+def _connection(network: _Network, element: _Element) -> None:
+    file, lines = network.file, network.file.lines
+    ports = list(element.all("ports", "port"))
+    if len(ports) != 2:
+        lines.fail(element.line, f"a connection of {len(ports)} nodes", "give it two ports")
+    ends: list[_Node] = []
+    for port in ports:
+        name, at = file.text(port, "node")
+        if name not in network.nodes:
+            lines.fail(at.line, f'there is no node "{name[:40]}"', "add it to <nodes>", name)
+        ends.append(network.nodes[name])
+        if network.nodes[name].router:
+            network.lanes[file.whole(port, "vcCount", 1)] += 1
+            network.depths[file.whole(port, "bufferDepth", 1)] += 1
+    one, other = ends
+    if one is other or not (one.router or other.router):
+        lines.fail(
+            element.line, "a connection without a router at one end, or of a node with itself", "change it"
+        )
+    rates = tuple({"rate_bits_per_s": float(round(8e12 * FLIT_BYTES / end.clock_ps))} for end in ends)
+    names = (f"{one.name}>{other.name}", f"{other.name}>{one.name}")
+    network.fabric.cable(one.name, other.name, element.line, names, rates)
+    for here, there in ((one, other), (other, one)):
+        if here.router and there.router:
+            axis = next((at for at in range(3) if here.place[at] != there.place[at]), None)
+            if axis is not None:
+                here.ways[axis, there.place[axis] > here.place[axis]] = there.name
+        elif here.router:
+            here.locals.append(there.name)
+
+
+def _routes(network: _Network, remarks: list[str]) -> list[Route]:
+    """Return the table of dimension-order routing; none, with a remark, where it has no counterpart."""
+    name, line = next(iter(network.routings.items()))
+    where = f"{network.file.lines.path}: line {line}: routing {name[:40]}"
+    routers = {node.name: node for node in network.nodes.values() if node.router}
+    home = {end: node for node in routers.values() for end in node.locals}
+    if len(network.routings) > 1 or name not in _TABLES:
+        several = " beside others" if len(network.routings) > 1 else ""
+        remarks.append(f"{where}{several} has no counterpart; taken: {_OTHER}")
+        return []
+    if len(routers) * len(home) > _MOST_ROUTES:
+        remarks.append(f"{where}: more than {_MOST_ROUTES:,} entries; taken: {_OTHER}")
+        return []
+    found: list[Route] = []
+    for end, last in home.items():
+        steps = {router.name: _step(router, last, name) for router in routers.values()}
+        if lost := _lost(steps, last.name):
+            remarks.append(f"{where} does not lead from {lost} to {end}; taken: {_OTHER}")
+            return []
+        found += [(here, end, [f"{here}>{step or end}"]) for here, step in steps.items()]
+    return found
+
+
+def _lost(steps: dict[str, str | None], last: str) -> str:
+    """Return a router from which these steps do not lead to the last one; empty if all do."""
+    arrives = {last}
+    for router in steps:
+        way: dict[str, None] = {}
+        here: str | None = router
+        while here is not None and here not in arrives and here not in way:
+            way[here] = None
+            here = steps[here]
+        if here not in arrives:
+            return router
+        arrives.update(way)
+    return ""
+
+
+def _step(here: _Node, last: _Node, routing: str) -> str | None:
+    """Return the router to which packets go next; None at the last one, or where there is none."""
+    order = (0, 1, 2)
+    if routing == "HeteroXYZ" and last.place[2] < here.place[2]:
+        order = (2,)
+    for axis in order:
+        if here.place[axis] != last.place[axis]:
+            return here.ways.get((axis, last.place[axis] > here.place[axis]))
+    return None
+
+
+def _technology(network: _Network, remarks: list[str]) -> dict[str, Any]:
+    path = network.file.lines.path
+    values: list[int] = []
+    for what, counted in (("vcCount", network.lanes), ("bufferDepth", network.depths)):
+        values.append(counted.most_common(1)[0][0] if counted else 1)
+        if len(counted) > 1:
+            remarks.append(f"{path}: {what} is not the same everywhere; taken: {values[-1]}, as most have")
+    depth_type = network.file.root.first("bufferDepthType")
+    if depth_type is not None and depth_type.given.get("value") == "perVC":
+        remarks.append(f"{path}: line {depth_type.line}: lanes have one depth here; taken: bufferDepth")
+    lanes, depth = values
+    if lanes > _MOST_LANES:
+        remarks.append(f"{path}: vcCount = {lanes}; taken: {_MOST_LANES} lanes")
+    clock_ps = min(node.clock_ps for node in network.nodes.values() if node.router)
+    settings = {"preset": "generic", "cycle": f"{clock_ps:.15g} ps", "input_buffer_flits": depth}
+    return settings | ({"lanes": min(lanes, _MOST_LANES)} if lanes > 1 else {})
+
+
+def _traffic(file: _File, network: _Network, remarks: list[str]) -> dict[str, Any]:
+    """Return the traffic of the last phase, with all before it as warm-up."""
+    path, root = file.lines.path, file.root
+    benchmark = root.first("application", "benchmark")
+    phases = list(root.all("application", "synthetic", "phase"))
+    if (benchmark is not None and benchmark.text != "synthetic") or not phases:
+        line = root.line if benchmark is None else benchmark.line
+        remarks.append(f"{path}: line {line}: only synthetic traffic has a counterpart; taken: uniform")
+        return {}
+    phase = phases[-1]
+    if len(phases) > 1:
+        remarks.append(
+            f"{path}: line {phase.line}: of {len(phases)} phases, the last one is taken for the whole run"
+        )
+    kind, at = file.text(phase, "distribution")
+    if kind not in _PATTERNS:
+        known = f"there are {' and '.join(_PATTERNS)}"
+        file.lines.fail(at.line, f'the distribution "{kind[:40]}" sends nothing in ratatoskr', known, kind)
+    noc = root.first("noc")
+    if noc is None:
+        file.lines.fail(root.line, "no <noc>, which has flitsPerPacket", "add it")
+    flits, rate = file.whole(noc, "flitsPerPacket", 1), file.number(phase, "injectionRate", least=1e-9)
+    slowest = max(node.clock_ps for node in network.nodes.values())
+    start, end = file.number(phase, "start", "min"), file.number(phase, "duration", "max", 1)
+    if end <= start:
+        file.lines.fail(phase.line, "this phase ends before it starts", "change <duration>")
+    return {
+        "traffic": {
+            **_pattern(file, phase, kind, network),
+            "length": f"{flits * FLIT_BYTES} B",
+            "rate": f"{1e12 * rate / slowest:.15g} packets/s",
+            "arrivals": "together",
+        },
+        "run": {"warmup": f"{start:.15g} ns", "duration": f"{end:.15g} ns"},
+    }
+
+
+def _pattern(file: _File, phase: _Element, kind: str, network: _Network) -> dict[str, Any]:
+    if kind == "uniform":
+        return {"pattern": "uniform"}
+    ends = [node.name for node in network.nodes.values() if not node.router]
+    target, element = file.whole(phase, "hotspot"), phase.first("hotspot")
+    if target >= len(ends) and element is not None:
+        file.lines.fail(
+            element.line, f"there is no processing element {target} of {len(ends)}", "they count from 0"
+        )
+    others = [end for end in ends if end != ends[target]]
+    return {"pattern": {"kind": "hot-spot", "target": ends[target], "share": 1.0}, "senders": others}
