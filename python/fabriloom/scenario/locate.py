@@ -24,6 +24,9 @@ def located(scenario: Scenario, error: Exception, section: str, base: Path = ())
     hint = str(getattr(error, "hint", "") or "")
     parameter = getattr(error, "parameter", None)
     path = _path(scenario, section, base, parameter)
+    beside = getattr(error, "beside", None)
+    if beside is not None and not _is_written(scenario, path):
+        path = _path(scenario, section, base, beside)
     elsewhere = getattr(error, "place", None)
     if elsewhere is not None:
         place = Place(*elsewhere)
@@ -81,6 +84,16 @@ def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:
         path.append(fields[name].alias or name)
         model = getattr(model, name)
     return tuple(path)
+
+
+def _is_written(scenario: Scenario, path: Path) -> bool:
+    """Whether the scenario gives this setting itself."""
+    value: Any = scenario.raw
+    for step in path:
+        if isinstance(value, dict) and step not in value:
+            return False
+        value = value[step]
+    return True
 
 
 def _narrowed(found: ScenarioError, error: Exception, scenario: Scenario) -> ScenarioError:

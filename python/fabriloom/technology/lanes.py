@@ -77,22 +77,29 @@ class LaneRules:
 
     def check(self, lanes: int, sharing: str, arbiter: str, flit_bytes: int) -> None:
         """Raise TechnologyError for settings that do not fit together."""
-        if (sharing == "frame") != (self.frame_chars > 0):
+        if self.frame_chars and sharing != "frame":
+            message = (
+                f"links have frames of {self.frame_chars} flits, which lanes share by frame, not by {sharing}"
+            )
+            hint = 'write lane_sharing = "frame", or take a preset without frames'
+            raise TechnologyError(message, "lane_sharing", hint, "frame_flits")
+        if sharing == "frame" and not self.frame_chars:
             hint = 'write lane_sharing = "frame" and frame_flits = 64, or neither of them'
-            name = "lane_sharing" if sharing == "frame" else "frame_flits"
-            raise TechnologyError("lanes share by frame if frames have flits, and only then", name, hint)
+            message = "lanes share by frame if frames have flits, and only then"
+            raise TechnologyError(message, "lane_sharing", hint, "frame_flits")
         named = {"lane_priority": self.priority, "lane_reserved": self.reserved, "lane_slots": self.slots}
         for name, values in named.items():
             if values and len(values) != lanes:
                 message = f"{name} has {len(values)} values, and links have {lanes} lanes"
-                raise TechnologyError(message, name, "give one for each lane")
+                raise TechnologyError(message, name, "give one for each lane", "lanes")
         for name, given, needs in (
             ("lane_reserved", bool(self.reserved), "reserved"),
             ("lane_low", bool(self.high or self.low), "weighted"),
         ):
             if given != (arbiter == needs):
                 message = f"lane_arbiter = {needs} and its settings go together: {name} and others"
-                raise TechnologyError(message, name, f'write lane_arbiter = "{needs}" and {name}, or neither')
+                hint = f'write lane_arbiter = "{needs}" and {name}, or neither'
+                raise TechnologyError(message, name, hint, "lane_arbiter")
         for name, given, needs in (
             ("frame_start_flits", self.frame_start_chars, self.frame_chars),
             ("frame_end_flits", self.frame_end_chars, self.frame_chars),
