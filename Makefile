@@ -147,7 +147,7 @@ docs: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	PYTHONPATH=tests $(PY) docs/site/messages.py tests/cases/invalid out/docs-source/docs
 	$(PY) -m sphinx -q -W --keep-going -c docs/site -b html out/docs-source out/docs
 	cp -r out/docs-source/docs/replays out/docs/docs
-	@printf '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/README.html"><title>Fabriloom</title>' > out/docs/index.html
+	@printf '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url=docs/README.html"><title>Fabriloom</title>' > out/docs/index.html
 	@echo "Open $(CURDIR)/out/docs/index.html"
 
 # Without a compiler for WebAssembly it says so, and the site is that of `make docs`.

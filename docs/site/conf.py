@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import fabriloom.page
 from fabriloom import experiments
 from fabriloom.experiments import page
 
@@ -61,8 +62,18 @@ def _add_table(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n## The whole table\n\n" + "\n".join(lines) + "\n"
 
 
+_ICON = re.compile(r'rel="icon" href="(data:[^"]+)"')
+
+
+def _add_icon(app: Any, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """The pages have the icon of the laboratory."""
+    found = _ICON.search((Path(fabriloom.page.__file__).parent / "static/index.html").read_text("utf-8"))
+    context["favicon_url"] = found[1] if found else None
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("html-page-context", _add_icon)
     app.connect("source-read", _add_toctrees)
     app.connect("source-read", _add_numbers)
     app.connect("source-read", _add_table)
