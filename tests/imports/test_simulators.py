@@ -280,7 +280,7 @@ def test_a_network_of_ratatoskr(tmp_path: Path) -> None:
 
 
 def test_routing_of_ratatoskr(tmp_path: Path) -> None:
-    """With the second row as a layer above, HeteroXYZ goes down before all else, and XYZ after it."""
+    """With the second row as a layer above, HeteroXYZ goes down first, and XYZ last."""
     stack = CHIP.replace("yPos", "up").replace("zPos", "yPos").replace("up", "zPos")
     ways = {name: _ways(tmp_path, stack.replace("XYZ", name)) for name in ("XYZ", "HeteroXYZ")}
     assert (ways["XYZ"]["r3", "n4"], ways["HeteroXYZ"]["r3", "n4"]) == (["r3>r2"], ["r3>r1"])

@@ -28,7 +28,7 @@ _MOST_ROUTES = 1 << 20
 _MOST_LANES = 16
 _LONGEST = 10**12
 _TABLES = ("XYZ", "HeteroXYZ")
-"""Routings that have a table. The second goes down before all else."""
+"""Routings that have a table. The second goes down first."""
 _OTHER = "that of any network of cables"
 _PATTERNS = ("uniform", "hotspot")
 
