@@ -118,8 +118,16 @@ TORUS = {
     "topology": {"kind": "torus", "shape": [5]},
     "routing": {"kind": "dimension-order", "variant": "minimal"},
 }
+SHAPED = {
+    "kind": "flows",
+    "flows": [{"source": 0, "target": 1, "length": "64 B", "period": "1 ms", "shaper_rate": "10 Mbit/s"}],
+}
 REFUSED: dict[str, tuple[Table, str]] = {
     "rings": (RING | {"traffic": {}}, "on rings there is a bound only if all packets are of flows"),
+    "shapers on rings": (
+        RING | {"traffic": {"pattern": SHAPED}},
+        "on rings there is no bound for flows with a",
+    ),
     "programs": (
         {"traffic": None, "program": {"kind": "ping-pong", "size": "8 B"}},
         "there is no bound for programs",

@@ -70,6 +70,34 @@ def test_what_the_recursion_leaves_open_has_a_bound_with_periods(more: Table) ->
         bound(scenario([{"source": 0, "target": 3, "length": "64 B", "rate": "1 Mbit/s"}], **more))
 
 
+def test_a_shaper_makes_its_flow_wait_and_others_less() -> None:
+    """By hand: three of eight packets have tokens at once, the others wait 40 us each."""
+    many = {**flow(1, 3, "1 ms", requirement="1 s"), "length": "100 B", "packets": 8}
+    shaped = {**many, "shaper_rate": "20 Mbit/s", "shaper_burst": "300 B"}
+    plain, found = (bound(scenario([flow(0, 3, "1 ms"), one])) for one in (many, shaped))
+    assert found.periods.tokens == {0: 0.0, 1: 200_000_000 / found.compiled.tick_ps}
+    in_way = [
+        next(share.packets for share in one.periods.shares[0] if share.row == 1) for one in (plain, found)
+    ]
+    assert in_way[0] == 8
+    assert 3 <= in_way[1] <= 5
+    assert ticks(found, 0) < ticks(plain, 0)
+    (promise,) = found.promises
+    lines = found.blocked(promise).lines
+    assert ("waits for the tokens of its shaper", 200_000.0) in [(line.words, line.time_ns) for line in lines]
+    assert sum(line.time_ns for line in lines if not line.depth) == pytest.approx(promise.bound_ns)
+
+
+def test_a_shaper_bounds_what_random_packets_do_to_others() -> None:
+    random = {"source": 1, "target": 3, "length": "64 B", "rate": "1 Mbit/s", "shaper_rate": "2 Mbit/s"}
+    found = bound(scenario([flow(0, 3, "1 ms"), random, {**flow(2, 3, "10 us"), "shaper_rate": "1 Mbit/s"}]))
+    assert ticks(found, 0) > 0
+    assert found.periods.totals[1:] == [
+        "in the worst case more is made than its shaper lets through",
+        "in the worst case more is made than its shaper lets through",
+    ]
+
+
 def drawn(seed: int) -> Scenario:
     """Periodic flows, on networks with one way between two links and with several, and every arbiter."""
     dice = np.random.default_rng(seed)
@@ -97,6 +125,10 @@ def drawn(seed: int) -> Scenario:
 def _flow(dice: np.random.Generator, terminals: int) -> dict[str, Any]:
     source, target = dice.choice(terminals, 2, replace=False).tolist()
     period_ns = int(dice.integers(60_000, 900_000))
+    shaped = {
+        "shaper_rate": f"{int(dice.integers(2_000, 40_000))} kbit/s",
+        "shaper_burst": f"{int(dice.integers(500, 1500))} B",
+    }
     return {
         "source": source,
         "target": target,
@@ -105,6 +137,7 @@ def _flow(dice: np.random.Generator, terminals: int) -> dict[str, Any]:
         "jitter": f"{int(dice.integers(0, period_ns))} ns",
         "packets": int(dice.integers(1, 3)),
         "requirement": "1 s",
+        **(shaped if dice.random() < 0.3 else {}),
     }
 
 

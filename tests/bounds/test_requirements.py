@@ -105,6 +105,8 @@ def drawn(seed: int) -> Scenario:
                 "requirement": f"{int(dice.integers(5, 400))} us",
             }
         )
+        if dice.random() < 0.3:
+            flows[-1]["shaper_rate"] = f"{int(dice.integers(1_000, 60_000))} kbit/s"
     arbiter = ("fifo", "round-robin")[int(dice.integers(2))]
     return scenario(flows, topology=topology, technology={**SPACEWIRE, "arbiter": arbiter}, seed=seed)
 

@@ -95,10 +95,6 @@ def _check(compiled: Compiled) -> None:
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
-    if len(compiled.arrays["flow_cost_grains"]):
-        message = "there is no bound for flows with a shaper: packets wait for tokens at their source"
-        hint = "give what leaves the shaper as flows with a period"
-        raise refused(message, ("traffic", "pattern"), hint)
     framed = compiled.arrays["lane_frame_chars"]
     if framed or compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
         message = "there is no bound for links of several lanes or for credit of whole packets"

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..codes import ARRIVAL
 from ..compile import Compiled
 from ..process.libraries import pl
 from ..results.columns.studies import BOUNDS
 from ..topology import LINKS, RINGS
 from .calculus import WORDS, Blocking, Line, Part, Worst, links_of, parts
 from .flows import Flow, flow_of_rows
-from .periods import Periods, by_periods
+from .periods import SHAPED, Periods, Ready, by_periods
 from .rings import by_rings
 from .signals import Reals
 
@@ -48,31 +47,29 @@ class Train:
 
 def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
     """Return the bound of each row of flows, in ticks from creation to delivery, or why there is none."""
-    arrays = compiled.arrays
-    flow_of, grain = flow_of_rows(compiled, worst.flows), int(arrays["grain_ticks"])
+    arrays, ready = compiled.arrays, Ready(compiled.arrays)
+    flow_of = flow_of_rows(compiled, worst.flows)
     first = [worst.network.out_link[worst.flows[flow].first] for flow in flow_of]
     trains = [
         Train(
-            float(arrays["flow_interval_grains"][row]) * grain,
-            # A packet is made at the last whole grain up to its moment.
-            (float(arrays["flow_jitter_grains"][row]) + 1) * grain,
-            int(arrays["flow_packets"][row]),
+            float(ready.period[row]),
+            float(ready.jitter[row]),
+            int(ready.packets[row]),
             worst.service[first[row], worst.alike[flow]],
         )
         for row, flow in enumerate(flow_of)
     ]
     found: list[int | str] = [""] * len(flow_of)
     start = arrays["flow_start"].astype(np.int64).tolist()
-    random = arrays["flow_arrival"] == ARRIVAL.POISSON
     for source in range(len(start) - 1):
         rows_of = range(start[source], start[source + 1])
-        drawn = any(random[row] for row in rows_of)
+        drawn = any(ready.random[row] for row in rows_of)
         for link in sorted({first[row] for row in rows_of}):
             own = [row for row in rows_of if first[row] == link]
             refuses = int(arrays["source_queue"][source]) > 0
             waits = _of_source([trains[row] for row in own], drawn, refuses, _Codes(worst, link))
             for row, wait in zip(own, waits, strict=True):
-                found[row] = wait
+                found[row] = wait if isinstance(wait, str) else wait + int(ready.tokens[row])
     return found
 
 
@@ -97,6 +94,8 @@ def _of_source(trains: list[Train], random: bool, refuses: bool, codes: _Codes) 
         return ["its source makes packets at random, so no wait is the longest"] * len(trains)
     if refuses:
         return ["its source refuses packets that find the queue full"] * len(trains)
+    if any(np.isinf(train.jitter) for train in trains):
+        return [SHAPED] * len(trains)
     busy = codes.busy + sum(train.packets * train.service / train.period for train in trains)
     if busy >= 1:
         message = "in the worst case its packets leave more slowly than its source creates them"
@@ -297,13 +296,15 @@ class Bounds:
                     numbers[link] = numbers.get(link, 0.0) + share.packets
             lines, about = self._shared(promise.row), "packets that can be in the way"
         else:
+            tokens = self._tokens(promise.row)
             waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
+            waits_ns -= sum(line.time_ns for line in tokens)
             first = [Line(0, waits_ns, "waits at its source behind packets made before")]
             for part in self.blocking(flow, 1):
                 if part.kind == "codes":  # on all links
                     continue
                 numbers[part.link] = numbers.get(part.link, 0.0) + part.ticks * self.tick_ns / 1e3
-            lines = [*(first if waits_ns > 0 else []), *self._lines(self.blocking(flow, 2), 0)]
+            lines = [*tokens, *(first if waits_ns > 0 else []), *self._lines(self.blocking(flow, 2), 0)]
             about = "µs in the worst case"
         links = [numbers.get(link, np.nan) for link in range(self.compiled.graph.links)]
         return Blocking(promise.flow, lines, about, links)
@@ -332,7 +333,12 @@ class Bounds:
             whose = "itself and those before it" if share.row == row else str(names[share.row])
             found.append(Line(0, share.ticks * self.tick_ns, f"{whose}: {count}"))
         codes_ns = self.periods.codes[row] * self.tick_ns
-        return [*found, *([Line(0, codes_ns, WORDS["codes"])] if codes_ns else [])]
+        codes = [Line(0, codes_ns, WORDS["codes"])] if codes_ns else []
+        return [*found, *codes, *self._tokens(row)]
+
+    def _tokens(self, row: int) -> list[Line]:
+        time_ns = self.periods.tokens.get(row, 0.0) * self.tick_ns
+        return [Line(0, time_ns, "waits for the tokens of its shaper")] if time_ns else []
 
     def _lines(self, parts: list[Part], depth: int) -> Iterator[Line]:
         names = self.compiled.graph.link_names

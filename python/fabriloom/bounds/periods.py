@@ -6,7 +6,8 @@ Notation and proof: ``docs/background/worst-case.md``, "With the periods of all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ _MOST_PERIODS = 1000
 """Longest useful bound, in multiples of the longest period."""
 _RANDOM = "a flow that can be in its way makes packets at random"
 _NONE = "in the worst case more is made than can leave"
+SHAPED = "in the worst case more is made than its shaper lets through"
 
 Marks = NDArray[np.bool_]
 
@@ -48,6 +50,50 @@ class Periods:
     """Contributions to the bound per row, the largest first."""
     codes: dict[int, float]
     """Contribution of time-codes and interrupts per row."""
+    tokens: dict[int, float] = field(default_factory=dict)
+    """Contribution of waiting for tokens per row."""
+
+
+class Ready:
+    """When packets of rows of flows may leave: they are made and have their tokens. All times in ticks."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        grain = int(arrays["grain_ticks"])
+        self.packets = arrays["flow_packets"].astype(np.float64)
+        self.random = arrays["flow_arrival"] == ARRIVAL.POISSON
+        period = arrays["flow_interval_grains"]
+        # A packet is made at the last whole grain up to its moment.
+        jitter = arrays["flow_jitter_grains"] + 1.0
+        cost, room = (arrays[f"flow_{name}_grains"] for name in ("cost", "room"))
+        if not len(cost):
+            cost = room = np.zeros(len(period))
+        self.shaped = cost > 0
+        self.period, self.cost, self.room = period * grain, cost * grain, room * grain
+        self.tokens = _tokens(period, jitter, self.packets, cost, room) * grain
+        """The longest wait for tokens; infinite if there is none."""
+        self.tokens[self.random & self.shaped] = np.inf
+        self.jitter = jitter * grain + self.tokens
+
+    def most(self, window: Reals) -> Reals:
+        """Return the largest number of packets of each row that get ready in a closed interval."""
+        made = (np.floor((window + self.jitter) / self.period + 1e-9) + 1) * self.packets
+        if not self.shaped.any():
+            return made
+        passed = np.floor((window + self.room) / np.where(self.shaped, self.cost, 1.0) + 1e-9)
+        return np.where(self.shaped, np.minimum(made, passed), made)
+
+
+def _tokens(period: Reals, jitter: Reals, packets: Reals, cost: Reals, room: Reals) -> Reals:
+    """Return the longest wait of each row for tokens, in grains: of packets made as close as can be."""
+    # A packet leaves at a whole grain. Tokens that come until then can find the bucket full.
+    apiece = packets * np.where(cost == np.floor(cost), cost, cost + 1)
+    together = np.floor(jitter / period) + 1
+    short = [
+        times * apiece - room - np.maximum(0, (times - 1) * period - jitter)
+        for times in (together, together + 1)
+    ]
+    wait = np.maximum(0, np.ceil(np.maximum(*short)))
+    return np.where(cost > 0, np.where(apiece <= period, wait, np.inf), 0.0)
 
 
 def by_periods(compiled: Compiled, worst: Worst, known: Sequence[int | str]) -> Periods:
@@ -67,14 +113,9 @@ class _Rows:
     """Flows as rows of the columns of sources, and the flows that each can meet."""
 
     def __init__(self, compiled: Compiled, worst: Worst) -> None:
-        arrays, network = compiled.arrays, worst.network
-        grain = int(arrays["grain_ticks"])
+        network = worst.network
         self.flow = flow_of_rows(compiled, worst.flows)
-        self.period = arrays["flow_interval_grains"] * grain
-        # A packet is made at the last whole grain up to its moment.
-        self.jitter = (arrays["flow_jitter_grains"] + 1.0) * grain
-        self.packets = arrays["flow_packets"].astype(np.float64)
-        self.random = arrays["flow_arrival"] == ARRIVAL.POISSON
+        self.ready = Ready(compiled.arrays)
         self.after = float(np.max(network.costs.once))
         behind = _reached(worst)
         self.in_order = _is_in_order(worst, behind)
@@ -97,13 +138,9 @@ class _Rows:
         once = worst.latency[flow] + (streamed if self.in_order else 0)
         return np.where(longest > 0, longest + once, 0.0)
 
-    def made(self, window: Reals) -> Reals:
-        """Return the largest number of packets that each flow creates in a closed interval."""
-        return (np.floor((window + self.jitter) / self.period + 1e-9) + 1) * self.packets
-
     def window(self, delay: Reals) -> Reals:
-        """Return, per flow and other flow, the length of the interval in which interfering packets are
-        created.
+        """Return, per flow and other flow, the length of the interval in which interfering packets get
+        ready.
         """
         before = delay[None, :] + self.after
         # Behind it from the same source nothing can come to stand in front of it.
@@ -118,17 +155,17 @@ class _Rows:
 
     def solved(self, known: list[float]) -> Periods:
         """Return the smallest consistent delays (a fixed point)."""
-        limit = _MOST_PERIODS * float(self.period.max())
+        limit = _MOST_PERIODS * float(self.ready.period.max())
         least = np.array(known)
         delay = np.minimum(np.diag(self.work), least)
         meets = self.work > 0
-        drawn = (meets & self.random[None, :]).any(axis=1)
+        drawn = (meets & (self.ready.random & ~self.ready.shaped)[None, :]).any(axis=1)
         found = np.where(drawn, np.inf, delay)
         for _ in range(_MOST_ROUNDS):
             held = np.minimum(found, least)
             endless = (meets & np.isinf(held)[None, :]).any(axis=1) | drawn
             window = self.window(np.where(np.isinf(held), 0.0, held))
-            sums = (self.made(window) * self.work).sum(axis=1) + self.codes(held)
+            sums = (self.ready.most(window) * self.work).sum(axis=1) + self.codes(held)
             new = np.where(endless | (sums > limit), np.inf, sums)
             if np.array_equal(new, found):
                 return self._periods(found, least, drawn)
@@ -137,19 +174,21 @@ class _Rows:
 
     def _periods(self, found: Reals, least: Reals, drawn: Marks) -> Periods:
         held = np.where(np.isinf(np.minimum(found, least)), 0.0, np.minimum(found, least))
-        made = self.made(self.window(held))
+        made = self.ready.most(self.window(held))
         totals: list[float | str] = []
         shares: dict[int, list[Share]] = {}
         codes = self.codes(held)
-        for row, total in enumerate(found.tolist()):
-            totals.append((_RANDOM if drawn[row] else _NONE) if np.isinf(total) else total)
+        tokens = self.ready.tokens.tolist()
+        for row, total in enumerate((found + self.ready.tokens).tolist()):
+            why = _RANDOM if drawn[row] or self.ready.random[row] else _NONE
+            totals.append((why if np.isinf(found[row]) else SHAPED) if np.isinf(total) else total)
             if not np.isinf(total):
                 met = np.flatnonzero(self.work[row] > 0).tolist()
                 each = [
                     Share(at, int(made[row, at]), float(made[row, at] * self.work[row, at])) for at in met
                 ]
                 shares[row] = sorted(each, key=lambda share: (-share.ticks, share.row))
-        return Periods(totals, shares, dict(enumerate(codes.tolist())))
+        return Periods(totals, shares, dict(enumerate(codes.tolist())), dict(enumerate(tokens)))
 
 
 def _longest(worst: Worst, flow: int, link: int, apiece: int, known: dict[int, int]) -> int:

@@ -137,6 +137,8 @@ class Trials:
             "flow_phase_grains": np.array([moment for _, moment in ordered], np.float64),
             "flow_jitter_grains": np.zeros(count),
             "flow_packets": np.ones(count, np.uint32),
+            "flow_cost_grains": np.zeros(0),
+            "flow_room_grains": np.zeros(0),
             **_without_end(count),
         }
 

@@ -48,6 +48,12 @@ def check_rings(compiled: Compiled) -> None:
     if not len(arrays["flow_target"]) or (arrays["flow_arrival"] == ARRIVAL.POISSON).any():
         message = "on rings there is a bound only if all packets are of flows with periods"
         raise refused(message, ("traffic", "pattern"), 'write pattern = { kind = "flows", … } with periods')
+    if len(arrays["flow_cost_grains"]):
+        message = (
+            "on rings there is no bound for flows with a shaper: packets wait for tokens at their source"
+        )
+        hint = "give what leaves the shaper as flows with a period"
+        raise refused(message, ("traffic", "pattern"), hint)
     tech = compiled.technology
     assert isinstance(tech, RingTechnology)
     if tech.token_rotation_ps:
