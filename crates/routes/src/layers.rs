@@ -57,13 +57,15 @@ impl Layers {
             order: vec![],
             edges: vec![],
         };
+        // The groups of the table, which is made later, are others.
+        let mut rule = found.last.as_ref().map(|last| last.rule.clone());
         let (mut groups, mut down) = (Groups::new(net), Toward::default());
         for to in (0..net.switches as u32).filter(|&to| !net.residents(to).is_empty()) {
             let row = &mut found.layer[to as usize * net.switches..][..net.switches];
             let mut escape = None;
-            if let Some(last) = &mut found.last {
+            if let (Some(last), Some(rule)) = (&found.last, &mut rule) {
                 down.reset(net.switches);
-                last.rule.toward(net, &mut groups, to, &mut down)?;
+                rule.toward(net, &mut groups, to, &mut down)?;
                 escape = Some(Escape { layer: last.layer, groups: &groups, toward: &down });
             }
             if !finder.place(to, row, escape.as_ref()) {

@@ -1,5 +1,7 @@
 //! Up, then down: Clos networks and trees by their stages, any graph by distances from a root.
 
+use std::collections::HashMap;
+
 use crate::shortest::backward;
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 
@@ -12,8 +14,16 @@ use crate::{Groups, NONE, Network, RouteError, Scheme, Toward};
 pub struct UpDown {
     height: Vec<i64>,
     highest_first: Vec<u32>,
-    /// Per switch: edges that climb from it, with their ends.
-    ups: Vec<Vec<(u32, u32)>>,
+    /// Per switch: edges that climb from it.
+    ups: Vec<Vec<u32>>,
+    /// Per switch: edges from higher ones.
+    from_above: Vec<Vec<u32>>,
+    /// Per switch: its place in `nearest`, which those that climb to the same switches share.
+    climbs: Vec<u32>,
+    /// Per place: the least distance of these switches from the present destination, and whether all have it.
+    nearest: Vec<Option<(u32, bool)>>,
+    /// Per switch: the group of all its edges that climb, or [`NONE`] before it is used.
+    all_ups: Vec<u32>,
     /// Per switch: the edges down that begin a shortest path.
     downs: Vec<Vec<u32>>,
     distance: Vec<u32>,
@@ -21,12 +31,14 @@ pub struct UpDown {
 }
 
 impl UpDown {
-    /// Returns the scheme by height per switch; links between switches of equal height are not used.
+    /// Returns the scheme by height per switch, for one table; links between switches of equal height are not used.
     pub fn new(height: Vec<i64>) -> Self {
         let mut highest_first: Vec<u32> = (0..height.len() as u32).collect();
         highest_first.sort_by_key(|&switch| std::cmp::Reverse(height[switch as usize]));
         let downs = vec![vec![]; height.len()];
-        Self { height, highest_first, ups: vec![], downs, distance: vec![], edges: vec![] }
+        let (ups, from_above, climbs, nearest) = (vec![], vec![], vec![], vec![]);
+        let (all_ups, distance, edges) = (vec![NONE; height.len()], vec![], vec![]);
+        Self { height, highest_first, ups, from_above, climbs, nearest, all_ups, downs, distance, edges }
     }
 
     fn prepare(&mut self, net: &Network) -> Result<(), RouteError> {
@@ -34,14 +46,43 @@ impl UpDown {
             return Err(RouteError::text("up-down routing needs one height per switch"));
         }
         if self.ups.is_empty() {
+            let end = |edge: u32| net.edge_target[edge as usize];
             let height = |switch: u32| self.height[switch as usize];
-            let up = |&edge: &u32| (edge, net.edge_target[edge as usize]);
-            let climbs = |switch: u32| {
-                net.out_edges(switch).iter().map(up).filter(move |&(_, end)| height(end) > height(switch))
-            };
-            self.ups = (0..net.switches as u32).map(|switch| climbs(switch).collect()).collect();
+            let mut places = HashMap::new();
+            for switch in 0..net.switches as u32 {
+                let climbs = |&edge: &u32| height(end(edge)) > height(switch);
+                let ups: Vec<u32> = net.out_edges(switch).iter().copied().filter(climbs).collect();
+                let ends: Vec<u32> = ups.iter().map(|&edge| end(edge)).collect();
+                let new = places.len() as u32;
+                self.climbs.push(*places.entry(ends).or_insert(new));
+                self.ups.push(ups);
+                let above = |&edge: &u32| height(net.edge_source[edge as usize]) > height(switch);
+                self.from_above.push(net.in_edges(switch).iter().copied().filter(above).collect());
+            }
+            self.nearest = vec![None; places.len()];
         }
         Ok(())
+    }
+
+    /// Returns the least distance of the switches to which one climbs, and whether all have it. They are known before it:
+    /// they are higher.
+    fn nearest(&mut self, net: &Network, switch: u32) -> (u32, bool) {
+        let Self { nearest, climbs, ups, distance, .. } = self;
+        *nearest[climbs[switch as usize] as usize].get_or_insert_with(|| {
+            let ends =
+                || ups[switch as usize].iter().map(|&edge| distance[net.edge_target[edge as usize] as usize]);
+            let least = ends().min().unwrap_or(NONE);
+            (least, ends().all(|distance| distance == least))
+        })
+    }
+
+    /// Returns the group of all edges that climb from a switch.
+    fn climb(&mut self, net: &Network, groups: &mut Groups, switch: u32) -> u32 {
+        let known = &mut self.all_ups[switch as usize];
+        if *known == NONE {
+            *known = groups.edges(net, &self.ups[switch as usize]);
+        }
+        *known
     }
 
     /// Finds the shortest ways down to a switch, breadth first.
@@ -55,11 +96,8 @@ impl UpDown {
         while let Some(&switch) = out.order.get(next) {
             next += 1;
             let farther = self.distance[switch as usize] + 1;
-            for &edge in net.in_edges(switch) {
+            for &edge in &self.from_above[switch as usize] {
                 let source = net.edge_source[edge as usize];
-                if self.height[source as usize] <= self.height[switch as usize] {
-                    continue;
-                }
                 let known = &mut self.distance[source as usize];
                 if *known == NONE {
                     *known = farther;
@@ -90,19 +128,24 @@ impl Scheme for UpDown {
     ) -> Result<(), RouteError> {
         self.prepare(net)?;
         self.descend(net, groups, to, out);
-        for &switch in &self.highest_first {
+        self.nearest.fill(None);
+        for rank in 0..self.highest_first.len() {
+            let switch = self.highest_first[rank];
             if self.distance[switch as usize] != NONE {
                 continue;
             }
-            let ups = &self.ups[switch as usize];
-            let beyond = |&(_, end): &(u32, u32)| self.distance[end as usize];
-            let best = ups.iter().map(beyond).min().unwrap_or(NONE);
+            let (best, all) = self.nearest(net, switch);
             if best == NONE {
                 continue;
             }
-            self.edges.clear();
-            self.edges.extend(ups.iter().filter(|up| beyond(up) == best).map(|up| up.0));
-            out.group[switch as usize] = groups.edges(net, &self.edges);
+            out.group[switch as usize] = if all {
+                self.climb(net, groups, switch)
+            } else {
+                let distance = |edge: u32| self.distance[net.edge_target[edge as usize] as usize];
+                self.edges.clear();
+                self.edges.extend(self.ups[switch as usize].iter().filter(|&&edge| distance(edge) == best));
+                groups.edges(net, &self.edges)
+            };
             out.order.push(switch);
             self.distance[switch as usize] = best + 1;
         }

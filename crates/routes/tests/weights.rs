@@ -1,6 +1,7 @@
 //! Paths of least weight, and dimension order where every pair along a dimension is joined.
 
 use fabriloom_routes::{DimensionOrder, LeastWeight, Network, Options, Spread, Table, Wrap, assemble};
+use proptest::prelude::*;
 
 const PLAIN: Options<'_> =
     Options { spread: Spread::Adaptive, via: &[], shared_above: usize::MAX, runs_above: usize::MAX };
@@ -53,4 +54,49 @@ fn one_link_per_dimension() {
     let less = network(6, &[&cables[..1], &cables[2..]].concat());
     let error = assemble(&less, &mut scheme(&less).unwrap(), PLAIN).unwrap_err();
     assert!(format!("{error:?}").contains("no link to coordinate 0 in dimension 0"), "{error:?}");
+}
+
+/// Distances to a switch over weighted edges, by relaxing until nothing changes.
+fn relaxed(net: &Network, weight: &[u32], to: usize) -> Vec<u32> {
+    let mut distance = vec![u32::MAX; net.switches];
+    distance[to] = 0;
+    while (0..net.edges()).fold(false, |changed, edge| {
+        let (from, end) = (net.edge_source[edge] as usize, net.edge_target[edge] as usize);
+        let over = distance[end].saturating_add(weight[net.edge_links(edge as u32)[0] as usize]);
+        let shorter = over < distance[from];
+        distance[from] = distance[from].min(over);
+        changed || shorter
+    }) {}
+    distance
+}
+
+proptest! {
+    /// Destinations that are searched together have the paths that each has by itself.
+    #[test]
+    fn as_each_by_itself(
+        more in prop::collection::vec((0u32..150, 0u32..150), 0..300),
+        weights in prop::collection::vec(1u32..6, 10),
+    ) {
+        let switches = 150;
+        let ring = (0..switches).map(|switch| (switch, (switch + 1) % switches));
+        let cables: Vec<_> = ring.chain(more).filter(|&(a, b)| a != b).collect();
+        let net = network(switches, &cables);
+        let weight: Vec<u32> = (0..net.links()).map(|link| weights[link * 7 % weights.len()]).collect();
+        let mut scheme = LeastWeight::new(&net, &weight).unwrap();
+        let table = assemble(&net, &mut scheme, PLAIN).unwrap();
+        for to in 0..net.switches {
+            let distance = relaxed(&net, &weight, to);
+            prop_assert_eq!(&scheme.distance[to * net.switches..][..net.switches], &distance[..]);
+            for from in (0..net.switches).filter(|&from| from != to) {
+                let short = |&&edge: &&u32| {
+                    let over = distance[net.edge_target[edge as usize] as usize];
+                    over + weight[net.edge_links(edge)[0] as usize] == distance[from]
+                };
+                let edges = net.out_edges(from as u32).iter().filter(short);
+                let mut all: Vec<u32> = edges.flat_map(|&edge| net.edge_links(edge)).copied().collect();
+                all.sort_unstable();
+                prop_assert_eq!(links(&table, from, to), &all[..]);
+            }
+        }
+    }
 }
