@@ -178,6 +178,13 @@ def test_what_changes_nothing_is_named(more: dict[str, Any], silent: list[str]) 
     assert told(**more) == silent
 
 
+def test_a_setting_that_another_needs_changes_something() -> None:
+    protocol = {"preset": "verbs-infiniband", "acknowledge": "packet", "resend_after": "100 us"}
+    program = {"kind": "random-pairs", "size": "1 MiB"}
+    data = {**BASE, "technology": {"preset": "infiniband-4x-edr"}, "protocol": protocol, "program": program}
+    assert silent_settings(compile(Scenario.from_dict({**data, "traffic": {}}))) == []
+
+
 def test_settings_inside_of_a_kind_are_tried_too() -> None:
     traffic = {"length": "64 B", "load": 0.2, "arrivals": {"kind": "on-off", "burst_packets": 4}}
     assert not told(traffic=traffic)

@@ -105,14 +105,17 @@ def test_a_stuck_receiver_pauses_all_that_is_behind_it() -> None:
 def test_a_cable_that_is_down_from_the_beginning() -> None:
     network = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 2, "links_per_edge": 2}
     down = scenario(topology=network, fault=[{"cable": "s(0,0)>s(0,1)#0", "at": "0 s"}])
+    assert not any("cuts a packet" in text for text in compile(down).warnings)
     used = run(down).links
     assert compare(down, 2_000_000_000).identical
     assert used.filter(used["link"].str.contains("#0"))["packets"].sum() == 0
 
 
 def test_a_fault_that_meets_packets_is_refused() -> None:
+    meets = scenario(fault=[{"terminal": 0, "at": "50 ms"}])
+    assert any("when a fault cuts a packet" in text for text in compile(meets).warnings)
     with pytest.raises(ScenarioError, match="a fault meets packets"):
-        run(scenario(fault=[{"terminal": 0, "at": "50 ms"}]))
+        run(meets)
 
 
 @pytest.mark.seeds

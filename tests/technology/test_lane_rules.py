@@ -145,6 +145,22 @@ def test_time_slots_divide_a_link() -> None:
     assert parts(whole_rounds) == pytest.approx([0.25, 0.75], abs=0.01)
 
 
+def test_time_slots_are_met_by_chance_without_classes() -> None:
+    own = {"preset": "spacefibre-2g5", "lanes": 2, "lane_reserved": [0.5, 0.5], "lane_slot_cycles": 6250}
+    slots = [("0-31", "32-63"), ("0-31", "0-31")]
+    data = {"topology": {"kind": "ring", "switches": 3}, "traffic": {"load": 0.1}}
+    by_chance, alike = (
+        compile(Scenario.from_dict({**data, "technology": {**own, "lane_slots": list(one)}})) for one in slots
+    )
+    assert any("lanes with different time-slots" in text for text in by_chance.warnings)
+    assert not any("time-slots" in text for text in alike.warnings)
+    classes = [{"from": [0], "lanes": [0]}, {"from": [1, 2], "lanes": [1]}]
+    named = {"kind": "up*/down*", "traffic_class": classes}
+    own = {**own, "lane_slots": list(slots[0])}
+    told = compile(Scenario.from_dict({**data, "routing": named, "technology": own})).warnings
+    assert not any("time-slots" in text for text in told)
+
+
 def test_weights_hold_beside_pause() -> None:
     """Terminals that are paused one by one share a link by the weights of their lanes."""
     weighted = {"lane_arbiter": "weighted", "lane_low": "0:48,1:16"}

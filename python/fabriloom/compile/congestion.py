@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..codes import FAULT_KIND
 from ..scenario import Scenario, ScenarioError
 from ..technology import Technology, TechnologyError
 from ..technology.model import Ps
@@ -95,6 +96,18 @@ def not_simulated(scenario: Scenario) -> ScenarioError:
     hint = 'a terminal may be stuck for a time, and a link may be down from at = "0 s"; or write '
     hint += "pause_above_flits = 0 and pause_until_flits = 0: packets then wait for credit"
     return scenario.error(message, ("fault",), hint)
+
+
+def cut_where_paused(arrays: Arrays) -> list[str]:
+    """Return a warning if a fault may end a run because senders are paused; see :func:`not_simulated`."""
+    kinds, down = arrays["fault_kind"], arrays["fault_down_ticks"]
+    cuts = ((kinds == FAULT_KIND.LINK) & (down > 0)) | (kinds == FAULT_KIND.LOSS)
+    if not len(arrays["link_pause_above"]) or not cuts.any():
+        return []
+    return [
+        "a run ends with an error when a fault cuts a packet, because switches pause senders here; write "
+        "pause_above_flits = 0 and pause_until_flits = 0: packets then wait for credit"
+    ]
 
 
 def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list[str]:

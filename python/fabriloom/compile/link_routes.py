@@ -26,7 +26,7 @@ from . import congestion
 from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
-from .own_sizes import narrowed, promised
+from .own_sizes import narrowed, promised, slots_by_chance
 from .schedule import check_schedule
 from .traffic_classes import class_columns
 
@@ -349,7 +349,8 @@ class LinkRoutes:
     def warnings(self, arrays: Arrays) -> list[str]:
         """Return warnings about a network that can be computed."""
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
-        return [*room, *promised(self.technology)]
+        lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
+        return [*room, *congestion.cut_where_paused(arrays), *lanes]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""

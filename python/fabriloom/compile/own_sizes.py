@@ -115,3 +115,18 @@ def promised(tech: Technology) -> list[str]:
         f"lane_reserved promises {total / 1e4:g} % of a link to its lanes: when all of them send, some get "
         "less than is reserved for them; reserve 100 % at most"
     ]
+
+
+def slots_by_chance(tech: Technology, arrays: Arrays) -> list[str]:
+    """Return a warning if packets may take lanes of a link that have other time-slots."""
+    slots = np.array(tech.lane_rules.slot_bits, np.uint64)
+    start, entries = arrays["group_start"][:-1].astype(np.int64), arrays["group_links"]
+    if not len(slots) or not len(entries):
+        return []
+    given = slots[entries % arrays["lanes"]]
+    if (np.minimum.reduceat(given, start) == np.maximum.reduceat(given, start)).all():
+        return []
+    return [
+        "packets may take lanes with different time-slots: one waits for the slot of the lane that it has "
+        "taken, and others wait behind it; give each lane its traffic in [[routing.traffic_class]]"
+    ]

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..scenario import Scenario, ScenarioError
+from ..reading import UserError
+from ..scenario import Scenario
 from . import Compiled, compile
 
 SECTIONS = ("technology", "routing", "traffic", "protocol", "ports")
@@ -62,7 +63,7 @@ def _is_silent(compiled: Compiled, path: tuple[str, ...]) -> bool:
         if other.sha256 == compiled.scenario.sha256:
             return False
         changed = compile(other)
-    except ScenarioError:
+    except UserError:  # what is left may need the setting
         return False
     return equal(compiled.arrays, changed.arrays) and equal(compiled.sources.given, changed.sources.given)
 

@@ -182,6 +182,12 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
         return "write it without quotes" if re.search(r"\d", value) else "write digits, without quotes"
     if kind == "int_type" and isinstance(value, float):
         return "write it without a fraction"
+    tables = isinstance(value, dict), isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    if len(path) == 1 and any(tables):
+        if kind == "list_type" and tables[0]:
+            return f"write [[{path[0]}]], in double brackets"
+        if kind != "list_type" and tables[1]:
+            return f"write [{path[0]}], in single brackets"
     fixed = {
         "finite_number": "write a number such as 0.5",
         "list_type": "write a list such as [8, 8]",
@@ -197,7 +203,8 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
 def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     name, above = str(path[len(path) - 1]), path[:-1]
     allowed = keys_at(above, data, where.root)
-    near = units.nearest(name, allowed)
+    longer = next((key for key in allowed if name in key.split("_")), None)
+    near = longer or units.nearest(name, allowed)
     hint = f'did you mean "{near}"?' if near else "known keys: " + ", ".join(allowed)
     sections = (
         [] if above else [section for section in allowed if name in keys_at((section,), data, where.root)]
@@ -205,7 +212,7 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     if sections:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
-    if others := _elsewhere(above, name, data, where.root):
+    if not longer and (others := _elsewhere(above, name, data, where.root)):
         written = f': write kind = "{others[0]}" beside it' if "kind" in allowed else ""
         hint = (
             f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'

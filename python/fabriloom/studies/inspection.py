@@ -179,9 +179,9 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if not latency["pairs"]:
         return []
     low, mean, high = (latency[key] / 1e3 for key in ("min", "mean", "max"))
-    about = f"{latency['pairs']:,} pairs, packets of {latency['length_bytes']:g} B"
+    about = f"{latency['pairs']:,} pairs, packets of {figures(latency['length_bytes'], 6)} B"
     if dict(traffic.get("pattern", {})).get("kind") == "flows":
-        about = f"{latency['pairs']:,} flows, packets of up to {latency['length_bytes']:g} B"
+        about = f"{latency['pairs']:,} flows, packets of up to {figures(latency['length_bytes'], 6)} B"
     return [
         ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
     ]

@@ -91,7 +91,7 @@ class LaneRules:
         for name, values in named.items():
             if values and len(values) != lanes:
                 message = f"{name} has {len(values)} values, and links have {lanes} lanes"
-                raise TechnologyError(message, name, "give one for each lane", "lanes")
+                raise TechnologyError(message, name, f"give {name} {lanes} values", "lanes")
         for name, given, needs in (
             ("lane_reserved", bool(self.reserved), "reserved"),
             ("lane_low", bool(self.high or self.low), "weighted"),

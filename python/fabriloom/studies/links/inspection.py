@@ -87,7 +87,8 @@ class LinkInspection:
         filled = packet[0] / (flits * tech.character_bytes)
         if filled > 0.9995:
             return ""
-        return f"{packet[0]:g} B travel in {flits:g} flits of {tech.character_bytes} B: {in_percent(filled)}"
+        size, many = figures(packet[0], 6), figures(flits, 6)
+        return f"{size} B travel in {many} flits of {tech.character_bytes} B: {in_percent(filled)}"
 
     def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic and even shares.
@@ -281,7 +282,7 @@ class LinkInspection:
             (
                 "one link",
                 f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
-                f"{link['mean_packet_bytes']:g} B, "
+                f"{figures(link['mean_packet_bytes'], 6)} B, "
                 f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
             ),
             *([("padding", link["flits"])] if link["flits"] else []),

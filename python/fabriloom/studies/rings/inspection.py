@@ -152,7 +152,7 @@ class RingInspection:
             ("switches", _switches(counted)),
             *plane_lines(found),
             ("path", f"{way} on average in this traffic"),
-            ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
+            ("one link", f"{payload} in requests of {figures(link['mean_packet_bytes'], 6)} B"),
             *(
                 [("one bus", f"{figures(bus['payload_mbytes_per_s'])} MB/s of payload, responses included")]
                 if counted["switches"]
