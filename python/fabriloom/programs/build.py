@@ -12,13 +12,13 @@ from fabriloom.programs.check import check
 from fabriloom.programs.descriptors import descriptors
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal import goal
-from fabriloom.programs.kinds import ANY, UNTIL, Settings
+from fabriloom.programs.kinds import ANY, MOST_OPERATIONS, UNTIL, Settings
 from fabriloom.programs.layer import control_words
 from fabriloom.programs.logp import logp
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.spacewire import ccsds, rmap, spacewire_d
-from fabriloom.programs.table import Programs
+from fabriloom.programs.table import ProgramError, Programs
 from fabriloom.traffic.kinds import Network
 
 _Builder = Callable[[Roles, Settings, Draws], Programs]
@@ -64,13 +64,27 @@ def build(network: Network, settings: Settings, protocol: Settings, *, seed: int
         TrafficError: a setting is wrong; the error names it.
         ProgramError: the text of an operation is wrong; the error gives the place in it.
     """
-    programs = BUILDERS[settings["kind"]](Roles(network), settings, Draws(seed))
+    roles = Roles(network)
+    if "sources" in settings and isinstance(settings.get("events"), int):
+        _check_events(roles, settings)
+    programs = BUILDERS[settings["kind"]](roles, settings, Draws(seed))
     if settings.get("clocks"):
         programs = with_clocks(programs, settings["clocks"], Draws(seed ^ _CLOCKS))
     check(programs, protocol)
     if protocol["layer"] == "control-word":
         return control_words(programs, protocol)
     return programs
+
+
+def _check_events(roles: Roles, settings: Settings) -> None:
+    """Refuse more messages than programs may have before all of them are listed."""
+    each = settings.get("sources_per_block", settings.get("sources_per_event", "all"))
+    if each == "all":
+        each = len(roles.sources(settings["sources"]))
+    messages = settings["events"] * settings.get("blocks_per_event", 1) * each
+    if messages > MOST_OPERATIONS:
+        message = f"these events have {messages:,} messages; the most operations are {MOST_OPERATIONS:,}"
+        raise ProgramError(message, "events", "take fewer: their rate soon stays as it is")
 
 
 # Clocks that drift, and starts that differ: the times of each program by the clock of its terminal.
