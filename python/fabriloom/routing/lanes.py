@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -103,15 +105,16 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
     """Return a table with a group for every combination of links and lanes that occurs."""
     table = parts[-1].table
     sizes = [part.table.groups * len(part.sets) for part in parts]
-    # A few rows at a time: the keys of a whole table take several times its memory.
+    # A few rows at a time, and twice: the keys of a whole table take as much memory as the table.
     count = max(_ENTRIES_AT_ONCE // max(math.prod(table.rows.shape[1:]), 1), 1)
     blocks = [slice(first, first + count) for first in range(0, len(table.rows), count)]
     exits = _exit_keys(parts[-1])
-    found, place = _numbered([exits, *(_keys(parts, sizes, rows) for rows in blocks)], math.prod(sizes))
+    keys = chain([exits], (_keys(parts, sizes, rows) for rows in blocks))
+    found, place = _numbered(keys, math.prod(sizes))
     rows_of = np.empty(table.rows.shape, np.uint32)
-    for rows, entry in zip(blocks, place[1:], strict=True):
+    for rows in blocks:
         old = table.rows[rows]
-        rows_of[rows] = np.where(old < OWN, entry * 2 + (old & 1), old)
+        rows_of[rows] = np.where(old < OWN, place(_keys(parts, sizes, rows)) * 2 + (old & 1), old)
     start, links = _all_members(parts, sizes, found, lanes)
     return replace(
         table,
@@ -120,7 +123,7 @@ def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
         group_links=links.astype(np.uint32),
         group_lanes=None,
         rows=rows_of,
-        shared=None if table.shared is None else _exits(table.shared, place[0]),
+        shared=None if table.shared is None else _exits(table.shared, place(exits)),
     )
 
 
@@ -143,17 +146,17 @@ def _exits(shared: Shared, number: Ints) -> Shared:
     return Shared(shared.column, exits)
 
 
-def _numbered(keys: list[NDArray[Any]], most: int) -> tuple[Ints, list[NDArray[Any]]]:
-    """Return the different keys below ``most``, in order, and the place of each key among them."""
+def _numbered(keys: Iterable[NDArray[Any]], most: int) -> tuple[Ints, Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Return the different keys below ``most``, in order, and what gives the place of keys among them."""
     if most > _MOST_MARKED:
         found = np.unique(np.concatenate([np.zeros(0, np.int64), *map(np.unique, keys)]))
         found = found[found < most]
-        return found, [np.searchsorted(found, block) for block in keys]
+        return found, lambda block: np.searchsorted(found, block)
     marked = np.zeros(most + 1, bool)
     for block in keys:
         marked[block] = True
     place = np.cumsum(marked, dtype=np.uint32) - np.uint32(1)
-    return np.flatnonzero(marked[:most]), [place[block] for block in keys]
+    return np.flatnonzero(marked[:most]), lambda block: place[block]
 
 
 def _keys(parts: list[_Part], sizes: list[int], rows: slice) -> NDArray[Any]:

@@ -15,6 +15,8 @@ from .up_down import one_way, root_of, up_down
 
 MOST_LAYERS = 64
 """More than any network has lanes."""
+_TURNED_AT_ONCE = 64
+"""Rows that become columns together: a line of the cache."""
 
 
 def minimal_layers(
@@ -88,17 +90,27 @@ def layered(graph: Graph, made: tuple[Any, ...], layer: Any, what: str, via: Any
     table = table_of(graph, made, via, kind)
     home = np.asarray(graph.terminal_exit_switches)
     # Columns that terminals share are those of the switches with terminals, in order.
-    by_class = layer[home if table.shared is None else np.unique(home)].T
+    by_class = _turned(layer, home if table.shared is None else np.unique(home))
     if len(via):
-        to_middle = layer[via.astype(np.int64)].T
+        to_middle = _turned(layer, via.astype(np.int64))
         by_class = np.concatenate([by_class + int(to_middle.max(initial=0)) + 1, to_middle], axis=1)
     layers = int(by_class.max(initial=0)) + 1
     ways = f"{what} to a random switch and from it" if len(via) else what
     return replace(
         table,
-        layer=np.ascontiguousarray(by_class.astype(np.uint8)),
+        layer=by_class.astype(np.uint8, copy=False),
         note=f"{ways} in {layers} layers of lanes" if layers > 1 else f"{ways} in one layer",
     )
+
+
+def _turned(layer: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return some rows as columns."""
+    turned = np.empty((layer.shape[1], len(rows)), layer.dtype)
+    # A few at a time: each column that is written by itself misses the cache in every row.
+    for first in range(0, len(rows), _TURNED_AT_ONCE):
+        some = slice(first, first + _TURNED_AT_ONCE)
+        turned[:, some] = layer[rows[some]].T
+    return turned
 
 
 # Minimal paths with a lane for each hop, the same over a random switch, and the choice between both.
@@ -164,7 +176,8 @@ def _paths(graph: Graph, count: str, spread: str, goals: Any) -> tuple[tuple[Any
 def _most(graph: Graph, left: np.ndarray, goals: Any) -> int:
     """Return the most hops after the first of any path that packets take."""
     starts = np.union1d(graph.terminal_entry_switches, goals.astype(np.int64))
-    return int(left[:, starts].max(initial=0))
+    # With terminals everywhere a choice of columns is a copy of all.
+    return int((left if len(starts) == graph.switches else left[:, starts]).max(initial=0))
 
 
 def _weights(graph: Graph, groups: Any) -> np.ndarray:
