@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from . import collectives, protobuf
+from ..reading import ReadError
+from . import collectives
 from .collectives import Collective
 from .common import Stream
 from .traces import Rank, Trace, by_rank, checked_peer, trace
@@ -56,7 +57,7 @@ def chakra(files: Sequence[Path]) -> Trace:
 
 def _groups(file: Path) -> list[str]:
     """Return the names of the groups in which a rank takes part; other nodes are not looked into."""
-    if not protobuf.is_binary(file) and not any("pg_name" in line for line in Stream(file)):
+    if not _is_binary(file) and not any("pg_name" in line for line in Stream(file)):
         return []
     nodes = _nodes(Stream(file), b"pg_name")
     return sorted({_group(node) for node in nodes if _kind(node) == "COMM_COLL"} - {""})
@@ -123,8 +124,8 @@ def _collective(stream: Stream, rank: Rank, node: dict[str, Any], group: _Group,
 
 def _nodes(stream: Stream, having: bytes = b"") -> Iterator[dict[str, Any]]:
     """Yield the objects of a file, soon after each is complete; only messages that have these bytes."""
-    if protobuf.is_binary(stream.path):
-        for at, node in protobuf.nodes(stream.path, having):
+    if _is_binary(stream.path):
+        for at, node in _messages(stream.path, having):
             stream.number, stream.line = at, str(node)[:80]
             yield node
         return
@@ -211,3 +212,126 @@ def _whole(stream: Stream, value: object, name: str) -> int:
     if name.startswith("comm_") and int(text) >= _MOST:
         stream.fail(f"{name} of {text} is more than a message can have", "the most is 2^31")
     return int(text)
+
+
+# The form as protocol buffers: messages, each behind its length, told as JSON tells them. Field numbers are
+# those of Chakra's ``et_def.proto``; the wire format is that of protocol buffers.
+
+_TYPES = ("INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL")
+"""Types of nodes, without ``_NODE``."""
+_LONGEST_MESSAGE = 1 << 22
+_NO_TRACE = "is the file cut short, or no execution trace of Chakra?"
+# Names, as in JSON, of the fields of a node, and of the whole numbers of an attribute.
+_NODE_FIELDS = {1: "id", 4: "ctrlDeps", 5: "dataDeps", 7: "durationMicros"}
+_WHOLE_FIELDS = {7: "int32Val", 9: "int64Val", 11: "uint32Val", 13: "uint64Val", 27: "boolVal"}
+_TEXT_FIELD = 29
+_FIXED_BYTES = {1: 8, 5: 4}
+"""Bytes of a field of a kind that has no length; floating numbers, which nothing here needs."""
+_Field = tuple[int, int | bytes]
+"""Number and value of a field."""
+
+
+def _is_binary(path: Path) -> bool:
+    """Return whether a file holds messages and not text: these have characters that text has not."""
+    try:
+        with path.open("rb") as file:
+            return any(byte < 32 and byte not in b"\t\r\n" for byte in file.read(1024))
+    except (OSError, ValueError):
+        return False  # reading it as text says why
+
+
+def _messages(path: Path, having: bytes = b"") -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the nodes with these bytes, each with its place in bytes. Raises ReadError."""
+    with path.open("rb") as file:
+        first, size = True, path.stat().st_size
+        while (at := file.tell()) < size:
+            length = _length(file, path)
+            content = file.read(length)
+            if len(content) < length:
+                raise ReadError(f"{path}: the file ends within the message at byte {at:,}", _NO_TRACE)
+            try:
+                if not first and having in content:  # the first describes the whole
+                    yield at, _message(content)
+            except (IndexError, ValueError):
+                raise ReadError(f"{path}: the message at byte {at:,} cannot be read", _NO_TRACE) from None
+            first = False
+
+
+def _length(file: BinaryIO, path: Path) -> int:
+    value = shift = 0
+    at = file.tell()
+    while byte := file.read(1):
+        value |= (byte[0] & 127) << shift
+        shift += 7
+        if byte[0] < 128 and value <= _LONGEST_MESSAGE:
+            return value
+        if shift > 28:
+            break
+    raise ReadError(f"{path}: no length of a message of at most 4 MB at byte {at:,}", _NO_TRACE)
+
+
+def _message(content: bytes) -> dict[str, Any]:
+    node: dict[str, Any] = {"id": 0, "type": _TYPES[0], "ctrlDeps": [], "dataDeps": [], "attr": []}
+    for number, value in _fields(content):
+        if number == 3 and isinstance(value, int):
+            node["type"] = _TYPES[value]
+        elif number in (4, 5):
+            node[_NODE_FIELDS[number]] += [value] if isinstance(value, int) else _packed(value)
+        elif number in _NODE_FIELDS and isinstance(value, int):
+            node[_NODE_FIELDS[number]] = value
+        elif number == 10 and isinstance(value, bytes):
+            node["attr"].append(_number_or_text(value))
+    return node
+
+
+def _number_or_text(content: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for number, value in _fields(content):
+        if number == 1 and isinstance(value, bytes):
+            found["name"] = value.decode("utf-8", "replace")
+        elif number in _WHOLE_FIELDS and isinstance(value, int):
+            # A negative number has its sign in bit 63.
+            found[_WHOLE_FIELDS[number]] = value - (1 << 64) if value >> 63 else value
+        elif number == _TEXT_FIELD and isinstance(value, bytes):
+            found["stringVal"] = value.decode("utf-8", "replace")
+    return found
+
+
+def _fields(content: bytes) -> Iterator[_Field]:
+    """Yield the fields of a message. Raises IndexError or ValueError where there is none."""
+    at = 0
+    while at < len(content):
+        key, at = _varint(content, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = _varint(content, at)
+            yield key >> 3, value
+            continue
+        length = _FIXED_BYTES.get(kind, -1)
+        if kind == 2:
+            length, at = _varint(content, at)
+        if not 0 <= length <= len(content) - at:
+            raise ValueError
+        if kind == 2:
+            yield key >> 3, content[at : at + length]
+        at += length
+
+
+def _packed(content: bytes) -> list[int]:
+    found, at = list[int](), 0
+    while at < len(content):
+        value, at = _varint(content, at)
+        found.append(value)
+    return found
+
+
+def _varint(content: bytes, at: int) -> tuple[int, int]:
+    """Return a number of seven bits a byte, and where it ends."""
+    value = shift = 0
+    while shift < 70:
+        byte = content[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value & ((1 << 64) - 1), at
+    raise ValueError
