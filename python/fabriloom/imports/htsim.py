@@ -34,6 +34,7 @@ _HEAD = ("nodes", "tiers", "podsize")
 _NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down")
 _NAMES = ("tor", "agg", "core")
 _MOST = 10**9
+_MOST_MESSAGE = 1 << 31
 _TRIGGERS = ("oneshot", "multishot", "barrier")
 _KINDS = "oneshot, multishot and barrier"
 _TRIGGER_HINT = "write a line such as: trigger id 1 oneshot"
@@ -306,6 +307,9 @@ class _Connections:
                     one.line, "a connection without an end, beside others that wait", "give it a size"
                 )
             (source, target), size = one.ends, one.flow.bytes
+            if size > _MOST_MESSAGE:
+                message = f"{size:,} B, beside connections that wait, where the most are {_MOST_MESSAGE:,}"
+                self.lines.fail(one.line, message, "divide it", one.given["size"])
             sends.append(ranks[source].add(f"send {size}b to {target} tag {at}", ()))
             receives.append(ranks[target].add(f"recv {size}b from {source} tag {at}", ()))
             if one.flow.start_ps:

@@ -93,6 +93,8 @@ class _Node:
     ways: dict[tuple[int, bool], str] = field(default_factory=dict)
     """Of a router: the router in each direction, a dimension and whether upwards; the last one named."""
     locals: list[str] = field(default_factory=list)
+    joined: int = 0
+    """Of a processing element: the line of its connection."""
 
 
 @dataclass
@@ -217,6 +219,10 @@ def _connection(network: _Network, element: _Element) -> None:
                 here.ways[axis, there.place[axis] > here.place[axis]] = there.name
         elif here.router:
             here.locals.append(there.name)
+            if there.joined:
+                message = f"a second connection of {there.name} (line {there.joined})"
+                lines.fail(element.line, message, "a processing element has one: remove the other")
+            there.joined = element.line
 
 
 def _routes(network: _Network, remarks: list[str]) -> list[Route]:
