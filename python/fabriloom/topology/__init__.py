@@ -26,8 +26,7 @@ from .hyperx import hammingmesh, hyperx
 from .jellyfish import jellyfish
 from .joined import MOST_PORTS, replicate
 from .kinds import LINKS, RINGS, NetworkKind, kind_of
-from .networkx_graph import from_networkx, to_networkx
-from .node_link import inline
+from .node_link import from_networkx, inline, to_networkx
 from .rings import Rings
 from .sci_banyan import sci_banyan
 from .sci_rings import sci_bridge, sci_dual_ring, sci_ring, sci_rings, sci_torus
