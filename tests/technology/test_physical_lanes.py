@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fabriloom import Results, Scenario, load, run
 from fabriloom.compile.physical_lanes import rate_changes
+from fabriloom.results import columns
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect, lines
 from fabriloom.technology.lanes import LaneRules
@@ -96,6 +97,7 @@ def test_check_says_what_is_left() -> None:
     """What check says beforehand is what a run accepts with one lane of two all the time."""
     found = inspect(load(ROOT / "scenarios" / "spacefibre-lane-fails.toml"))
     slower, shown = found["slower"], dict(lines(found))
+    assert {f"slower.{name}" for name in slower} == set(columns.SLOWER_CHECK.names)
     assert slower["links"] == ["router-1>router-2", "router-2>router-1"]
     assert (slower["physical_lanes"], slower["of_physical_lanes"]) == (1, 2)
     assert slower["mbytes_per_s_bound"] == pytest.approx(slower["payload_mbytes_per_s"])

@@ -119,13 +119,6 @@ CHECK = table(
         "channel_load.load_bound": "0…1 | Offered load at which it is full.",
         "channel_load.shared_load_bound": "0…1 | Offered load of which, however switches share packets, not all traffic in its proportions can be accepted. Equal to load_bound where packets have one way; null where it is not computed: with several ports a terminal or distributions that have a choice, with `ugal`, and for tables of more than seven million entries.",
         "channel_load.accepted_mbytes_per_s_bound": "MB/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not cross that link, or if switches share better.",
-        "slower.links": "list of text | Links that go on with [fewer physical lanes](../guides/spacefibre.md#several-lanes-of-a-link), the slowest first.",
-        "slower.physical_lanes": "count | The fewest of that one.",
-        "slower.of_physical_lanes": "count | Without faults.",
-        "slower.payload_mbytes_per_s": "MB/s | Its payload then.",
-        "slower.mbytes_per_s_bound": "MB/s | What the network carries with all at their slowest.",
-        "slower.load_bound": "ratio | Its load, or `traffic.scale`.",
-        "slower.busiest_link": "text | Full first then.",
         "zero_load_latency_ns.min": "ns | Shortest network latency of a packet that meets no other.",
         "zero_load_latency_ns.mean": "ns | Its mean over the pairs examined.",
         "zero_load_latency_ns.max": "ns | Its longest.",
@@ -138,6 +131,22 @@ CHECK = table(
         "deadlock.when": "text | The fault or repair with whose tables the cycle appears; empty: from the start.",
         "deadlock.waiting": "list of text | What programs wait for that never comes, whatever the network.",
         "deadlock.text": "text | All this as a sentence.",
+    },
+    is_json=True,
+)
+
+SLOWER_CHECK = table(
+    "slower_check",
+    "Check of faults",
+    "",
+    {
+        "slower.links": "list of text | Links that go on with [fewer physical lanes](../guides/spacefibre.md#several-lanes-of-a-link), the slowest first.",
+        "slower.physical_lanes": "count | The fewest of that one.",
+        "slower.of_physical_lanes": "count | Without faults.",
+        "slower.payload_mbytes_per_s": "MB/s | Its payload then.",
+        "slower.mbytes_per_s_bound": "MB/s | What the network carries with all at their slowest.",
+        "slower.load_bound": "ratio | Its load, or `traffic.scale`.",
+        "slower.busiest_link": "text | Full first then.",
     },
     is_json=True,
 )
