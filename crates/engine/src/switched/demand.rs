@@ -197,22 +197,34 @@ impl Network {
         }
     }
 
-    /// Makes all links of a packet that has a link left behind send what they can, and from now on whenever they can.
-    #[cold]
+    /// If links of the packet that was granted a link last were left behind, makes all its links send what they can, and
+    /// from now on whenever they can; also the others, which may have waited for those.
     pub(super) fn end_behind<const PACED: bool>(&mut self, link: u32) {
         let mut front = link;
         while self.sends_head(front) {
             front = self.links[front as usize].input.output();
         }
+        let at = &self.links[front as usize];
+        if at.tail() == NONE || at.worm(at.tail(), &self.crowd).links == EAGER {
+            return;
+        }
+        cold_path();
+        let (mut links, mut holder) = (vec![front], at.output.holder());
+        while holder != NONE {
+            links.push(holder);
+            // What is behind another packet there is not of this one.
+            let goes_on = self.sends_head(holder);
+            holder = if goes_on { self.links[holder as usize].output.holder() } else { NONE };
+        }
+        if links.iter().all(|&link| !self.links[link as usize].due.is_behind()) {
+            return;
+        }
         let at = &mut self.links[front as usize];
         at.worm_mut(at.tail(), &mut self.crowd).is_eager();
-        // Those after this link may have had no credit yet that they did not take.
-        while front != link {
-            self.links[front as usize].due.catch_up();
-            self.wake(front);
-            front = self.links[front as usize].output.holder();
+        for link in links {
+            self.links[link as usize].due.catch_up();
+            self.wake(link);
         }
-        self.rouse(link);
         self.follow::<PACED>(NONE);
     }
 

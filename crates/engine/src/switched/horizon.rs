@@ -250,7 +250,7 @@ impl Network {
 
     /// Looks at a link whose horizon is reached: something may happen to it, and it sends up to the next one.
     fn look(&mut self, link: u32, now: Time) {
-        if self.links[link as usize].due.is_behind() {
+        if self.has_long {
             if self.paced { self.end_behind::<true>(link) } else { self.end_behind::<false>(link) }
         }
         let Some(outside) = &mut self.outside else { return };
