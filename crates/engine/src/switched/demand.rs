@@ -31,13 +31,12 @@
 //! This holds in networks of plain links of one pace without horizons, once a link has sent the header for the next
 //! request; otherwise it sends immediately. Where links have paces of their own, or some have horizons, those of a
 //! packet are left behind in the same way while its end cannot leave its source: that is a matter of numbers, not of
-//! times. When the horizon of one of them is reached, or its end could leave, they send step by step what they can,
+//! times. When it is granted a link with a horizon, or its end could leave, they send step by step what they can,
 //! unless it [streams](super::stream) to its terminal, which is tried first. Gain in instructions per packet-hop: at
 //! 1000 B 4539 to 2831 with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024
 //! terminals); of links behind after the end has left its source, at 1000 B 9322 to 3773 with the C104 (16384
 //! terminals), 5144 to 3144 with SpaceWire (4096); where links have paces of their own, at 1000 B 9748 to 6523 with the
-//! C104, 10,877 to 6303 with SpaceWire, together with more that `stream` and `groups` send at once; where all links have
-//! horizons, with time-codes of SpaceWire, 14,703 to 12,670.
+//! C104, 10,877 to 6303 with SpaceWire, together with more that `stream` and `groups` send at once.
 
 mod catch_up;
 mod chain;
@@ -93,8 +92,9 @@ impl Network {
 
     /// Returns `Worm::links` of a packet that its source puts on a link. It counts as long only if it is so without its
     /// headers: then it is long on all links, also where headers have been deleted.
-    pub(super) fn links_of_source(&mut self, characters: u32, headers: u32) -> u8 {
-        if characters <= self.window.saturating_add(headers) {
+    pub(super) fn links_of_source(&mut self, link: u32, characters: u32, headers: u32) -> u8 {
+        let is_long = characters > self.window.saturating_add(headers);
+        if !is_long || self.links[link as usize].wire.has_horizon() {
             return EAGER;
         }
         self.has_long |= self.leaves_behind;
@@ -190,42 +190,6 @@ impl Network {
             at.due.catch_up();
         }
         self.links[holder as usize].due.leave_behind();
-        for link in [link, holder] {
-            if self.links[link as usize].wire.has_horizon() && self.links[link as usize].due.is_behind() {
-                self.hold_behind(link);
-            }
-        }
-    }
-
-    /// If links of the packet that was granted a link last were left behind, makes all its links send what they can, and
-    /// from now on whenever they can; also the others, which may have waited for those.
-    pub(super) fn end_behind<const PACED: bool>(&mut self, link: u32) {
-        let mut front = link;
-        while self.sends_head(front) {
-            front = self.links[front as usize].input.output();
-        }
-        let at = &self.links[front as usize];
-        if at.tail() == NONE || at.worm(at.tail(), &self.crowd).links == EAGER {
-            return;
-        }
-        cold_path();
-        let (mut links, mut holder) = (vec![front], at.output.holder());
-        while holder != NONE {
-            links.push(holder);
-            // What is behind another packet there is not of this one.
-            let goes_on = self.sends_head(holder);
-            holder = if goes_on { self.links[holder as usize].output.holder() } else { NONE };
-        }
-        if links.iter().all(|&link| !self.links[link as usize].due.is_behind()) {
-            return;
-        }
-        let at = &mut self.links[front as usize];
-        at.worm_mut(at.tail(), &mut self.crowd).is_eager();
-        for link in links {
-            self.links[link as usize].due.catch_up();
-            self.wake(link);
-        }
-        self.follow::<PACED>(NONE);
     }
 
     /// Whether the end of a packet would still be at its source if all links of the packet sent as much as they can: a

@@ -3,7 +3,6 @@
 //!
 //! A burst that would pass the horizon of its wire ends before it, and its link is **held**: it is looked at again when
 //! the horizon is reached. That is all that codes and stops are for the links. Networks without them have no horizon.
-//! A link [left behind](super::demand) is held, too: first of all, the links of its packet then send what they can.
 //!
 //! A horizon is a lower limit, found when a link is about to be held: the next stop of the link, and the next tick at
 //! which a code may be ready for its wire (see [`Paths`]).
@@ -195,19 +194,6 @@ impl Network {
         }
     }
 
-    /// Has a link that was left behind looked at when its horizon is reached.
-    #[cold]
-    pub(super) fn hold_behind(&mut self, link: u32) {
-        self.renew_horizon(link);
-        let horizon = self.links[link as usize].wire.horizon();
-        let Some(outside) = self.outside.as_mut().filter(|_| horizon < Time::MAX) else { return };
-        let held = std::mem::replace(&mut outside.wires[link as usize].held, true);
-        if !held && !outside.waits(link) && horizon > outside.now {
-            outside.look_at(link, horizon);
-            self.next_outside = self.next_outside.min(horizon);
-        }
-    }
-
     /// Sets the horizon of a wire anew if it has passed, because nothing has come there.
     pub(super) fn renew_horizon(&mut self, link: u32) {
         let Some(outside) = &self.outside else { return };
@@ -250,9 +236,6 @@ impl Network {
 
     /// Looks at a link whose horizon is reached: something may happen to it, and it sends up to the next one.
     fn look(&mut self, link: u32, now: Time) {
-        if self.has_long {
-            if self.paced { self.end_behind::<true>(link) } else { self.end_behind::<false>(link) }
-        }
         let Some(outside) = &mut self.outside else { return };
         let at = &mut self.links[link as usize];
         let wire = &mut outside.wires[link as usize];

@@ -52,9 +52,9 @@
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`heads`] | the first characters of packets at terminals, for programs | `tell_begun` by [`packet_path`], [`transmit`] and [`whole`] |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `close`, `open` by [`outages`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
-//! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `hold_behind` by [`demand`]; `renew_horizon` by [`stream`]; `stop` and `happens_outside` by `run` |
+//! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `renew_horizon` by [`stream`]; `stop` and `happens_outside` by `run` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `fail` by [`horizon`] |
-//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` and `is_eager` by [`demand`] |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
 //! | [`deadlock`], [`standstill`], [`watchdog`] | queries of a run: read only | `overstays` by [`packet_path`] |

@@ -58,12 +58,6 @@ impl Worm {
         self.bound = true;
     }
 
-    /// Its links are not left behind from here on.
-    #[inline(always)]
-    pub fn is_eager(&mut self) {
-        self.links = EAGER;
-    }
-
     /// Its source has sent its end: see `demand.rs`.
     #[inline(always)]
     pub fn has_left_source(&mut self) {
@@ -89,8 +83,8 @@ pub(super) struct Head {
     pub time: Time,
 }
 
-/// Value of `Worm::links` for a packet whose links are not left behind: it is short, or the horizon of one of them has
-/// been reached.
+/// Value of `Worm::links` for a packet whose links are not left behind: it is short, or has a link on which something
+/// will act from outside.
 pub(super) const EAGER: u8 = u8::MAX;
 
 /// Value of `Worm::links` for a packet whose end has left its source, or that has passed too many links to count.
