@@ -221,6 +221,30 @@ def test_a_packet_that_waits_too_long_is_late_before_it_arrives() -> None:
     assert fast.requirements["verdict"].to_list() == ["guaranteed"], "under way, and not late"
 
 
+def test_a_shaper_of_a_source_leaves_its_other_flows_without_a_bound() -> None:
+    shaped = flow(0, 3, "100 us", shaper_rate="1 Mbit/s")
+    found = bound(scenario([shaped, flow(0, 2, "1 ms"), flow(1, 2, "1 ms")]))
+    assert [one if isinstance(one, str) else "" for one in found.waited] == [
+        "in the worst case more is made than its shaper lets through",
+        "in the worst case more is made than the shaper of another flow of its source lets through",
+        "",
+    ]
+
+
+def test_the_command_says_why_a_bound_is_missing(tmp_path: Path) -> None:
+    shaped = [flow(source, target, "100 us", shaper_rate="1 Mbit/s") for source, target in ((0, 3), (1, 3))]
+    fixed = scenario([*shaped, flow(2, 3, "1 ms")], technology={**SPACEWIRE, "arbiter": "fixed"})
+    (tmp_path / "net.json").write_text(json.dumps(fixed.resolve()))
+    why = "in the worst case more is made than its shaper lets through."
+
+    def told(*options: str) -> str:
+        return CliRunner().invoke(app, ["bound", str(tmp_path / "net.json"), "--tries", "0", *options]).stdout
+
+    assert f"No bound for t.0 -> t.3 and 1 more: {why}\n\nWhat the smaller bound of t.2 -> t.3" in told()
+    asked = told("--flow", "t.1:t.3")
+    assert asked.endswith(f"No bound for t.1 -> t.3 and 1 more: {why}\n")
+
+
 def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> None:
     file = tmp_path / "several.json"
     file.write_text(json.dumps(several().resolve()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,32 @@ def test_handles_of_four_bytes_in_traces_of_liballprof(tmp_path: Path) -> None:
     assert ran(tmp_path, found).end_reason == "drained"
     sent = re.findall(r"(l\d+): send", goal)
     assert [ended.count(one) for one in sent] == [1, 1, 1]
+
+
+def test_many_requests_of_a_line_that_were_not_started(tmp_path: Path) -> None:
+    send = "MPI_Isend:20:1:8:10,8,8:1:5:WORLD:{}:21"
+    waits = [f"MPI_Waitall:22:{1 << 20}:6992:9:23"] * 200
+    lines = [send.format(at) for at in (7008, 7000, 6984)]
+    text = allprof(0, *lines, *waits, "MPI_Wait:30:6984:9:31")
+    other = allprof(1, *["MPI_Recv:20:1:8:10,8,8:0:5:WORLD:9:21"] * 3)
+    began = time.process_time()
+    found = imports.read("liballprof", *put(tmp_path, text, other))
+    assert time.process_time() - began < 3
+    assert ran(tmp_path, found).end_reason == "drained"
+
+
+@pytest.mark.parametrize(("order", "file"), [([2, 1, 0], 0), ([0, 1, 3, 2], 2)])
+def test_a_communicator_of_all_ranks_in_another_order(tmp_path: Path, order: list[int], file: int) -> None:
+    """Rank 1 of the first and ranks 0 and 1 of the second keep their numbers, and see no sign of it."""
+    texts = [
+        allprof(rank, f"MPI_Allreduce:1000020:1:2:8:10,8,8:0:99,{number},{len(order)}:1000030")
+        for rank, number in enumerate(order)
+    ]
+    with pytest.raises(ReadError, match="a communicator of all ranks in another order") as error:
+        imports.read("liballprof", *put(tmp_path, *texts))
+    assert error.value.place is not None
+    assert error.value.place[0].endswith(f"trace-{file:04d}.txt")
+    assert error.value.place[1] == 4
 
 
 def test_nodes_of_chakra_run(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from ..results.columns.studies import BOUNDS
 from ..topology import LINKS, RINGS
 from .calculus import WORDS, Blocking, Line, Part, Worst, links_of, parts
 from .flows import Flow, flow_of_rows
-from .periods import SHAPED, Periods, Ready, by_periods
+from .periods import SHAPED, SHAPED_BESIDE, Periods, Ready, by_periods
 from .rings import by_rings
 from .signals import Reals
 
@@ -95,7 +95,7 @@ def _of_source(trains: list[Train], random: bool, refuses: bool, codes: _Codes) 
     if refuses:
         return ["its source refuses packets that find the queue full"] * len(trains)
     if any(np.isinf(train.jitter) for train in trains):
-        return [SHAPED] * len(trains)
+        return [SHAPED if np.isinf(train.jitter) else SHAPED_BESIDE for train in trains]
     busy = codes.busy + sum(train.packets * train.service / train.period for train in trains)
     if busy >= 1:
         message = "in the worst case its packets leave more slowly than its source creates them"

@@ -26,6 +26,7 @@ _MOST_PERIODS = 1000
 _RANDOM = "a flow that can be in its way makes packets at random"
 _NONE = "in the worst case more is made than can leave"
 SHAPED = "in the worst case more is made than its shaper lets through"
+SHAPED_BESIDE = "in the worst case more is made than the shaper of another flow of its source lets through"
 
 Marks = NDArray[np.bool_]
 

@@ -1,7 +1,8 @@
 """Configurations of BookSim: assignments such as ``topology = mesh;``, to the scenario of the same network.
 
-What a line asks for and no scenario has is a remark with its line and with what was taken instead. Fields
-that the file does not set have BookSim's defaults.
+Networks: mesh, torus, cmesh, fly, fattree, flatfly, dragonflynew, anynet. What a line asks for and no
+scenario has is a remark with its line and with what was taken instead. Fields that the file does not set
+have BookSim's defaults.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Arguments stand in the order of C: pointers as addresses, a datatype as ``number,size,extent``, a communicator
 as ``handle,rank,size``, counts of each member behind their address. What a call returns is not told. So a
-communicator of all ranks is taken for the world, smaller ones are left out, requests go by their addresses,
-and a test or a wait for any of several ends nothing.
+communicator of all ranks is taken for the world (in another order it is refused), smaller ones are left out,
+requests go by their addresses, and a test or a wait for any of several ends nothing.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ _UNTOLD = re.compile(r"MPI_(Wait(any|some)|Test(|all|any|some))")
 _TIME = re.compile(r"(\d{1,16})(?:\.(\d{1,9}))?")
 _COMMUNICATOR = re.compile(r"-?\d{1,20},(\d{1,7}),(\d{1,7})")
 _HINT = "a call is a line such as MPI_Send:120:7104:64:10,8,8:1:5:0,0,2:131"
+_ORDER_HINT = "trace a run in which it keeps the order of MPI_COMM_WORLD: split with equal keys, reorder = 0"
 _MOST_REQUESTS = 1 << 20
 
 
@@ -111,7 +112,9 @@ def _fields(stream: Stream, rank: Rank, name: str, words: list[str]) -> dict[str
         found = _COMMUNICATOR.fullmatch(fields["comm"])
         if found is None:
             stream.fail(f'"{fields["comm"][:40]}" is no handle,rank,size', _HINT, fields["comm"])
-        of_all = (int(found[1]), int(found[2])) == (rank.number, rank.ranks)
+        of_all = int(found[2]) == rank.ranks
+        if of_all and int(found[1]) != rank.number:
+            stream.fail("a communicator of all ranks in another order", _ORDER_HINT, fields["comm"])
         fields["comm"] = "0 (MPI_COMM_WORLD)" if of_all else "0 (MPI_COMM_SELF)" if found[2] == "1" else "0"
     return fields
 
@@ -123,4 +126,5 @@ def _tell(state: State, call: Call, stride: int) -> None:
         state.stream.fail(f"{call.name} of {count:,} requests", f"the most are {_MOST_REQUESTS:,}")
     started = state.lasting if call.name == "MPI_Startall" else state.requests
     all_ = range(first, first + count * stride, stride)
-    call.fields["requests"] = ",".join(str(one) for one in all_ if one in started)
+    fewer, others = (all_, started) if count <= len(started) else (sorted(started), all_)
+    call.fields["requests"] = ",".join(str(one) for one in fewer if one in others)

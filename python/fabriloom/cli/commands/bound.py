@@ -53,8 +53,10 @@ def bound(
         _print_table(found)
         if found.promises:
             promised.of_bounds(found)
-        say(f"\n{_heading(found, which)}:")
-        show.pairs(("  " * line.depth + show.us(line.time_ns), line.words) for line in _lines(found, which))
+        _print_missing(found, which)
+        if lines := _lines(found, which):
+            say(f"\n{_heading(found, which)}:")
+            show.pairs(("  " * line.depth + show.us(line.time_ns), line.words) for line in lines)
     return exits.DISAGREES if strict and not promised.are_guaranteed(found.promises) else exits.OK
 
 
@@ -64,7 +66,8 @@ def _worst(found: Bounds) -> Promise | int:
     """
     known = [one for one in found.promises if one.bound_ns is not None]
     if not known:
-        return found.order()[0]
+        order = found.order()
+        return next((flow for flow in order if found.most(flow) is not None), order[0])
     return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns)
 
 
@@ -119,6 +122,25 @@ def _print_table(found: Bounds) -> None:
     more = len(found.worst.flows) - len(rows)
     if more > 0:
         say(f"{more:,} flows with smaller bounds are not shown; --json has all.")
+
+
+def _print_missing(found: Bounds, which: Promise | int) -> None:
+    """Say why flows have no bound: each reason once, with one of its flows, the asked one if it is."""
+    flows: dict[str, list[int]] = {}
+    for flow in sorted(found.order(), key=lambda flow: flow != which):
+        if why := _no_bound(found, flow):
+            flows.setdefault(why, []).append(flow)
+    for why, of in flows.items():
+        more = f" and {len(of) - 1:,} more" if len(of) > 1 else ""
+        say(f"No bound for {found.named(of[0])}{more}: {why}.")
+
+
+def _no_bound(found: Bounds, flow: int) -> str:
+    """Return why a flow has no bound; empty if it has one."""
+    if found.most(flow) is not None:
+        return ""
+    totals = [found.periods.totals[row] for row in found.rows.get(flow, [])]
+    return next((one for one in totals if isinstance(one, str)), found.doubt)
 
 
 def _beside(row: dict[str, Any], columns: Iterable[str]) -> list[str]:

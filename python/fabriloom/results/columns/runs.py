@@ -141,7 +141,7 @@ SLOWER_CHECK = table(
     "",
     {
         "slower.links": "list of text | Links that go on with [fewer physical lanes](../guides/spacefibre.md#several-lanes-of-a-link), the slowest first.",
-        "slower.physical_lanes": "count | The fewest of that one.",
+        "slower.physical_lanes": "count | Physical lanes of the slowest link then.",
         "slower.of_physical_lanes": "count | Without faults.",
         "slower.payload_mbytes_per_s": "MB/s | Its payload then.",
         "slower.mbytes_per_s_bound": "MB/s | What the network carries with all at their slowest.",
