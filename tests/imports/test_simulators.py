@@ -5,6 +5,7 @@ Networks of BookSim and of the HPCC simulator, and the command that reads all ki
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,11 @@ PHASES = """\
 <duration min="9000" max="90000"/><injectionRate value="0.002"/>
 <hotspot value="2"/></phase></synthetic></application></configuration>
 """
+WIDE = PHASES.replace("<noc>", '<noc><bitWidth value="{}"/>')
+ONE = "".join(row for row in CHIP.splitlines(True) if not any(f'"{node}"><xPos' in row for node in (5, 6, 7)))
+ONE = "".join(
+    row for row in ONE.splitlines(True) if not any(f'node value="{node}"' in row for node in (5, 6, 7))
+)
 CLUSTER = '<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-11" speed="1Gf" \
 bw="125MBps" lat="5us"{}/></platform>'
 TORUS = ' topology="TORUS" topo_parameters="3,2,2"'
@@ -303,13 +309,54 @@ def test_traffic_of_ratatoskr(tmp_path: Path) -> None:
     written(found, tmp_path)
     scenario = load(tmp_path / "scenario.toml", ["run.precision=0"])
     arrived = run(scenario).summary
-    assert "of 2 phases, the last one is taken" in found.remarks[0]
+    assert "clocks" in found.remarks[0]
+    assert "of 2 phases, the last one is taken" in found.remarks[1]
+    assert "drawn once per element" in found.remarks[2]
     # Three of four elements send 8 flits of 8 B in 500 cycles of the slower clock, to the other one.
     assert arrived["accepted_mbytes_per_s"] == pytest.approx(3 * 64, rel=0.03)
     other = read(tmp_path, "ratatoskr", CHIP, PHASES.replace("synthetic</b", "task</b"))
-    assert "only synthetic traffic has a counterpart" in other.remarks[0]
+    assert "only synthetic traffic has a counterpart" in other.remarks[1]
     uniform = read(tmp_path, "ratatoskr", CHIP, PHASES.replace('"hotspot"', '"uniform"'))
     assert 'pattern = "uniform"' in "".join(uniform.files("chip")["scenario.toml"])
+
+
+@pytest.mark.parametrize("pattern", ["hotspot", "uniform"])
+def test_elements_of_ratatoskr_start_at_random(pattern: str, tmp_path: Path) -> None:
+    written(read(tmp_path, "ratatoskr", CHIP, PHASES.replace('"hotspot"', f'"{pattern}"')), tmp_path)
+    trace = run(load(tmp_path / "scenario.toml", ["run.precision=0", "output.trace=true"])).trace
+    starts = trace.sort("created_ns").unique("source", keep="first")["created_ns"]
+    assert len({int(start) for start in starts}) == len(starts) > 2
+
+
+def test_flits_of_ratatoskr(tmp_path: Path) -> None:
+    """A flit takes a clock, whatever its width."""
+    found = read(tmp_path, "ratatoskr", CHIP, WIDE.format(32))
+    assert not any("bitWidth" in remark for remark in found.remarks)
+    written(found, tmp_path)
+    scenario = load(tmp_path / "scenario.toml", ["run.precision=0"])
+    assert scenario.resolved["technology"]["flit"] == "4 B"
+    assert run(scenario).summary["accepted_mbytes_per_s"] == pytest.approx(3 * 32, rel=0.03)
+    assert any("no <bitWidth>" in remark for remark in read(tmp_path, "ratatoskr", CHIP, PHASES).remarks)
+
+
+def test_two_cables_of_ratatoskr(tmp_path: Path) -> None:
+    """Packets take the last one; zeros before an id do not count, and what is not read is passed over."""
+    second = f"<con><ports>{_PORT.format('01')}{_PORT.format('00')}</ports></con>"
+    notes = "<notes><con/><note>x</note></notes>" * 3
+    text = CHIP.replace("</connections>", f"{second}{notes}</connections>")
+    found = read(tmp_path, "ratatoskr", text.replace('node id="0"', 'node id="00"'))
+    assert {"r0>r1", "r1>r0", "r0>r1#1", "r1>r0#1"} <= set(found.graph.link_names)
+    ways = {(switch, end): links for switch, end, links in found.routes}
+    assert (ways["r0", "n5"], ways["r1", "n4"], ways["r0", "n4"]) == (["r0>r1#1"], ["r1>r0#1"], ["r0>n4"])
+    written(found, tmp_path)
+    assert load(tmp_path / "scenario.toml").name == "net"
+
+
+def test_elements_of_ratatoskr_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("fabriloom.imports.ratatoskr")
+    monkeypatch.setattr(module, "_MOST_ELEMENTS", 50)
+    with pytest.raises(ReadError, match="more than 50 elements"):
+        read(tmp_path, "ratatoskr", CHIP)
 
 
 @pytest.mark.parametrize(
@@ -353,8 +400,8 @@ def test_traffic_of_ratatoskr(tmp_path: Path) -> None:
         ("ratatoskr", (CHIP[:400],), "not XML, or cut short", 7),
         ("ratatoskr", ("<a>" * 30,), "more than 20 elements in each other", 1),
         ("ratatoskr", ("<noc/>",), "<noc> is no network and no configuration", 1),
-        ("ratatoskr", (PHASES,), "1 files, of which configuration", None),
-        ("ratatoskr", (CHIP, CHIP), "2 files, of which network-on-chip", None),
+        ("ratatoskr", (PHASES,), "no file is a network", None),
+        ("ratatoskr", (CHIP, CHIP), "2 files are networks", None),
         ("ratatoskr", (CHIP.replace('Type value="0"', 'Type value="9"', 1),), 'no node type "9"', 7),
         ("ratatoskr", (CHIP.replace("RouterVC", "Bus", 1),), 'the model "Bus" is not read', 3),
         ("ratatoskr", (CHIP.replace('Delay value="1"', 'Delay value="-"', 1),), '"-" is no number', 3),
@@ -362,6 +409,10 @@ def test_traffic_of_ratatoskr(tmp_path: Path) -> None:
         ("ratatoskr", (CHIP.replace('node value="4"', 'node value="44"'),), 'there is no node "44"', 16),
         ("ratatoskr", (CHIP.replace('Count value="2"', 'Count value="0"', 1),), '"0" is no whole', 16),
         ("ratatoskr", (CHIP.replace('node value="5"', 'node value="4"'),), "a second connection of n4", 17),
+        ("ratatoskr", (CHIP, PHASES, PHASES), "2 files are configurations", None),
+        ("ratatoskr", (CHIP, WIDE.format(12)), "12 bits is no whole number of bytes", 2),
+        ("ratatoskr", (CHIP, WIDE.format(0)), '"0" is no whole number from 8', 2),
+        ("ratatoskr", (ONE,), "1 terminal; a network needs two", 1),
         ("ratatoskr", (CHIP.replace("<yPos", "<y"),), "<node> without value of <yPos>", 7),
         ("ratatoskr", (CHIP, PHASES.replace('"hotspot"', '"tornado"')), '"tornado" sends nothing', 6),
         ("ratatoskr", (CHIP, PHASES.replace('spot value="2"', 'spot value="4"')), "element 4 of 4", 8),

@@ -309,6 +309,10 @@ class Fabric:
     def graph(self) -> Graph:
         """Return the graph. Raises ReadError at a line."""
         self._check_whole()
+        terminals = sum(vertex.terminal for vertex in self.raw.vertices.values())
+        if terminals < 2:
+            message = f"{terminals} terminal{'' if terminals == 1 else 's'}; a network needs two"
+            self.lines.fail(1, message, "name a network in which one can send to another")
         try:
             return self.raw.to_graph()
         except GraphError as error:

@@ -31,14 +31,30 @@ _TABLES = ("XYZ", "HeteroXYZ")
 """Routings that have a table. The second goes down first."""
 _OTHER = "that of any network of cables"
 _PATTERNS = ("uniform", "hotspot")
+_MOST_ELEMENTS = 2_000_000
+_MOST_FLIT_BITS = 8 * 4096
+_READ = frozenset(
+    re.findall(
+        r"[\w-]+",
+        """
+        network-on-chip nodeTypes nodeType model routing clockDelay nodes node xPos yPos zPos
+        connections con ports port bufferDepth bufferDepthType vcCount
+        configuration noc bitWidth flitsPerPacket application benchmark synthetic phase distribution
+        start duration injectionRate hotspot
+        """,
+    )
+)
+"""Elements that are kept; whatever is inside others is passed over."""
+_GIVEN = ("id", "value", "min", "max")
 
 
-@dataclass
+@dataclass(slots=True)
 class _Element:
     tag: str
     given: dict[str, str]
     line: int
     text: str = ""
+    """Of a benchmark only."""
     inside: list[_Element] = field(default_factory=list)
 
     def all(self, *tags: str) -> Iterator[_Element]:
@@ -101,62 +117,114 @@ class _Node:
 class _Network:
     file: _File
     fabric: Fabric
+    flit_bytes: int
     nodes: dict[str, _Node] = field(default_factory=dict)
     """By their ids in the file."""
     routings: dict[str, int] = field(default_factory=dict)
     """The routings of the routers, and the line of each."""
     lanes: Counter[int] = field(default_factory=Counter[int])
     depths: Counter[int] = field(default_factory=Counter[int])
+    cables: Counter[frozenset[str]] = field(default_factory=Counter[frozenset[str]])
+    """Between two nodes."""
+
+    def tail(self, one: str, other: str) -> str:
+        """Return what follows the names of the last cable between two nodes."""
+        number = self.cables[frozenset((one, other))] - 1
+        return f"#{number}" if number > 0 else ""
 
 
 def ratatoskr(files: Sequence[Path]) -> Imported:
     """Read a network, and the traffic of a configuration if there is one."""
-    found = {file.root.tag: file for file in map(_file, files)}
-    if "network-on-chip" not in found or len(found) != len(files) or found.keys() - _ROOTS:
-        raise ReadError(f"{len(files)} files, of which {' and '.join(found)} are roots"[:200], _HINT)
-    network = _network(found["network-on-chip"])
+    read = list(map(_file, files))
+    networks, others = ([file for file in read if file.root.tag == root] for root in _ROOTS)
+    if len(networks) != 1:
+        raise ReadError(f"{len(networks)} files are networks" if networks else "no file is a network", _HINT)
+    if len(others) > 1:
+        raise ReadError(f"{len(others)} files are configurations", _HINT)
+    given = _flit_bytes(others[0]) if others else None
+    network = _network(networks[0], given or FLIT_BYTES)
     remarks: list[str] = []
     routes = _routes(network, remarks)
     sections = {"technology": _technology(network, remarks)}
     sections |= {"traffic": {"pattern": "uniform", "load": 0.1}}
-    if "configuration" in found:
-        sections |= _traffic(found["configuration"], network, remarks)
-    remarks.append("routers take the times of generic, and flits have its 8 B; ratatoskr gives neither")
+    if others:
+        sections |= _traffic(others[0], network, remarks)
+    remarks.append("routers take the times of generic; ratatoskr gives none")
+    if given is None:
+        remarks.append(f"flits have {FLIT_BYTES} B: no <bitWidth> of a configuration is given")
     graph = network.fabric.graph()
     return Imported("ratatoskr", graph, routes, toml_text(sections), tuple(remarks))
 
 
-_ROOTS = {"network-on-chip", "configuration"}
+_ROOTS = ("network-on-chip", "configuration")
+
+
+def _flit_bytes(file: _File) -> int | None:
+    """Return the bytes of a flit, if a configuration gives them."""
+    width = file.root.first("noc", "bitWidth")
+    if width is None:
+        return None
+    text, hint = width.given.get("value", "").strip(), "change the value of <bitWidth>"
+    bits = file.lines.whole(width.line, text, hint, _MOST_FLIT_BITS, 8)
+    if bits % 8:
+        file.lines.fail(width.line, f"a flit of {bits} bits is no whole number of bytes", hint, text)
+    return bits // 8
+
+
+class _Reading:
+    """Keeps the elements of a file that are read, and the text of benchmarks."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines, self.parser, self.top = lines, expat.ParserCreate(), _Element("", {}, 1)
+        self.open, self.passed, self.count = [self.top], 0, 0
+        self.parts: list[str] = []
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.text
+
+    def start(self, tag: str, given: dict[str, str]) -> None:
+        """Keep an element, or pass over it and what is inside."""
+        line = self.parser.CurrentLineNumber
+        if len(self.open) + self.passed > _MOST_DEPTH:
+            self.lines.fail(line, f"more than {_MOST_DEPTH} elements in each other", _HINT)
+        if self.passed or (tag not in _READ and len(self.open) > 1):
+            self.passed += 1
+            return
+        self.count += 1
+        if self.count > _MOST_ELEMENTS:
+            self.lines.fail(line, f"more than {_MOST_ELEMENTS:,} elements", "name a smaller network")
+        element = _Element(tag, {name: given[name] for name in _GIVEN if name in given}, line)
+        self.open[-1].inside.append(element)
+        self.open.append(element)
+        self.parts = []
+
+    def end(self, _tag: str) -> None:
+        """Leave an element."""
+        if self.passed:
+            self.passed -= 1
+            return
+        element = self.open.pop()
+        if element.tag == "benchmark":
+            element.text = "".join(self.parts).strip()
+
+    def text(self, part: str) -> None:
+        """Keep a part of the text of a benchmark."""
+        if self.open[-1].tag == "benchmark" and not self.passed:
+            self.parts.append(part)
 
 
 def _file(path: Path) -> _File:
     lines = Lines(path)
-    top = _Element("", {}, 1)
-    open_ = [top]
-    parser = expat.ParserCreate()
-
-    def start(tag: str, given: dict[str, str]) -> None:
-        if len(open_) > _MOST_DEPTH:
-            lines.fail(parser.CurrentLineNumber, f"more than {_MOST_DEPTH} elements in each other", _HINT)
-        element = _Element(tag, given, parser.CurrentLineNumber)
-        open_[-1].inside.append(element)
-        open_.append(element)
-
-    def text(part: str) -> None:
-        open_[-1].text += part.strip()
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _tag: open_.pop()
-    parser.CharacterDataHandler = text
-    parsed_xml(lines, parser, "a network or a configuration of ratatoskr")
-    root = top.inside[0]
+    reading = _Reading(lines)
+    parsed_xml(lines, reading.parser, "a network or a configuration of ratatoskr")
+    root = reading.top.inside[0]
     if root.tag not in _ROOTS:
         lines.fail(root.line, f"<{root.tag[:40]}> is no network and no configuration of ratatoskr", _HINT)
     return _File(lines, root)
 
 
-def _network(file: _File) -> _Network:
-    network = _Network(file, Fabric(file.lines))
+def _network(file: _File, flit_bytes: int) -> _Network:
+    network = _Network(file, Fabric(file.lines), flit_bytes)
     types = {one.given.get("id", ""): one for one in file.root.all("nodeTypes", "nodeType")}
     for element in file.root.all("nodes", "node"):
         _node(network, element, types)
@@ -197,9 +265,10 @@ def _connection(network: _Network, element: _Element) -> None:
         lines.fail(element.line, f"a connection of {len(ports)} nodes", "give it two ports")
     ends: list[_Node] = []
     for port in ports:
-        name, at = file.text(port, "node")
+        text, at = file.text(port, "node")
+        name = str(int(text)) if re.fullmatch("[0-9]{1,19}", text) else text
         if name not in network.nodes:
-            lines.fail(at.line, f'there is no node "{name[:40]}"', "add it to <nodes>", name)
+            lines.fail(at.line, f'there is no node "{text[:40]}"', "add it to <nodes>", text)
         ends.append(network.nodes[name])
         if network.nodes[name].router:
             network.lanes[file.whole(port, "vcCount", 1)] += 1
@@ -209,8 +278,11 @@ def _connection(network: _Network, element: _Element) -> None:
         lines.fail(
             element.line, "a connection without a router at one end, or of a node with itself", "change it"
         )
-    rates = tuple({"rate_bits_per_s": float(round(8e12 * FLIT_BYTES / end.clock_ps))} for end in ends)
-    names = (f"{one.name}>{other.name}", f"{other.name}>{one.name}")
+    bits = 8e12 * network.flit_bytes
+    rates = tuple({"rate_bits_per_s": float(round(bits / end.clock_ps))} for end in ends)
+    network.cables[frozenset((one.name, other.name))] += 1
+    tail = network.tail(one.name, other.name)
+    names = (f"{one.name}>{other.name}{tail}", f"{other.name}>{one.name}{tail}")
     network.fabric.cable(one.name, other.name, element.line, names, rates)
     for here, there in ((one, other), (other, one)):
         if here.router and there.router:
@@ -244,7 +316,10 @@ def _routes(network: _Network, remarks: list[str]) -> list[Route]:
         if lost := _lost(steps, last.name):
             remarks.append(f"{where} does not lead from {lost} to {end}; taken: {_OTHER}")
             return []
-        found += [(here, end, [f"{here}>{step or end}"]) for here, step in steps.items()]
+        found += [
+            (here, end, [f"{here}>{step or end}{network.tail(here, step or end)}"])
+            for here, step in steps.items()
+        ]
     return found
 
 
@@ -287,8 +362,12 @@ def _technology(network: _Network, remarks: list[str]) -> dict[str, Any]:
     lanes, depth = values
     if lanes > _MOST_LANES:
         remarks.append(f"{path}: vcCount = {lanes}; taken: {_MOST_LANES} lanes")
-    clock_ps = min(node.clock_ps for node in network.nodes.values() if node.router)
-    settings = {"preset": "generic", "cycle": f"{clock_ps:.15g} ps", "input_buffer_flits": depth}
+    clocks_ps = {node.clock_ps for node in network.nodes.values() if node.router}
+    cycle = f"{min(clocks_ps):.15g} ps"
+    if len(clocks_ps) > 1:
+        remarks.append(f"{path}: routers have {len(clocks_ps)} clocks; taken for the times of all: {cycle}")
+    flit = {"flit": f"{network.flit_bytes} B"} if network.flit_bytes != FLIT_BYTES else {}
+    settings = {"preset": "generic", **flit, "cycle": cycle, "input_buffer_flits": depth}
     return settings | ({"lanes": min(lanes, _MOST_LANES)} if lanes > 1 else {})
 
 
@@ -318,12 +397,13 @@ def _traffic(file: _File, network: _Network, remarks: list[str]) -> dict[str, An
     start, end = file.number(phase, "start", "min"), file.number(phase, "duration", "max", 1)
     if end <= start:
         file.lines.fail(phase.line, "this phase ends before it starts", "change <duration>")
+    remarks.append(f"{path}: line {phase.line}: the phase is drawn once per element, not in each interval")
     return {
         "traffic": {
             **_pattern(file, phase, kind, network),
-            "length": f"{flits * FLIT_BYTES} B",
+            "length": f"{flits * network.flit_bytes} B",
             "rate": f"{1e12 * rate / slowest:.15g} packets/s",
-            "arrivals": "together",
+            "arrivals": "constant",
         },
         "run": {"warmup": f"{start:.15g} ns", "duration": f"{end:.15g} ns"},
     }
