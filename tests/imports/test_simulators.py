@@ -59,6 +59,9 @@ trigger id 2 barrier count 2
 trigger id 3 multishot
 trigger id 1 oneshot
 """
+ROUND = "".join(f"{a}->{1 - a} trigger {a} size 9 send_done_trigger {1 - a}\n" for a in (0, 1)) + (
+    "trigger id 0 oneshot\ntrigger id 1 oneshot\n"
+)
 PLATFORM = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -201,6 +204,19 @@ def test_connections_of_htsim_that_wait(tmp_path: Path) -> None:
     assert done.summary["end"]["reason"] == "drained"
     assert done.summary["messages"]["received"] == 6
     assert "in the order of the file" in found.remarks[-1]
+    assert load(tmp_path / "scenario.toml").run.duration_ps == 101 * 10**12  # one starts after 2 us
+
+
+def test_many_connections_of_htsim_that_wait_for_many(tmp_path: Path) -> None:
+    """Each has a line of the program, not each pair; the clock of a node holds up no other."""
+    first = "0->1 start 0 size 1000 send_done_trigger 1\n" * 30
+    then = "0->2 trigger 1 size 1000\n" * 29 + "1->3 trigger 1 size 2147483647\n"
+    late = "0->3 start 9000000000 size 10\n"
+    found = read(tmp_path, "htsim", TREE, first + then + late + "trigger id 1 barrier count 30\n")
+    assert found.program.count("requires") == 30 + 29 + 30 + 1
+    written(found, tmp_path)
+    done = run(load(tmp_path / "scenario.toml"))
+    assert done.summary["messages"]["received"] == 61
 
 
 def test_a_tree_of_htsim(tmp_path: Path) -> None:
@@ -385,6 +401,12 @@ def test_elements_of_ratatoskr_are_counted(tmp_path: Path, monkeypatch: pytest.M
         ("htsim", (TREE, TRIGGERED.replace("2000000 size 65536", "2000000 size 0")), "without an end", 7),
         ("htsim", (TREE, TRIGGERED.replace("size 500", "start 0 size 500")), "a start and a trigger", 9),
         ("htsim", (TREE, TRIGGERED.replace("size 500", "size 5000000000")), "5,000,000,000 B, beside", 9),
+        ("htsim", (TREE, TRIGGERED.replace("size 500", "size 2147483648")), "2,147,483,648 B, beside", 9),
+        ("htsim", (TREE, TRIGGERED.replace("start 0", "trigger 1")), "waits for its own end", 4),
+        ("htsim", (TREE, ROUND), "waits for its own end, by way of line 2", 1),
+        ("htsim", (TREE, TRIGGERED.replace("1->2", "0->2").replace("2->3", "0->3")), "which 2 knows", 6),
+        ("htsim", (TREE, MATRIX.replace("id 2", "id 1")), "a second connection 1 (line 3)", 4),
+        ("htsim", (TREE, MATRIX.replace("id 2", "id 3")), "a second connection 3 (line 4)", 6),
         ("htsim", (TREE, "Failures 1\n" + MATRIX), '"Failures" is not read', 1),
         ("htsim", (TREE, MATRIX.replace("Connections 3", "Connections 4")), "4 connections are announced", 2),
         ("simgrid", (PLATFORM.replace("1.25E8Bps", "125MB"),), '"125MB" is no rate', 6),

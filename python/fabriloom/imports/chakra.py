@@ -210,7 +210,7 @@ def _whole(stream: Stream, value: object, name: str) -> int:
     if isinstance(value, bool | float) or not (text.isascii() and text.isdecimal() and len(text) < 20):
         stream.fail(f'"{text[:40]}" is no {name}: a whole number', _HINT)
     if name.startswith("comm_") and int(text) >= _MOST:
-        stream.fail(f"{name} of {text} is more than a message can have", "the most is 2^31")
+        stream.fail(f"{name} of {text} is more than a message can have", "the most is 2^31 - 1")
     return int(text)
 
 

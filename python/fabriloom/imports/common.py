@@ -209,7 +209,9 @@ class Imported:
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
         if self.program:
             found["flows.goal"] = [self.program]
-            text += '\n[program]\nkind = "goal"\npath = "flows.goal"\n\n[run]\nduration = "100 s"\n'
+            last = max(flow.start_ps for flow in self.flows)
+            text += '\n[program]\nkind = "goal"\npath = "flows.goal"\n'
+            text += f'\n[run]\nduration = "{100 + -(-last // 10**12)} s"\n'
         elif self.flows:
             found["flows.csv"] = [_flows(self.flows)]
             text += f"\n{self._traffic()}"

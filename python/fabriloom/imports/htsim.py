@@ -9,9 +9,10 @@ no end. If some are started by triggers, all are messages of a program.
 
 from __future__ import annotations
 
+import graphlib
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,7 +35,7 @@ _HEAD = ("nodes", "tiers", "podsize")
 _NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down")
 _NAMES = ("tor", "agg", "core")
 _MOST = 10**9
-_MOST_MESSAGE = 1 << 31
+_MOST_MESSAGE = (1 << 31) - 1
 _TRIGGERS = ("oneshot", "multishot", "barrier")
 _KINDS = "oneshot, multishot and barrier"
 _TRIGGER_HINT = "write a line such as: trigger id 1 oneshot"
@@ -192,14 +193,18 @@ _ENDS = re.compile(r"(\d{1,9})->(\d{1,9})")
 _MICROSECONDS = re.compile(r"\d{1,12}\.\d{1,12}")
 
 
+_Fired = tuple[int, bool]
+"""The place of a connection, and whether it fires at the node that receives."""
+
+
 @dataclass
 class _Trigger:
     line: int
     kind: str
     count: int
-    fired_by: list[int] = field(default_factory=list)
-    """Connections, by their places."""
+    fired_by: list[_Fired] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
+    """Connections, by their places."""
 
 
 @dataclass
@@ -228,6 +233,12 @@ class _Connections:
                 message = f"{value} {name.lower()} are announced, {counts[name]} follow"
                 lines.fail(number, message, "is the file cut short?")
         self.flows = tuple(one.flow for one in self.found)
+        names = dict[str, int]()
+        for one in [] if self._wait() else self.found:  # those of a program need no names
+            first, name = names.setdefault(one.flow.name, one.line), one.flow.name[:20]
+            if first != one.line:
+                message = f"a second connection {name} (line {first})"
+                lines.fail(one.line, message, "give each an id of its own", f"id {name}")
 
     @property
     def cut(self) -> str:
@@ -316,13 +327,15 @@ class _Connections:
                 timed.setdefault(source, []).append(at - 1)
         for source, places in timed.items():
             self._start(ranks[source], sorted(places, key=lambda at: self.found[at].flow.start_ps), sends)
-        for at, before in self._waits():
-            (source, _), (other, target) = self.found[at].ends, self.found[before].ends
-            if source not in (other, target):
-                message = f"node {source} sends when {other}->{target} has ended, of which it is no end"
-                hint = "a program knows the ends of its own messages alone"
-                self.lines.fail(self.found[at].line, message, hint, "trigger")
-            ranks[source].wait(sends[at], [sends[before] if source == other else receives[before]])
+        for starts, fired_by in self._waits():
+            rank = ranks[self.found[starts[0]].ends[0]]
+            ends = [
+                (receives if self._received(starts[0], *fired) else sends)[fired[0]] for fired in fired_by
+            ]
+            if len(starts) > 1 and len(ends) > 1:  # one line for each, not one for each pair
+                ends = [rank.add("calc 0 cpu 2", ends)]
+            for at in starts:
+                rank.wait(sends[at], ends)
         texts = [f"rank {rank.number} {{\n{_written(rank)}}}\n" for rank in ranks]
         return "".join([f"num_ranks {self.hosts}\n", *texts])
 
@@ -336,8 +349,19 @@ class _Connections:
                 now_ns = start_ns
             rank.wait(sends[at], clock)
 
-    def _waits(self) -> Iterator[tuple[int, int]]:
-        """Yield each connection that waits for another, and that one."""
+    def _received(self, at: int, before: int, at_target: bool) -> bool:
+        """Return whether a connection waits for the end of another where that is received, or sent."""
+        source, (other, target) = self.found[at].ends[0], self.found[before].ends
+        if source == target or (source == other and not at_target):
+            return source == target
+        message = f"node {source} sends when {other}->{target} has ended, of which it is no end"
+        if source == other:
+            message = f"node {source} sends when {other}->{target} has been received, which {target} knows"
+        hint = "a program knows the ends of its own messages alone"
+        self.lines.fail(self.found[at].line, message, hint, "trigger")
+
+    def _waits(self) -> list[tuple[list[int], list[_Fired]]]:
+        """Return connections of a node that wait for the same others, and those."""
         for at, one in enumerate(self.found):
             for key in ("trigger", "send_done_trigger", "recv_done_trigger"):
                 name = one.given.get(key)
@@ -346,7 +370,11 @@ class _Connections:
                 if name not in self.triggers:
                     self.lines.fail(one.line, f"there is no trigger {name[:20]}", _TRIGGER_HINT, name)
                 trigger = self.triggers[name]
-                (trigger.starts if key == "trigger" else trigger.fired_by).append(at)
+                if key == "trigger":
+                    trigger.starts.append(at)
+                else:
+                    trigger.fired_by.append((at, key == "recv_done_trigger"))
+        found = list[tuple[list[int], list[_Fired]]]()
         for name, trigger in self.triggers.items():
             fired = len(trigger.fired_by)
             needed = {"oneshot": 1, "barrier": trigger.count, "multishot": max(fired, len(trigger.starts))}
@@ -358,9 +386,30 @@ class _Connections:
                     trigger.line, message, "change its count, or send_done_trigger of connections"
                 )
             if trigger.kind == "multishot":
-                yield from zip(trigger.starts, trigger.fired_by, strict=False)
+                pairs = zip(trigger.starts, trigger.fired_by, strict=False)
+                found.extend(([at], [fired]) for at, fired in pairs)
             else:
-                yield from itertools.product(trigger.starts, trigger.fired_by)
+                by_node = dict[int, list[int]]()
+                for at in trigger.starts:
+                    by_node.setdefault(self.found[at].ends[0], []).append(at)
+                found.extend((starts, trigger.fired_by) for starts in by_node.values())
+        self._check_ends(found)
+        return found
+
+    def _check_ends(self, waits: list[tuple[list[int], list[_Fired]]]) -> None:
+        """Refuse connections of which each waits for the next and the last for the first."""
+        graph = graphlib.TopologicalSorter[int]()
+        for number, (starts, fired_by) in enumerate(waits, 1):
+            graph.add(-number, *(before for before, _ in fired_by))
+            for at in starts:
+                graph.add(at, -number)
+        try:
+            graph.prepare()
+        except graphlib.CycleError as error:
+            lines = sorted({self.found[at].line for at in error.args[1] if at >= 0})
+            more = f", by way of line {', '.join(map(str, lines[1:6]))}" if lines[1:] else ""
+            message = f"this connection waits for its own end{more}"
+            self.lines.fail(lines[0], message, "start one of them at a time", "trigger")
 
 
 def _written(rank: Rank) -> str:

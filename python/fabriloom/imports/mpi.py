@@ -307,7 +307,7 @@ def _size(state: State, call: Call, prefix: str) -> int:
         return 0  # it has counts, of which the caller knows
     size = state.number(call, f"{prefix}count", "count") * _width(state, call, prefix)
     if not 0 <= size < _MOST:
-        state.stream.fail(f"{call.name} of {size} B", "the most is 2^31")
+        state.stream.fail(f"{call.name} of {size} B", "the most is 2^31 - 1")
     return size
 
 
@@ -329,7 +329,7 @@ def _text(
     """Return a send or receive in GOAL."""
     size, tag = _size(state, call, prefix), state.number(call, *tags)
     if tag >= _MOST - 1024:
-        state.stream.fail(f"{call.name} with the tag {tag}", "the most is 2^31")
+        state.stream.fail(f"{call.name} with the tag {tag}", "the most is 2^31 - 1025")
     members = state.known.groups[group]
     if end >= len(members):
         checked_peer(state.stream, state.rank, end)

@@ -366,8 +366,9 @@ class _Reader:
         size, wild = int(match[1]), receive is not None and more["tag"] in _WILD
         tag = op.ANY if wild else int(more["tag"] or 0) if more["tag"] not in _WILD else op.MOST_TAG + 1
         if size > op.MOST_BYTES or (tag > op.MOST_TAG and not wild):
-            what = f"{size} bytes" if size > op.MOST_BYTES else f"the tag {more['tag']}"
-            self.fail(number, f"{what} is more than a message can have", "the most is 2^31")
+            long = size > op.MOST_BYTES
+            what, most = (f"{size} bytes", "2^31 - 1") if long else (f"the tag {more['tag']}", "2^31")
+            self.fail(number, f"{what} is more than a message can have", f"the most is {most}")
         peer = op.ANY if match[2] in _WILD and receive else int(match[2])
         if peer != op.ANY and (peer >= self.count or peer == self._rank):
             self.fail(number, f"rank {peer} is no other one of {self.count}", "ranks count from 0")

@@ -203,8 +203,9 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
 def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     name, above = str(path[len(path) - 1]), path[:-1]
     allowed = keys_at(above, data, where.root)
-    longer = next((key for key in allowed if name in key.split("_")), None)
-    near = longer or units.nearest(name, allowed)
+    longer = [key for key in allowed if name in key.split("_")]
+    alone = longer[0] if len(longer) == 1 else None
+    near = units.nearest(name, allowed) or alone
     hint = f'did you mean "{near}"?' if near else "known keys: " + ", ".join(allowed)
     sections = (
         [] if above else [section for section in allowed if name in keys_at((section,), data, where.root)]
@@ -212,9 +213,10 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     if sections:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
-    if not longer and (others := _elsewhere(above, name, data, where.root)):
+    if others := _elsewhere(above, name, data, where.root):
         written = f': write kind = "{others[0]}" beside it' if "kind" in allowed else ""
-        hint = (
+        hint = f'did you mean "{alone}"? ' if alone else ""
+        hint += (
             f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
         )
         hint = in_cycles(name, data.get(str(above[0]))) or hint
