@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..reading import ReadError
-from .common import CUT, Fabric, Flow, Imported, Lines
-from .traces import Rank
+from .common import CUT, Fabric, Flow, Imported, Lines, blocks
+from .traces import Rank, goal_of
 
 _KEYS = (
     "downlink_speed_gbps",
@@ -336,8 +336,7 @@ class _Connections:
                 ends = [rank.add("calc 0 cpu 2", ends)]
             for at in starts:
                 rank.wait(sends[at], ends)
-        texts = [f"rank {rank.number} {{\n{_written(rank)}}}\n" for rank in ranks]
-        return "".join([f"num_ranks {self.hosts}\n", *texts])
+        return "".join(blocks(goal_of(ranks)))
 
     def _start(self, rank: Rank, places: list[int], sends: list[int]) -> None:
         """Let sends of a node wait for their times, by a clock of the node."""
@@ -410,8 +409,3 @@ class _Connections:
             more = f", by way of line {', '.join(map(str, lines[1:6]))}" if lines[1:] else ""
             message = f"this connection waits for its own end{more}"
             self.lines.fail(lines[0], message, "start one of them at a time", "trigger")
-
-
-def _written(rank: Rank) -> str:
-    rank.out.seek(0)
-    return rank.out.read().decode()

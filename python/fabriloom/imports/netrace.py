@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from ..reading import ReadError
-from .common import only, spool
-from .traces import Rank, Trace
+from .common import only
+from .traces import Rank, Trace, goal_of
 
 _MAGIC = 0x484A5455
 _HEADER = struct.Struct("<If30sBxQQII8x")
@@ -114,12 +114,8 @@ def netrace(files: Sequence[Path]) -> NetworkTrace:
     except (OSError, EOFError) as error:
         reason = str(getattr(error, "strerror", None) or error).lower() or "unknown reason"
         raise ReadError(f"{path}: cannot be read: {reason}", _HINT) from error
-    ranks, goal = _ranks(list(packets.values()), found.nodes), spool()
-    goal.write(f"num_ranks {found.nodes}\n".encode())
-    for rank in ranks:
-        rank.out.seek(0)
-        goal.write(b"rank %d {\n%b}\n" % (rank.number, rank.out.read()))
-    return NetworkTrace(found.nodes, sum(rank.count for rank in ranks), goal, left_out)
+    ranks = _ranks(list(packets.values()), found.nodes)
+    return NetworkTrace(found.nodes, sum(rank.count for rank in ranks), goal_of(ranks), left_out)
 
 
 def _opened(path: Path) -> IO[bytes]:

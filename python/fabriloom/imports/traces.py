@@ -43,6 +43,16 @@ class Rank:
             self.out.write(f"l{operation} requires l{one}\n".encode())
 
 
+def goal_of(ranks: Sequence[Rank]) -> IO[bytes]:
+    """Return the GOAL trace of ranks of which each was written by itself."""
+    goal = spool()
+    goal.write(f"num_ranks {len(ranks)}\n".encode())
+    for rank in ranks:
+        rank.out.seek(0)
+        goal.write(b"rank %d {\n%b}\n" % (rank.number, rank.out.read()))
+    return goal
+
+
 @dataclass
 class Trace:
     """A trace of several ranks."""
