@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom import imports, run
+from fabriloom import imports, routing, run
 from fabriloom.compile import compile
+from fabriloom.compile.link_routes import LinkRoutes
 from fabriloom.reading import ReadError
 from fabriloom.scenario import load
 
@@ -68,7 +69,9 @@ NETWORKS = [
     ("topology = fly; k = 2; n = 3; routing_function = dest_tag;", 0, 8),
     ("topology = fattree; k = 2; n = 3; routing_function = anca;", 1, 8),
     ("topology = fattree; k = 2; n = 3; routing_function = nca;", 1, 8),
-    ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ran_min; use_noc_latency = 0;", 1, 8),
+    ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ran_min; use_noc_latency = 0;", 0, 8),
+    ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ugal; use_noc_latency = 0;", 0, 8),
+    ("topology = mesh; k = 2; n = 2; routing_function = valiant;", 0, 4),
     ("topology = dragonflynew; k = 1; n = 1; routing_function = min;", 1, 6),
     ("topology = dragonflynew; k = 1; n = 1; routing_function = ugal; num_vcs = 3;", 1, 6),
     ("topology = anynet; network_file = net; routing_function = min;", 0, 3),
@@ -83,6 +86,35 @@ def test_a_network(text: str, remarks: int, terminals: int, tmp_path: Path) -> N
     found, _ = written(tmp_path, REST + text)
     assert len(found.remarks) == remarks, found.remarks
     assert compile(load(tmp_path / "scenario.toml")).network.graph.terminals == terminals
+
+
+ORDERS = [
+    ("topology = mesh; routing_function = dor;", "s(1,0)"),
+    ("topology = torus; routing_function = dim_order; use_noc_latency = 0;", "s(1,0)"),
+    ("topology = cmesh; c = 1; routing_function = dor_no_express;", "s(0,1)"),
+    ("topology = flatfly; c = 1; routing_function = ran_min;", "s(0,1)"),
+]
+
+
+@pytest.mark.parametrize(("text", "first"), ORDERS)
+def test_the_dimension_that_node_numbers_run_along_comes_first(text: str, first: str, tmp_path: Path) -> None:
+    """From node 0 to node 5 of 4 x 4, BookSim goes by router 1."""
+    written(tmp_path, REST + "k = 4; n = 2;" + text)
+    found = compile(load(tmp_path / "scenario.toml"))
+    assert isinstance(found.routes, LinkRoutes)
+    links = routing.path(found.graph, found.routes.table, 0, 5)
+    assert found.graph.link_names[links[1]] == f"s(0,0)>{first}"
+
+
+def test_a_network_of_any_shape_goes_the_ways_of_booksim(tmp_path: Path) -> None:
+    """The shorter of two ways has more links; of equal ones, that of the lower router is found first."""
+    text = "router 0 node 0 router 2 9 router 1\nrouter 1 router 2 3\nrouter 2 node 2 router 3\n"
+    (tmp_path / "net").write_text(text + "Router 3 node 3\trouter 1 1\r\nnode 1 router 1\n")
+    written(tmp_path, REST + "topology = anynet; network_file = net; routing_function = min;")
+    rows = (tmp_path / "routes.csv").read_text().splitlines()
+    assert {"r0,n2,r0>r1", "r1,n2,r1>r3", "r2,n0,r2>r0", "r3,n0,r3>r1", "r1,n1,r1>n1"} <= {*rows}
+    assert len(rows) == 17
+    assert compile(load(tmp_path / "scenario.toml")).graph.links == 18
 
 
 def test_latencies_of_channels(tmp_path: Path) -> None:

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from ..reading import ReadError, toml_text
 from ..topology import Graph, build, edge_list, measure
 from .anynet import CYCLE_PS, anynet
-from .common import Lines, only
+from .common import Imported, Lines, Route, only, routes_csv
 from .packets import FLIT_BYTES
 
 # The networks of BookSim: topologies and routing functions, as far as there is a counterpart.
 
 _ORDER = {"kind": "dimension-order"}
-_SHORTEST = {"kind": "shortest-path"}
 _DATELINE = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}
 _UP = "every destination has one upward link, drawn at each switch; BookSim draws one for each packet"
 ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
@@ -47,7 +46,7 @@ ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
         "anca": ({"kind": "up-down"}, "any free upward link; BookSim compares two"),
     },
     "flatfly": {
-        "ran_min": (_SHORTEST, "any free link of a shortest path"),
+        "ran_min": (_ORDER, ""),
         "valiant": ({"kind": "valiant"}, ""),
         "ugal": ({"kind": "ugal"}, ""),
     },
@@ -55,7 +54,7 @@ ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
         "min": ({"kind": "hops"}, "a lane for each hop"),
         "ugal": ({"kind": "ugal", "threshold": 30}, ""),
     },
-    "anynet": {"min": ({"kind": "shortest-path", "next_hops": "first"}, "")},
+    "anynet": {"min": ({"kind": "shortest-path", "next_hops": "first"}, "")},  # or a table
 }
 """Per topology, the routing of each function and what differs; the first stands for other functions."""
 _LOCAL_CYCLES, _GLOBAL_CYCLES = 10, 100
@@ -74,12 +73,14 @@ class Network:
     remarks: list[str] = field(default_factory=list)
     digits: tuple[int, int] | None = None
     """Radix and dimensions of the node numbers."""
+    routes: list[Route] = field(default_factory=list)
+    """Those of ``anynet``."""
 
 
-def network(kind: str, sizes: dict[str, int], read: Graph | None) -> Network:
+def network(kind: str, sizes: dict[str, int], read: Imported | None) -> Network:
     """Return the network of a kind; ``read``: that of ``anynet``."""
     if read is not None:
-        return Network({}, read, uneven=True)
+        return Network({}, read.graph, uneven=True, routes=read.routes, remarks=[*read.remarks])
     k, n, c = sizes["k"], sizes["n"], sizes["c"]
     shape = [k] * n
     topology: dict[str, Any] = {
@@ -99,7 +100,7 @@ def network(kind: str, sizes: dict[str, int], read: Graph | None) -> Network:
     }[kind]
     graph = build(topology["kind"], **{key: value for key, value in topology.items() if key != "kind"})
     found = Network(topology, graph, digits=(k, n) if kind in ("mesh", "torus", "fly", "fattree") else None)
-    if kind in ("mesh", "torus", "cmesh") and n > 1:
+    if kind in ("cmesh", "flatfly") and n > 1:  # node 1 is the next along the last dimension here
         found.routing["order"] = [*reversed(range(n))]
     inner = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
     if kind == "torus" and sizes["noc"]:
@@ -296,6 +297,7 @@ class Configuration:
         """Return the files of a scenario with this name, by file name: their texts, in parts."""
         topology = {"kind": "file", "path": "network.csv"} if self.graph else self.network.topology
         more = {"network.csv": [edge_list.write(self.graph)]} if self.graph else {}
+        more |= {"routes.csv": [routes_csv(self.network.routes)]} if self.network.routes else {}
         scenario = {"name": name, "seed": self.seed, "topology": topology, "routing": self.network.routing}
         return {"scenario.toml": [toml_text(scenario | self.sections)], **more}
 
@@ -364,11 +366,11 @@ def _sizes(fields: Fields, kind: str) -> dict[str, int]:
     return sizes
 
 
-def _anynet(fields: Fields, file: Path) -> Graph:
+def _anynet(fields: Fields, file: Path) -> Imported:
     name = fields.text("network_file")
     if not name:
         fields.fail("topology", "anynet without a network_file", "write network_file = network;")
-    return anynet([file.parent / name]).graph
+    return anynet([file.parent / name])
 
 
 def _routing(fields: Fields, kind: str, found: Network) -> None:
@@ -379,7 +381,8 @@ def _routing(fields: Fields, kind: str, found: Network) -> None:
     else:
         routing, remark = next(iter(known.values()))
         fields.taken("routing_function", f"that of {next(iter(known))}")
-    found.routing = routing | found.routing
+    order = found.routing if routing["kind"] == "dimension-order" else {}
+    found.routing = {"kind": "table", "path": "routes.csv"} if found.routes else routing | order
     if remark:
         fields.remarks.append(f"line {fields.line('routing_function')}: {name}: {remark}")
 

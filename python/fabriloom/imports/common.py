@@ -205,7 +205,7 @@ class Imported:
         text = f"name = {toml_value(name)}\n\n"
         text += '[topology]\nkind = "file"\npath = "network.csv"\n'
         if self.routes:
-            found["routes.csv"] = [_csv(self.routes)]
+            found["routes.csv"] = [routes_csv(self.routes)]
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
         if self.program:
             found["flows.goal"] = [self.program]
@@ -240,7 +240,8 @@ def _flows(flows: Sequence[Flow]) -> str:
     return out.getvalue()
 
 
-def _csv(routes: Sequence[Route]) -> str:
+def routes_csv(routes: Sequence[Route]) -> str:
+    """Return routes as the file of a table."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("switch", "terminal", "links"))
