@@ -533,6 +533,25 @@ def test_a_wrong_network_is_pointed_at(kind: str, text: str, message: str, line:
     assert caught.value.place[1] == line
 
 
+APART = """<platform version="4.1"><zone id="z" routing="Full">
+<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+<link id="x" bandwidth="1Gbps" latency="1us"/><link id="y" bandwidth="1Gbps" latency="1us"/>
+<route src="a" dst="b"><link_ctn id="x"/><link_ctn id="y"/></route></zone></platform>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (APART, "1 routes of several links are left out"),
+        ('<platform version="4.1"><actor host="a" function="f"/></platform>', "of this deployment"),
+    ],
+)
+def test_a_platform_without_its_network_says_what_is_missing(text: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(ReadError) as caught:
+        others_read("simgrid", text, tmp_path)
+    assert hint in caught.value.hint
+
+
 def test_an_unknown_kind(tmp_path: Path) -> None:
     with pytest.raises(ReadError) as caught:
         imports.read("ibnetdiscovr", tmp_path / "x")

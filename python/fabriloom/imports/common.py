@@ -309,9 +309,9 @@ class Fabric:
             "router_cycles = 1\nforward_cycles = 0              # as in that simulator\n"
         )
 
-    def graph(self) -> Graph:
-        """Return the graph. Raises ReadError at a line."""
-        self._check_whole()
+    def graph(self, to_join: str = "add the missing cables, or remove this") -> Graph:
+        """Return the graph; ``to_join``: what to do if it is in parts. Raises ReadError at a line."""
+        self._check_whole(to_join)
         terminals = sum(vertex.terminal for vertex in self.raw.vertices.values())
         if terminals < 2:
             message = f"{terminals} terminal{'' if terminals == 1 else 's'}; a network needs two"
@@ -323,7 +323,7 @@ class Fabric:
             message = str(error).removeprefix(f"{self.raw.origin}: ").removeprefix(f"line {line}: ")
             raise self.lines.error(line, message, "") from None
 
-    def _check_whole(self) -> None:
+    def _check_whole(self, to_join: str) -> None:
         number = {name: at for at, name in enumerate(self.raw.vertices)}
         ends = [[number[getattr(link, end)] for link in self.raw.links] for end in ("source", "target")]
         label = components(len(number), *(np.array(end, np.int64) for end in ends))
@@ -335,9 +335,7 @@ class Fabric:
         message = f'the fabric falls into {len(part)} parts: "{names[0][:60]}"'
         message += f" and {len(names) - 1} more are" if len(names) > 1 else " is"
         line = self.line_of[names[0]]
-        raise self.lines.error(
-            line, f"{message} joined to nothing else", "add the missing cables, or remove this"
-        )
+        raise self.lines.error(line, f"{message} joined to nothing else", to_join)
 
 
 def _words_after_line(text: str) -> list[str]:

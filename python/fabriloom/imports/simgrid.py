@@ -39,6 +39,8 @@ _KNOWN = (
     "ASroute",
 )
 _ROUTES = ("route", "zoneRoute", "ASroute")
+_OF_DEPLOYMENTS = ("<actor>", "<process>")
+_SEVERAL = "routes of several links"
 _MOST_HOSTS = 1 << 17
 
 
@@ -75,13 +77,18 @@ def simgrid(files: Sequence[Path]) -> Imported:
         _cluster(lines, fabric, given, line)
     media = _cables(platform, fabric)
     if not fabric.line_of:
-        raise ReadError(f"{lines.path}: no hosts", "name a platform with hosts and routes, or with a cluster")
+        deployed = platform.left_out.keys() & _OF_DEPLOYMENTS
+        what = "the platform of this deployment" if deployed else "a platform"
+        raise ReadError(f"{lines.path}: no hosts", f"name {what}, with hosts and routes, or with a cluster")
     remarks = [f"{lines.path}: left out: {what} ({count})" for what, count in platform.left_out.items()]
     if media:
         remarks.append(f"{lines.path}: links that several pairs share, each between two switches: {media}")
     remarks.append(f"{lines.path}: links are shared by packets here, and not as a flow that has no packets")
     sections = fabric.switches() + '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
-    return Imported("simgrid", fabric.graph(), [], sections, tuple(remarks))
+    several = platform.left_out[_SEVERAL]
+    to_join = f"{several} {_SEVERAL} are left out: they do not say where these end; write one for each link"
+    graph = fabric.graph(to_join) if several else fabric.graph()
+    return Imported("simgrid", graph, [], sections, tuple(remarks))
 
 
 def _parsed(lines: Lines) -> _Platform:
@@ -159,7 +166,7 @@ def _cables(platform: _Platform, fabric: Fabric) -> int:
             if name.removesuffix("_UP").removesuffix("_DOWN") not in platform.links:
                 platform.lines.fail(route.line, f'there is no link "{name[:40]}"', "add it", name)
         if len(route.links) != 1:
-            platform.left_out["routes of several links"] += 1
+            platform.left_out[_SEVERAL] += 1
             continue
         for end in route.ends:
             if end not in fabric.line_of:
