@@ -5,6 +5,10 @@
 //! each sum of which a term has changed is made again of all its terms in their order: the result has the same bits as if
 //! everything had been followed.
 
+mod near;
+
+use near::Near;
+
 use crate::network::Rows;
 use crate::walk::{End, Starts, Walk};
 use crate::{NONE, Network, OWN, RouteError, View};
@@ -42,6 +46,9 @@ pub struct Ways {
     load: Vec<f64>,
     /// Per class and switch: the packets that enter there.
     sends: Vec<f64>,
+    /// Per class: whether as many packets enter everywhere as for the class before it in its column.
+    alike: Vec<bool>,
+    near: Near,
 }
 
 /// Rows and classes of a column.
@@ -49,6 +56,9 @@ pub struct Ways {
 struct Column {
     rows: std::ops::Range<usize>,
     classes: Vec<u32>,
+    /// The row at which it differs from the column before, counted from its first, if it does nowhere else: there each
+    /// leads to its own terminal; or [`NONE`].
+    like: u32,
 }
 
 /// What dead links leave.
@@ -184,9 +194,12 @@ impl Ways {
             exits: Rows::default(),
             total: vec![0.0; view.groups()],
             load: vec![0.0; net.links()],
+            alike: vec![false; view.classes],
+            near: Near::new(net, view),
             sends,
         };
         made.follow(net, view)?;
+        made.compare();
         made.flow = vec![0.0; made.switch.len()];
         let of = |groups: &[u32]| {
             let used = (0u32..).zip(groups).filter(|&(_, &group)| group != NONE);
@@ -194,7 +207,10 @@ impl Ways {
         };
         (made.users, made.exits) = (of(&made.group), of(&made.exit));
         let columns: Vec<u32> = (0..made.columns.len() as u32).collect();
-        made.load = made.again(&[], &columns, Marks::new(view.groups()), &mut Saved::default()).load;
+        let groups = Marks::new(view.groups());
+        made.load = made
+            .again(&Changes { all: true, ..Changes::default() }, &columns, groups, &mut Saved::default())
+            .load;
         Ok(made)
     }
 
@@ -218,7 +234,8 @@ impl Ways {
                 let group = |&at: &u32| if own && at == home { NONE } else { walk.entry(at) >> 1 };
                 self.group.extend(walk.order.iter().map(group));
                 self.column.resize(self.switch.len(), *number);
-                self.columns.push(Column { rows: first..self.switch.len(), classes: vec![] });
+                self.columns.push(Column { rows: first..self.switch.len(), classes: vec![], like: NONE });
+                self.near.add(self.switches, &self.switch, first);
             }
             self.column_of[class as usize] = *number;
             self.columns[*number as usize].classes.push(class);
@@ -268,21 +285,36 @@ impl Ways {
             (0..self.columns.len() as u32).for_each(|column| columns.add(column));
         }
         columns.all.sort_unstable();
-        let found = self.again(&dead, &columns.all, groups, &mut saved);
-        self.restore(&dead, &columns.all, saved);
+        let changes = Changes { dead: &dead, groups: groups.all.clone(), switches, all };
+        let found = self.again(&changes, &columns.all, groups, &mut saved);
+        self.restore(&dead, saved);
         Ok(found)
     }
 
     /// Follows some columns again; `changed`: groups that have lost links.
-    fn again(&mut self, dead: &[u32], columns: &[u32], mut changed: Marks, saved: &mut Saved) -> Remains {
+    fn again(
+        &mut self,
+        changes: &Changes<'_>,
+        columns: &[u32],
+        mut changed: Marks,
+        saved: &mut Saved,
+    ) -> Remains {
         let mut found = Remains { load: self.load.clone(), ..Remains::default() };
-        let mut work = Work { lost: vec![1.0; self.switches], flow: vec![0.0; self.switches] };
+        let mut work = Work::new(self.switches);
+        let mut before = None;
         for &column in columns {
-            let Column { rows, classes } = &self.columns[column as usize];
-            saved.flow.extend(&self.flow[rows.clone()]);
-            saved.flow.extend(classes.iter().map(|&class| self.exit_flow[class as usize]));
-            self.spread(column, &mut work, &mut changed);
-            self.lose(column, &work, &mut changed, &mut found);
+            let first = (saved.flow.len(), found.class.len());
+            match before.replace((column, first)) {
+                Some((last, from)) if !changes.all && last + 1 == column && self.repeats(column, changes) => {
+                    self.repeat(column, from, &mut changed, &mut found, saved);
+                    continue;
+                }
+                _ if self.near.is_narrow() && !changes.all => {
+                    self.follow_near(column, changes, &mut work, &mut changed, saved);
+                }
+                _ => self.spread(column, &mut work, &mut changed, saved),
+            }
+            self.lose(column, changes, &work, &mut changed, &mut found, saved);
         }
         let mut links = Marks::new(self.load.len());
         for &group in &changed.all {
@@ -294,34 +326,30 @@ impl Ways {
         }
         for link in links.all {
             let each = |group: u32| self.total[group as usize] / f64::from(self.groups.count[group as usize]);
-            let runs = dead.binary_search(&link).is_err();
+            let runs = changes.dead.binary_search(&link).is_err();
             found.load[link as usize] = if runs { self.groups.groups_of(link).map(each).sum() } else { 0.0 };
         }
         found
     }
 
     /// Follows the packets of a column: first what is lost from each switch, then how many come there.
-    fn spread(&mut self, column: u32, work: &mut Work, changed: &mut Marks) {
-        let (switches, Column { rows, classes }) = (self.switches, &self.columns[column as usize]);
+    fn spread(&mut self, column: u32, work: &mut Work, changed: &mut Marks, saved: &mut Saved) {
+        let (switches, Column { rows, classes, .. }) = (self.switches, &self.columns[column as usize]);
         work.lost.fill(1.0);
+        work.rows.clear();
+        work.rows.extend(rows.start as u32..rows.end as u32);
         work.flow.fill(0.0);
         for &class in classes {
             let sends = &self.sends[class as usize * switches..][..switches];
             work.flow.iter_mut().zip(sends).for_each(|(flow, packets)| *flow += packets);
         }
         for row in rows.clone() {
-            let at = |vertex: usize| match vertex.checked_sub(switches) {
-                None => work.lost[vertex],
-                Some(terminal) => f64::from(u8::from(self.terminal_class[terminal] != classes[0])),
-            };
-            let group = self.group[row];
-            let lost = if group == NONE { 0.0 } else { self.groups.lost(group, at) };
-            work.lost[self.switch[row] as usize] = lost;
+            work.lost[self.switch[row] as usize] = self.lost_at(row, classes[0], &work.lost);
         }
         for row in rows.clone().rev().filter(|&row| self.group[row] != NONE) {
             let (group, through) = (self.group[row], work.flow[self.switch[row] as usize]);
             if self.flow[row].to_bits() != through.to_bits() {
-                self.flow[row] = through;
+                saved.flow.push((row as u32, std::mem::replace(&mut self.flow[row], through)));
                 changed.add(group);
             }
             let each = through / f64::from(self.groups.count[group as usize].max(1));
@@ -331,9 +359,29 @@ impl Ways {
         }
     }
 
+    /// Returns the share of the packets for a class that is lost from a row on.
+    fn lost_at(&self, row: usize, class: u32, lost: &[f64]) -> f64 {
+        let at = |vertex: usize| match vertex.checked_sub(self.switches) {
+            None => lost[vertex],
+            Some(terminal) => f64::from(u8::from(self.terminal_class[terminal] != class)),
+        };
+        let group = self.group[row];
+        if group == NONE { 0.0 } else { self.groups.lost(group, at) }
+    }
+
     /// Lists what is lost of a column, and adds what comes to the exits of its classes.
-    fn lose(&mut self, column: u32, work: &Work, changed: &mut Marks, found: &mut Remains) {
-        let Column { rows, classes } = &self.columns[column as usize];
+    fn lose(
+        &mut self,
+        column: u32,
+        changes: &Changes<'_>,
+        work: &Work,
+        changed: &mut Marks,
+        found: &mut Remains,
+        saved: &mut Saved,
+    ) {
+        let Column { rows, classes, .. } = &self.columns[column as usize];
+        let comes = changes.all || !work.rows.is_empty() || !changes.switches.is_empty();
+        let mut last = (NONE, 0.0);
         for &class in classes {
             let (exit, mut behind) = (self.exit[class as usize], 0.0);
             if exit != NONE {
@@ -341,46 +389,83 @@ impl Ways {
                     vertex < self.switches || self.terminal_class[vertex - self.switches] != class
                 };
                 behind = self.groups.lost(exit, |vertex| f64::from(u8::from(other(vertex))));
-                let sends = &self.sends[class as usize * self.switches..][..self.switches];
-                let come: f64 =
-                    sends.iter().zip(&work.lost).map(|(packets, lost)| packets * (1.0 - lost)).sum();
-                if self.exit_flow[class as usize].to_bits() != come.to_bits() {
-                    self.exit_flow[class as usize] = come;
-                    changed.add(exit);
+                if comes {
+                    if last.0 == NONE || !self.sends_alike(last.0, class, changes.switches) {
+                        let sends = &self.sends[class as usize * self.switches..][..self.switches];
+                        last.1 =
+                            sends.iter().zip(&work.lost).map(|(packets, lost)| packets * (1.0 - lost)).sum();
+                    }
+                    last.0 = class;
+                    let old = &mut self.exit_flow[class as usize];
+                    if old.to_bits() != last.1.to_bits() {
+                        saved.exit_flow.push((class, std::mem::replace(old, last.1)));
+                        changed.add(exit);
+                    }
                 }
             }
-            for &switch in self.switch[rows.clone()].iter().filter(|&&switch| self.enters[switch as usize]) {
+            let mut list = |switch: u32| {
                 let before = work.lost[switch as usize];
                 let lost = before + (1.0 - before) * behind;
-                if lost > 0.0 {
+                if self.enters[switch as usize] && lost > 0.0 {
                     found.class.push(class);
                     found.switch.push(switch);
                     found.lost.push(lost);
                 }
+            };
+            if behind > 0.0 {
+                self.switch[rows.clone()].iter().for_each(|&switch| list(switch));
+            } else {
+                work.rows.iter().for_each(|&row| list(self.switch[row as usize]));
             }
         }
+    }
+
+    /// Whether as many packets enter everywhere for a class as for the one before it, also at changed switches.
+    fn sends_alike(&self, before: u32, class: u32, switches: &[u32]) -> bool {
+        let at =
+            |class: u32, switch: u32| self.sends[class as usize * self.switches + switch as usize].to_bits();
+        self.alike[class as usize] && switches.iter().all(|&switch| at(before, switch) == at(class, switch))
     }
 
     /// Puts everything back.
-    fn restore(&mut self, dead: &[u32], columns: &[u32], saved: Saved) {
+    fn restore(&mut self, dead: &[u32], saved: Saved) {
         dead.iter().for_each(|&link| self.groups.change(link, true));
         saved.sends.into_iter().for_each(|(place, packets)| self.sends[place] = packets);
         saved.total.into_iter().for_each(|(group, total)| self.total[group as usize] = total);
-        let mut flow = saved.flow.into_iter();
-        for &column in columns {
-            let Column { rows, classes } = &self.columns[column as usize];
-            self.flow[rows.clone()].iter_mut().zip(&mut flow).for_each(|(now, before)| *now = before);
-            for (&class, before) in classes.iter().zip(&mut flow) {
-                self.exit_flow[class as usize] = before;
-            }
-        }
+        saved.flow.into_iter().for_each(|(row, flow)| self.flow[row as usize] = flow);
+        saved.exit_flow.into_iter().for_each(|(class, flow)| self.exit_flow[class as usize] = flow);
     }
 }
 
-/// Per switch, for a column: the share of its packets that is lost, and the packets that come.
+/// What is followed again, and why.
+#[derive(Default)]
+struct Changes<'a> {
+    dead: &'a [u32],
+    /// The groups with dead links.
+    groups: Vec<u32>,
+    /// The switches where other packets enter.
+    switches: &'a [u32],
+    /// Whether all rows of all columns are followed.
+    all: bool,
+}
+
+/// What is known of a column while it is followed.
 struct Work {
+    /// Per switch: the share of its packets that is lost.
     lost: Vec<f64>,
+    /// Per switch: the packets that come.
     flow: Vec<f64>,
+    /// The rows from which packets may be lost, ascending.
+    rows: Vec<u32>,
+    /// Per switch: whether its row waits to be followed.
+    queued: Vec<bool>,
+}
+
+impl Work {
+    fn new(switches: usize) -> Self {
+        let [lost, flow] = [1.0, 0.0].map(|number| vec![number; switches]);
+        Self { lost, flow, rows: vec![], queued: vec![false; switches] }
+    }
 }
 
 /// What was there before.
@@ -388,6 +473,8 @@ struct Work {
 struct Saved {
     sends: Vec<(usize, f64)>,
     total: Vec<(u32, f64)>,
-    /// Column by column: of its rows, then of its classes.
-    flow: Vec<f64>,
+    /// By row.
+    flow: Vec<(u32, f64)>,
+    /// By class.
+    exit_flow: Vec<(u32, f64)>,
 }
