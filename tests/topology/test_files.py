@@ -214,7 +214,7 @@ def test_an_attribute_means_the_same_in_every_format(form, tmp_path):
         ({"rate": 100_000_000}, {}, "has no unit; expected a rate in bits per second"),
         ({"rate": "100 MB/s"}, {}, 'write "800 Mbit/s" for the same rate'),
         ({"parallel": 1.5}, {}, "it must be a whole number"),
-        ({"parallel": 10**9}, {}, "a network has at most 4,194,304 links in all"),
+        ({"parallel": 10**9}, {}, "a network has at most 8,388,608 links in all"),
         ({"length": "1e12 m"}, {}, "is too long for a cable; the most is 1000000 m"),
     ],
 )
@@ -274,7 +274,7 @@ BAD = {
     ),
     "many.csv": (
         "source,target,parallel\na,b,1000000000\n",
-        "line 2: parallel is '1000000000'; a network has at most 4,194,304 links in all",
+        "line 2: parallel is '1000000000'; a network has at most 8,388,608 links in all",
     ),
     "nobody.csv": ("source,target,parallel\na,b,0\n", "line 2: parallel is '0'; it must be 1 or more"),
     "bars.csv": (

@@ -11,8 +11,8 @@ use crate::{NONE, Network, OWN, RouteError, View};
 /// With more runs than this, and than a quarter of the entries, they save nothing.
 const FEW: usize = 1 << 20;
 
-/// More waits than this are taken together by switches.
-const MANY: usize = 1 << 28;
+/// More waits than this, two gigabytes, are taken together by switches.
+const MANY: usize = 1 << 29;
 
 /// Whether the runs of a table prove that all packets arrive and that none wait in a cycle; if not, [`crate::verify`]
 /// and [`crate::dependency_cycle`] say more.

@@ -50,7 +50,7 @@ Ints = NDArray[np.int64]
 
 MAX_TERMINALS = 1 << 20
 """More terminals than this are refused."""
-MAX_LINKS = 1 << 22
+MAX_LINKS = 1 << 23
 """More links (one direction each) than this are refused."""
 
 
