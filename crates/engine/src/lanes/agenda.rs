@@ -20,7 +20,7 @@ pub(super) struct Agenda {
     /// The same links for the next tick: that is what most wait for where a character takes one.
     soon_crossing: Vec<u32>,
     soon_starting: Vec<u32>,
-    /// When the last wire is free, and the last credit has returned to an idle one: a run ends no earlier.
+    /// When the last wire is free, and the last credit has returned: a run ends no earlier.
     rests_at: Time,
     wheel: Wheel,
 }
@@ -188,11 +188,7 @@ impl Agenda {
             } else {
                 at.credit.add(usable);
             }
-            if time > link.free_at && time > link.rests_at {
-                // The link is idle and waits for no earlier one.
-                link.rests_at = usable;
-                self.rest_until(usable);
-            }
+            self.rest_until(usable);
         }
     }
 
@@ -216,16 +212,7 @@ impl Agenda {
                 times.for_each(|time| at.credit.add(time + link.credit));
             }
         }
-        let last = complete + step * Time::from(more);
-        let from = link.free_at.max(link.rests_at);
-        if last > from {
-            // The link is idle, and waits for the first of these, then for the first one after that has come.
-            let first = if complete > from { 0 } else { (from - complete) / step + 1 };
-            let later = if step > 0 { link.credit / step + 1 } else { 1 << 32 };
-            let index = first + (Time::from(more) - first) / later * later;
-            link.rests_at = complete + step * index + link.credit;
-            self.rest_until(link.rests_at);
-        }
+        self.rest_until(complete + step * Time::from(more) + link.credit);
     }
 
     /// Gives back a quantum of credit, also if a later one is known: then a character may start before it was thought to.

@@ -13,8 +13,6 @@ pub(super) struct Link {
     pub free_at: Time,
     /// Tick of the next check.
     pub due: Time,
-    /// When credit arrives while the wire is idle.
-    pub rests_at: Time,
     /// Lane of the last character, or [`NONE`].
     pub last: u32,
     /// Lanes that no packet holds, as bits.
@@ -119,7 +117,6 @@ impl Link {
             number: link as u32,
             free_at: 0,
             due: UNKNOWN,
-            rests_at: -1,
             last: NONE,
             free: u32::MAX,
             known: 0,

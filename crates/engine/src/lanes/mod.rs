@@ -47,7 +47,7 @@
 //! | file | what it does | writes |
 //! |---|---|---|
 //! | [`state`] | the network | |
-//! | [`agenda`] | the tick; when links are looked at again, and when the next characters of lanes and queues are known; credit that returns | `Agenda`; `due` of links and ports when they are woken; `starts_at` and `crosses_at` when they become known; `Lane`: `owed`; `Link`: `rests_at` |
+//! | [`agenda`] | the tick; when links are looked at again, and when the next characters of lanes and queues are known; credit that returns | `Agenda`; `due` of links and ports when they are woken; `starts_at` and `crosses_at` when they become known; `Lane`: `owed` |
 //! | [`parts`] | lanes, queues of input buffers, groups | |
 //! | [`link`] | what the lanes of a link share: wire, counts, ports of crossbars | `Link`: `within_from`, `busy_before`, `amid`, `counts` |
 //! | [`times`] | rows of times, as runs at equal steps | `Run`, `Times` |
