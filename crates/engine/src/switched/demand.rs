@@ -36,7 +36,7 @@
 //! 1000 B 4539 to 2831 with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024
 //! terminals); of links behind after the end has left its source, at 1000 B 9322 to 3773 with the C104 (16384
 //! terminals), 5144 to 3144 with SpaceWire (4096); where links have paces of their own, at 1000 B 9748 to 6523 with the
-//! C104, 10,877 to 6303 with SpaceWire, together with more that `stream` and `groups` send at once.
+//! C104, 10,877 to 6303 with SpaceWire, together with more that `stream` sends at once.
 
 mod catch_up;
 mod chain;

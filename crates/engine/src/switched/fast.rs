@@ -84,9 +84,7 @@ impl Network {
             at.due.set_woken(false);
             return self.pass_on::<PACED>(link);
         }
-        if (self.on_demand || !self.is_before_slower(link))
-            && let Some(next) = self.transmit::<PACED, CREDIT>(link)
-        {
+        if let Some(next) = self.transmit::<PACED, CREDIT>(link) {
             return next;
         }
         cold_path();

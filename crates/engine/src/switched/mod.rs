@@ -33,8 +33,8 @@
 //! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `chains` and `has_long` by [`demand`], `parts` by [`stream`], `exits` by [`stepwise`], `on_demand`, `outside` and `next_outside` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`groups`] and [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`], [`groups`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`]; all of it anew by [`outages`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`demand`] and [`stream`], `send_groups` by [`stream`], `send_unseen` and `ends` by [`demand`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`] and [`stream`], `pay` by [`demand`], `set_waits` by [`transmit`], [`demand`] and [`stream`], `keep` and `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`]; all of it anew by [`outages`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] and [`demand`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
 //! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
@@ -43,7 +43,6 @@
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step; their links in order (`chain`), and what limits each (`part`) | |
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
-//! | [`groups`] | characters that wait, quantum by quantum, for credit from a slower link, as one piece | by the verbs of [`transmit`] |
 //! | [`stream`] | packets that stream to their terminals: their ends on all links at once, where these do not catch up in one step | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
@@ -54,16 +53,15 @@
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `close`, `open` by [`outages`]; `look_up`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
 //! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `renew_horizon` by [`stream`]; `stop` and `happens_outside` by `run` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `fail` by [`horizon`] |
-//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`], [`groups`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
 //! | [`deadlock`], [`standstill`], [`watchdog`] | queries of a run: read only | `overstays` by [`packet_path`] |
 //!
-//! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step, and would make
-//! that file longer than it can be read at once: [`whole`] two links, [`early`] credit before a packet asks for it,
-//! [`groups`] several quanta, [`demand`] all links of a packet whose end cannot leave its source, [`stream`] those of one
-//! that streams to its terminal. One is not about times: `arbiter::request_alone`. Each states its equation, its
-//! conditions, what happens otherwise and its gain.
+//! Shortcuts: [`fast`] omits limits of a step of one link. Four others need more than one link or step: [`whole`] two
+//! links, [`early`] credit before a packet asks for it, [`demand`] all links of a packet whose end cannot leave its
+//! source, [`stream`] those of one that streams to its terminal. One is not about times: `arbiter::request_alone`. Each
+//! states its equation, its conditions, what happens otherwise and its gain.
 //!
 //! # Invariants
 //!
@@ -93,7 +91,6 @@ mod departures;
 mod due;
 mod early;
 mod fast;
-mod groups;
 mod heads;
 mod horizon;
 mod link;

@@ -326,6 +326,22 @@ impl Link {
     }
 }
 
+impl Places<'_> {
+    /// Returns when the characters leave that return quanta of credit, from one on, as far as they do so at equal
+    /// intervals because of their places or of the crossbar since the grant, and these are known.
+    #[inline]
+    pub fn quanta(&self, at: &Link, number: Number, quantum: u32) -> Option<Run> {
+        let rest = ahead(self.turns.stop, number);
+        if rest <= 0 || ahead(number, at.input.deleted()) < 0 {
+            return None;
+        }
+        let each = self.line.each(number - self.turns.shift, quantum, self.crossbar)?.later(self.late);
+        let count = (rest as u32).div_ceil(quantum);
+        let own = at.input.crosses_at(number, self.crossbar);
+        Some(follow(count, own, quantum.checked_mul(self.crossbar)?, [each]))
+    }
+}
+
 /// Returns when quanta of credit can be used, from the one that a character returns on, at equal intervals, if that is
 /// known.
 fn quanta(places: &Places<'_>, at: &Link, kind: &Kind, number: Number) -> Option<Run> {

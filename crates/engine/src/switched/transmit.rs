@@ -57,11 +57,6 @@ impl Network {
     /// next, or [`NONE`].
     #[inline(never)]
     pub(super) fn transmit_any<const PACED: bool>(&mut self, link: u32) -> u32 {
-        if !self.on_demand
-            && let Some(next) = self.send_groups::<PACED>(link)
-        {
-            return next;
-        }
         if let Some(next) = self.transmit::<PACED, PLAIN>(link) {
             return next;
         }
