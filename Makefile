@@ -114,7 +114,7 @@ test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats. What the tests in Python have
 # tried is written beside the page of how it is tested.
 soak: export FABRILOOM_SOAK_TALLY := $(CURDIR)/out/soak.csv
-soak: $(VENV)/dev.stamp $(VENV)/engine.stamp
+soak: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/search.stamp
 	$(SOAK_RUST) --no-run
 	@mkdir -p out && rm -f $(FABRILOOM_SOAK_TALLY)
 	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(SOAK_RUST) soak:: -- --nocapture --test-threads 8 & rust=$$!; \

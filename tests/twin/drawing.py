@@ -314,4 +314,4 @@ def duration_ps(compiled: Any, dice: Random) -> int:
     arrays = compiled.arrays
     character_ps = int(max(arrays["link_character_ticks"])) * compiled.tick_ps
     characters = dice.choice(CHARACTERS) / (4 * compiled.graph.terminals)
-    return max(int(characters * character_ps / 0.3), 200 * character_ps)
+    return int(max(characters / 0.3, 200) * character_ps)
