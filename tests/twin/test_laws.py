@@ -35,13 +35,13 @@ def without_load(one: laws.Drawn) -> dict[str, object]:
 
 
 def whole_credits(one: laws.Drawn) -> bool:
-    """Whether credits are whole in buffers, and in packets that wait for them; else what earlier packets
-    left of a credit decides whether a long one waits."""
+    """Whether credits are whole in buffers, and single or never waited for; else what earlier packets left of a
+    credit decides whether a long one waits."""
     arrays = one.compiled.arrays
     sizes = [arrays["length_max"], arrays["length_values"], arrays["flow_length"]]
     fits = max(int(size.max(initial=0)) for size in sizes) + HEADERS <= arrays["link_input_buffer"].min()
     whole = not (arrays["link_input_buffer"] % arrays["link_quantum"]).any()
-    return whole and (fits or one.compiled.technology.in_flits or arrays["link_quantum"].max() == 1)
+    return whole and (fits or arrays["link_quantum"].max() == 1)
 
 
 def test_half_the_speed_takes_twice_the_time(seeds: Seeds) -> None:

@@ -45,7 +45,7 @@ def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]
 
 
 KINDS = {
-    LINKS: Kind("trains", runs.NETWORK_LATENCY_FROM, runs.NETWORK_LATENCY_TO, columns.runs.LINKS, of_links),
+    LINKS: Kind("links", runs.NETWORK_LATENCY_FROM, runs.NETWORK_LATENCY_TO, columns.runs.LINKS, of_links),
     RINGS: Kind(
         "rings",
         runs.RING_LATENCY_FROM,

@@ -35,7 +35,7 @@ class Provenance:
     seed: int
     version: str
     engine: str
-    """``trains``, ``rings`` or ``twin``."""
+    """``links``, ``rings`` or ``twin``."""
     description: str = ""
     resolved: dict[str, Any] = field(default_factory=dict)
     """The resolved scenario: all defaults filled in, units in canonical form."""
@@ -45,7 +45,7 @@ class Provenance:
     """File name of the scenario, without the folder."""
 
     @classmethod
-    def of(cls, scenario: Scenario, engine: str = "trains") -> Provenance:
+    def of(cls, scenario: Scenario, engine: str = "links") -> Provenance:
         """Return the provenance of a scenario to be run by ``engine``."""
         from .. import __version__
 

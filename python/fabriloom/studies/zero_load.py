@@ -26,7 +26,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     Packets have the longest length of the scenario. If each sender has one destination, the pairs are up to
     1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
     The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
-    a time-slot.
+    a time-slot, nor for a quantum of credit that an earlier packet has begun.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way

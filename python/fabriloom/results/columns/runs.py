@@ -79,7 +79,7 @@ SUMMARY = table(
         "statistics.trusted": "true or false | False if batches of throughput, network latency or total latency (above saturation of throughput) are more alike than chance makes them, or rise or fall: two tests of each, with one false alarm in 200 runs each; see [statistics](../background/statistics.md). Null of a run that drained, deadlocked, livelocked or stopped.",
         "not_kept.flow_packets": "count | Measured packets missing in the table of flows, because there were more flows than are kept.",
         "not_kept.trace_packets": "count | Packets missing in the packet trace, because it was full.",
-        "engine.name": "text | `trains` for networks of links, `rings` for networks of rings.",
+        "engine.name": "text | `links` for networks of links, `rings` for networks of rings.",
         "engine.events": "count | Events that the engine processed.",
         "engine.packet_hops": "count | Times that a packet was granted an output of a switch; in networks of rings, was put on a link.",
         "engine.wall_s": "s | Time that the run took on this machine: the only value that differs when a run is repeated; not of points of studies.",
