@@ -90,7 +90,7 @@ def test_more_room_makes_no_packet_of_a_single_sender_later(seeds: Seeds) -> Non
 
     So may a source that refuses packets: with more room it takes others, and the next ones wait behind these.
     And so may frames: one that ends sooner leaves the next packet to another, which begins with own flits.
-    And so may time-slots, with queues per output: who is sooner at one that is open goes before an earlier packet.
+    And so may time-slots, with queues per output: who is sooner at one that is open goes before another.
     """
     packets = 0
     for number, one in enumerate(laws.drawn(seeds(60))):

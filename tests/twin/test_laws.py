@@ -35,8 +35,8 @@ def without_load(one: laws.Drawn) -> dict[str, object]:
 
 
 def whole_credits(one: laws.Drawn) -> bool:
-    """Whether credits are whole in buffers, and single or never waited for; else what earlier packets left of a
-    credit decides whether a long one waits."""
+    """Whether credits are whole in buffers, and single or never waited for; else what earlier packets left
+    of a credit decides whether a long one waits."""
     arrays = one.compiled.arrays
     sizes = [arrays["length_max"], arrays["length_values"], arrays["flow_length"]]
     fits = max(int(size.max(initial=0)) for size in sizes) + HEADERS <= arrays["link_input_buffer"].min()
