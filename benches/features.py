@@ -132,7 +132,7 @@ ONE_LANE = {
     "lane_arbiter": "round-robin",
     "lane_reserved": [],
     "lane_credit_limit_flits": 0,
-    **dict.fromkeys(("frame_flits", "frame_start_flits", "frame_end_flits"), 0),
+    **dict.fromkeys(("frame_flits", "frame_start_flits", "frame_end_flits", "realign_cycles"), 0),
 }
 SPACEFIBRE: dict[str, Feature] = {
     "without": technology(**ONE_LANE),
