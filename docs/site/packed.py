@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from fabriloom import Scenario, _native
 from fabriloom.compile import Compiled, compile
-from fabriloom.page.choices import put
-from fabriloom.page.controls import controls
+from fabriloom.page.choices import controls, put
 from fabriloom.page.recording import around, names_of
 from fabriloom.reading import UserError
 from fabriloom.scenario.load import build

@@ -19,7 +19,7 @@ from expects import assert_told, names_in, unpack
 from fabriloom import topology
 from fabriloom.design import design, load
 from fabriloom.design.families import SHAPES, Wanted
-from fabriloom.design.reference import page
+from fabriloom.design.schema import page
 from fabriloom.design.sieve import least_cables, least_switches
 from fabriloom.scenario import ScenarioError
 from fabriloom.topology import measure

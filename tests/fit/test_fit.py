@@ -12,7 +12,7 @@ import pytest
 from cli.test_cli import command
 from fabriloom import Scenario, curve, load, run
 from fabriloom.cli import exits
-from fabriloom.fit import FitError, fit, lines, work
+from fabriloom.fit import FitError, fit, samples, work
 from fabriloom.output import Plain
 from fabriloom.results.files import put_text
 
@@ -189,13 +189,13 @@ def test_results_stand_beside_scenarios(tmp_path: Path) -> None:
 def test_lines_go_as_far_as_the_noise_lets_them() -> None:
     sizes = np.array([1.0, 10, 100, 1000, 2000, 4000, 8000])
     straight = 100 + 0.5 * sizes
-    one = lines.fit(sizes, straight, np.full(7, 1.0))
+    one = samples.fit(sizes, straight, np.full(7, 1.0))
     assert [(line.base, line.slope) for line in one.lines] == [(pytest.approx(100), pytest.approx(0.5))]
     bent = np.where(sizes < 2000, straight, straight - 600)
-    two = lines.fit(sizes, bent, np.full(7, 1.0))
+    two = samples.fit(sizes, bent, np.full(7, 1.0))
     assert [line.points for line in two.lines] == [4, 3]
     assert two.jumps() == [(1000.0, 2000.0, pytest.approx(-600, abs=2))]
-    table = lines.fit(sizes, np.array([5.0, 900, 3, 700, 1, 950, 4]), np.full(7, 0.1))
+    table = samples.fit(sizes, np.array([5.0, 900, 3, 700, 1, 950, 4]), np.full(7, 0.1))
     assert all(line.is_table for line in table.lines)
     assert table.at(1000.0) == pytest.approx(700, abs=0.2)
 

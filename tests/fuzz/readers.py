@@ -20,7 +20,7 @@ from fabriloom.design.load import load as load_requirements
 from fabriloom.fit import FitError, imports
 from fabriloom.fit.samples import from_folder, read_folder
 from fabriloom.imports import read as read_fabric
-from fabriloom.programs.logp import LONG_TRAIN, RECEIVES, ROUND, SENDS, TRAIN
+from fabriloom.programs.simple import LONG_TRAIN, RECEIVES, ROUND, SENDS, TRAIN
 from fabriloom.reading import ReadError
 from fabriloom.routing import RoutingError
 from fabriloom.routing.own_paths import own_paths

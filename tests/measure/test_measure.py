@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Results, Scenario, load, run
-from fabriloom.measure import MeasureError, Settings, find, launch, measure, records
+from fabriloom.measure import MeasureError, Settings, launch, measure, records
 from fabriloom.measure.plan import Plan, plan
 from fabriloom.output import Pieces
 from fabriloom.report import for_run
@@ -177,7 +177,7 @@ def test_who_waits_is_told() -> None:
     wait = operations(t0=["wait 1 us", "send t.1 8 B"], t1=["receive any", "mark 0"])
     bad = planned(wait, patience_s=1)
     bad.columns[0][1] = 7  # the send becomes a mark
-    command = launch.command(find.mpi(), 2, PYTHON, [], Path(find.__file__).parent, True)
+    command = launch.command(launch.mpi(), 2, PYTHON, [], Path(launch.__file__).parent, True)
     with pytest.raises(MeasureError, match=r"no progress for 1 s: t\.1 waits in its operation 1"):
         launch.run(command, bad, QUICK, ["t.0", "t.1"], lambda _: None)
 
@@ -187,7 +187,7 @@ def test_processes_of_different_versions_do_not_work_together(monkeypatch: pytes
     two = ["-n", "1", *PYTHON, ":", "-n", "1", "env", "FABRILOOM_RUNNER_VERSION=7", *PYTHON]
     what = planned(READY["funnel-in"], repeats=1)
     with pytest.raises(MeasureError, match="the processes run different versions: that of process 1"):
-        launch.run([find.mpi().mpiexec, *two], what, QUICK, ["t.0", "t.1"], lambda _: None)
+        launch.run([launch.mpi().mpiexec, *two], what, QUICK, ["t.0", "t.1"], lambda _: None)
 
 
 @MPI
@@ -197,7 +197,11 @@ def test_hosts_that_do_not_answer_are_told(tmp_path: Path, monkeypatch: pytest.M
     began = time.monotonic()
     with pytest.raises(MeasureError, match="did not answer in time"):
         launch.run(
-            [find.mpi().mpiexec, "-n", "2", *slow], what, Settings(start_s=1), ["t.0", "t.1"], lambda _: None
+            [launch.mpi().mpiexec, "-n", "2", *slow],
+            what,
+            Settings(start_s=1),
+            ["t.0", "t.1"],
+            lambda _: None,
         )
     assert time.monotonic() - began < 20
 
@@ -209,7 +213,7 @@ def test_what_the_launcher_says_is_told() -> None:
     with pytest.raises(
         MeasureError, match=r"ended with 1 before .* it said: ssh: connect to host node9"
     ) as caught:
-        launch.run([find.mpi().mpiexec, "-n", "1", *fails], what, QUICK, ["t.0", "t.1"], lambda _: None)
+        launch.run([launch.mpi().mpiexec, "-n", "1", *fails], what, QUICK, ["t.0", "t.1"], lambda _: None)
     assert "`ssh HOST true` has to work" in str(caught.value)
 
 
@@ -220,7 +224,7 @@ def refused(of: Any, how: Settings = QUICK) -> str:
 
 
 def test_what_is_no_measurement_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(find, "cores", lambda: 2)
+    monkeypatch.setattr(launch, "cores", lambda: 2)
     monkeypatch.setattr("fabriloom.measure.work.cores", lambda: 2)
     many = scenario(READY["funnel-in"])
     assert "8 processes on 2 cores would not be a measurement" in refused(many, Settings())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from fabriloom.report import axes
+from fabriloom.report import page
 from fabriloom.report.page import Series
 
 from .browser import Tab
@@ -333,7 +333,7 @@ def test_the_page_ends_its_axes_as_reports_do(tab: Tab) -> None:
             Series("", [[x, y, None, None, ""] for x, y in enumerate(ys)], style)
             for ys, style in ((solid, "line"), (dashed, "dashed"))
         ]
-        log = axes.is_log(series)
+        log = page.is_log(series)
         lines = [json.dumps([{"points": list(enumerate(ys))}]) for ys in (solid, dashed)]
         assert tab.js(f"plots.spans({lines[0]})") == log
-        assert tab.js(f"plots.top({lines[0]}, {lines[1]}, {json.dumps(log)})") == axes.top(series, log)
+        assert tab.js(f"plots.top({lines[0]}, {lines[1]}, {json.dumps(log)})") == page.top(series, log)

@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 from fabriloom import load
 from fabriloom.page import limits, shelf
-from fabriloom.page.choices import chosen
-from fabriloom.page.controls import controls
+from fabriloom.page.choices import chosen, controls
 from fabriloom.page.limits import Refusal
-from fabriloom.page.looking import describe
+from fabriloom.page.live import describe
 from fabriloom.page.server import _SCRIPTS, application
 from fabriloom.scenario import ScenarioError, json_schema
 from fabriloom.scenario.load import FILE_KEYS

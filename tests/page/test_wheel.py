@@ -22,7 +22,7 @@ from pathlib import Path
 import fabriloom
 from fabriloom.page import shelf
 from fabriloom.page.choices import chosen
-from fabriloom.page.looking import describe
+from fabriloom.page.live import describe
 names = [entry["name"] for entry in shelf.listed()]
 seen = [bool(describe(chosen({"shelf": name}))["svg"]) for name in names]
 print(json.dumps({"from": str(Path(fabriloom.__file__).parent), "names": names, "seen": seen}))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fabriloom.programs import ProgramError
 from fabriloom.programs import kinds as op
-from fabriloom.programs.parse import Operation, parse
+from fabriloom.programs.operations import Operation, parse
 from fabriloom.scenario import ScenarioError
 from fabriloom.traffic.names import Terminals
 from hypothesis import given

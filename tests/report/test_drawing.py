@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from fabriloom import Scenario, report, run, topology
 from fabriloom.report.drawing import fabric_svg
-from fabriloom.report.drawing.large import MOST_LINKS, is_large, parts_of
 from fabriloom.report.drawing.layout import nearest_distance, switch_positions
+from fabriloom.report.drawing.plan import MOST_LINKS, is_large, parts_of
 from fabriloom.report.drawing.style import RAMP, ramp, scale_of
 from page.browser import PROGRAM, browser
 

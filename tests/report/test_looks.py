@@ -16,7 +16,7 @@ import pytest
 from fabriloom import load
 from fabriloom.cli.app import app
 from fabriloom.compile import compile
-from fabriloom.report import axes, for_check
+from fabriloom.report import for_check, page
 from fabriloom.report.drawing import style as drawing_style
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import figure
@@ -70,14 +70,14 @@ def test_the_wait_before_the_network_does_not_flatten_its_curve(
     total: tuple[float, ...], log: bool, top: float | None
 ) -> None:
     series = curve(*total)
-    assert axes.is_log(series) == log
-    assert axes.top(series, log) == top
+    assert page.is_log(series) == log
+    assert page.top(series, log) == top
 
 
 def test_a_long_span_within_the_network_is_logarithmic_and_still_ends() -> None:
     series = curve(1.0, 60.0, 4e6, network=(1.0, 5.0, 90.0))
-    assert axes.is_log(series)
-    assert axes.top(series, True) == 1000.0
+    assert page.is_log(series)
+    assert page.top(series, True) == 1000.0
 
 
 def test_figures_end_where_reports_do_and_have_gaps() -> None:

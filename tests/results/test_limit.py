@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Scenario, compare, curve, run, saturate
-from fabriloom.report.axes import units_of
+from fabriloom.report.page import units_of
 from fabriloom.report.pages import for_run
 from fabriloom.results import columns
 from fabriloom.simulate import wanted

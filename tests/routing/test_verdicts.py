@@ -17,7 +17,7 @@ import pytest
 from fabriloom import Scenario, load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
-from fabriloom.programs.waits import waits_for_ever
+from fabriloom.programs.check import waits_for_ever
 from fabriloom.routing.check import certificate
 from fabriloom.studies import route_choices
 from fabriloom.studies.inspection import inspect

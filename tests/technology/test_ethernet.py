@@ -14,7 +14,7 @@ from fabriloom.compile import compile
 from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
 from fabriloom.technology import presets, technology
-from fabriloom.traffic.lengths import Filling, mean_chars
+from fabriloom.traffic.packets import Filling, mean_chars
 
 ETHERNET = [name for name in presets() if name.startswith("ethernet-")]
 

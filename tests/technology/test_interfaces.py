@@ -13,7 +13,7 @@ from fabriloom import simulate
 from fabriloom.scenario import Scenario
 from fabriloom.studies.inspection import inspect
 from fabriloom.technology import TechnologyError, interface, presets, technology
-from fabriloom.technology.interfaces import interfaces
+from fabriloom.technology.protocols import interfaces
 
 CHIPS = ("shimafuji-codec", "spacewire-light")
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

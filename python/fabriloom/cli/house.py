@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from ..page import replay_file as replay_file
     from ..page.replay_file import Side as Side
     from ..report import drawing as drawing
+    from ..report import fabric as fabric
     from ..report import plot as plot
-    from ..report import replayed as replayed
     from ..report import tally as tally
     from ..report.page import Chart as Chart
     from ..report.page import HeatMap as HeatMap
@@ -93,7 +93,7 @@ else:
         "fit": "samples",
         "imports": "written",
         "page": "limits replay_file",
-        "report": "drawing plot replayed tally",
+        "report": "drawing fabric plot tally",
         "results": "ends files",
         "routing": "dumps routers",
         "studies": "cluster comparison emit failures folder inspection route_choices run_all "

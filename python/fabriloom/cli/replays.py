@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .house import Results, Scenario, Side, comparison, replay_file, replayed
+from .house import Results, Scenario, Side, comparison, fabric, replay_file
 
 _MOST = 2
 
@@ -20,7 +20,7 @@ def with_replay(report: str, shown: Iterable[tuple[Scenario, Results | None, str
     if not sides:
         return report
     said = " ".join(side.replay["said"] for side in sides)
-    return replayed.with_replay(report, replay_file.replay_html(sides), said)
+    return fabric.with_replay(report, replay_file.replay_html(sides), said)
 
 
 def of_points(report: str, studied: Iterable[tuple[Scenario, Sequence[Any]]]) -> str:

@@ -103,7 +103,7 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
 def _waiting(compiled: Compiled) -> list[str]:
     if compiled.programs is None:
         return []
-    from ..programs.waits import waits_for_ever
+    from ..programs.check import waits_for_ever
 
     return waits_for_ever(compiled.programs)
 

@@ -13,8 +13,8 @@ from ..codes import FAULT_KIND, number
 from ..faults import Outage, Rules, drawn, mtbf_of_bits_ps, outages
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
-from ..scenario.sections.fault import Fault
 from ..scenario.sections.routing import AfterFault
+from ..scenario.sections.run import Fault
 from ..technology import RingTechnology, Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph

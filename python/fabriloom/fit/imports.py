@@ -12,8 +12,7 @@ from pathlib import Path
 
 from .. import reading, units
 from ..reading import ReadError
-from .lines import FitError
-from .samples import QUANTITIES, Samples
+from .samples import QUANTITIES, FitError, Samples
 
 _MOST_BYTES = 1 << 26
 _UNITS_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}

@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import simulate, units
 from ..scenario import Scenario
-from .lines import Curve, FitError, Floats
-from .samples import QUANTITIES, Samples
+from .samples import QUANTITIES, Curve, FitError, Floats, Samples
 
 CYCLES_PS = sorted(2**a * 5**b for a in range(16) for b in range(13) if 2_000 <= 2**a * 5**b <= 4_000_000)
 """Cycle times with rates of whole bits per second."""

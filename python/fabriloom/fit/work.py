@@ -17,9 +17,8 @@ from ..results import Results
 from ..results.figures import figures
 from ..scenario import Scenario, ScenarioError
 from . import imports
-from .lines import Curve, FitError, Line
 from .model import Model, build
-from .samples import QUANTITIES, Folder, Samples, from_folder, read_folder
+from .samples import QUANTITIES, Curve, FitError, Folder, Line, Samples, from_folder, read_folder
 
 # Predict measured programs with the fitted model.
 

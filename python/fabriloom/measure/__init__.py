@@ -1,13 +1,13 @@
 """Run the programs of scenarios on real machines, over MPI, with results like those of a simulation.
 
-``plan``: the operations of each process. ``find``: the installed MPI, and the runner. ``launch``: starts the
+``plan``: the operations of each process. ``launch``: finds the installed MPI, starts the
 processes and reads their messages. ``records``: turns the measured times into the numbers of a run. ``work``:
 the whole measurement.
 """
 
 from __future__ import annotations
 
-from .find import Settings
+from .launch import Settings
 from .plan import MeasureError
 from .work import Measured, measure
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from mpi4py import MPI  # from the optional extra
 
-from fabriloom.measure.find import version
+from fabriloom.measure.launch import version
 from fabriloom.measure.plan import HEAD
 
 ANY, SENDER, TAGGED = -1, -2, -3

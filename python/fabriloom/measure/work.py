@@ -23,7 +23,7 @@ from ..scenario import Scenario
 from ..studies import Curve, Point
 from ..studies.curves import settings_of, varied
 from . import launch, records
-from .find import Host, Settings, check_hosts, cores, hosts_in, mpi, runner_of
+from .launch import Host, Settings, check_hosts, cores, hosts_in, mpi, runner_of
 from .plan import MeasureError, Plan, active, plan
 
 Advance = Callable[[int, int, str], None]

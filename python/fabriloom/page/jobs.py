@@ -21,8 +21,7 @@ from ..studies.curves import LOADS, load_of, varied
 from ..studies.verdict import Judge, waits_for_its_packets
 from . import limits
 from .limits import Refusal
-from .live import Live
-from .looking import look, sides, title_of
+from .live import Live, look, sides, title_of
 from .recording import record
 
 Emit = Callable[[dict[str, Any]], None]

@@ -21,8 +21,7 @@ from ..results.ends import STUCK
 from ..scenario import Scenario
 from ..simulate import Progress, run
 from . import limits
-from .live import Live
-from .looking import pictured
+from .live import Live, pictured
 from .recording import Told, record
 
 _OF_RUN = (

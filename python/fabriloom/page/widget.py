@@ -8,7 +8,7 @@ from typing import Any
 
 from ..process.libraries import of_extra
 from ..report import for_comparison, for_curve, for_run, for_saturation
-from ..report.replayed import with_replay
+from ..report.fabric import with_replay
 from ..results import Results
 from ..scenario import scenario_of
 from ..studies import Comparison, Curve, Saturation

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabriloom.programs import building, credit, simple
+from fabriloom.programs import building, simple
 from fabriloom.programs.check import check
 from fabriloom.programs.descriptors import descriptors
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal import goal
 from fabriloom.programs.kinds import ANY, MOST_OPERATIONS, UNTIL, Settings
 from fabriloom.programs.layer import control_words
-from fabriloom.programs.logp import logp
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
+from fabriloom.programs.simple import logp
 from fabriloom.programs.spacewire import ccsds, rmap, spacewire_d
 from fabriloom.programs.table import ProgramError, Programs
 from fabriloom.traffic.kinds import Network
@@ -35,9 +35,9 @@ BUILDERS: dict[str, _Builder] = {
     "random-pairs": simple.random_pairs,
     "level-2": building.level_2,
     "level-3": building.level_3,
-    "pull-level-3": credit.pull_level_3,
+    "pull-level-3": building.pull_level_3,
     "barrel-shifter": building.barrel_shifter,
-    "credit": credit.credit,
+    "credit": building.credit,
     "logp": logp,
     "rmap": rmap,
     "ccsds": ccsds,

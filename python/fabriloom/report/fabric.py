@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from ..process.libraries import pl
 from ..topology.graph import Graph
-from .drawing import fabric_svg, large
+from .drawing import fabric_svg, plan
 from .drawing.style import scale_of
-from .page import Drawing, Prose, number
+from .page import Drawing, Prose, number, source_hash
 
 _MOST_TOLD = 20_000
 """With more links a drawing has only their utilisation: the tables have the rest."""
@@ -33,19 +39,19 @@ def fabric(
     if graph is None or not len(utilisation):
         return []
 
-    if graph.links > large.MOST_LINKS:
+    if graph.links > plan.MOST_LINKS:
         size = f"{number(graph.links)} links"
         return [
             Prose("The fabric", f"Not drawn: {size} would make this file very large. The tables say more.")
         ]
-    of_lines = large.is_large(graph)
+    of_lines = plan.is_large(graph)
     svg = "" if of_lines else fabric_svg(graph, np.asarray(utilisation))
     note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
     if table is None or graph.links > _MOST_TOLD:
         table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
     numbers = own_numbers(table)
     if of_lines:
-        numbers["large"] = large.parts_of(graph)
+        numbers["large"] = plan.parts_of(graph)
         note += " Ctrl and the wheel or + and − enlarge, dragging moves."
     held = (limit or {}).get("name")
     if cycle:
@@ -80,3 +86,41 @@ def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
             top = scale_of(values, label).top
             columns.append({"label": label, "values": kept, "kind": kind, "top": top})
     return {"names": table["link"].to_list(), "columns": columns}
+
+
+_SOURCES = "frame-src 'none'; "
+_PLACE = "<!-- replay -->\n"
+_SCRIPT = "<!-- script of the replay -->\n"
+"""Marks of the template; the names of users cannot contain them, because they are escaped."""
+_BUTTONS = """<section class="replay">
+<p><button type="button" id="play">Play its packets</button>
+<button type="button" id="keep">Save replay</button>
+<span class="note" id="told">{said}</span></p>
+</section>
+"""
+
+
+@cache
+def _script() -> str:
+    return resources.files("fabriloom.report").joinpath("replay.js").read_text(encoding="utf-8")
+
+
+def with_replay(report: str, replay: str, said: str) -> str:
+    """Return a report that plays, and saves, a replay: a whole HTML file made of text of ours and JSON.
+
+    A page in a frame may only run what the page around it may: the report allows the scripts of the replay.
+    """
+    packed = base64.b64encode(gzip.compress(replay.encode(), 6, mtime=0)).decode()
+    allowed = " ".join(dict.fromkeys(re.findall(r"'sha256-[A-Za-z0-9+/=]+'", replay.split("<style>", 1)[0])))
+    script = _script()
+    packs = f'<script type="application/gzip" id="replay">{packed}</script>\n<script>{script}</script>\n'
+    for mark, text in (
+        (_SOURCES, "frame-src blob:; "),
+        ("img-src data:; script-src", f"img-src data: blob:; script-src '{source_hash(script)}' {allowed}"),
+        (_PLACE, _BUTTONS.format(said=escape(said))),
+        (_SCRIPT, packs),
+    ):
+        if report.count(mark) != 1:
+            raise ValueError(f"the report has no place for {mark!r}")
+        report = report.replace(mark, text)
+    return report

@@ -29,7 +29,7 @@ const large = (() => {
   const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
 
   class Large {
-    // `parts`: as `report/large.py` makes them; `act`: {point(link, x, y), open(link), close(), moved()}.
+    // `parts`: as `report/drawing/plan.py` makes them; `act`: {point(link, x, y), open(link), close(), moved()}.
     constructor(place, parts, act) {
       Object.assign(this, { place, act, names: parts.names, switches: parts.switches, places: new Float32Array(bytes(parts.places)), ends: new Uint32Array(bytes(parts.ends)), marks: [], chosen: -1 });
       this.links = this.ends.length / 2;

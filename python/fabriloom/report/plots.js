@@ -5,7 +5,7 @@
 const plots = (() => {
   const SHOWN = 8;
   // A linear axis ends at this multiple of the highest solid point, a logarithmic one at the second: the wait before the
-  // network may be thousands of times as long as the way through it. `report/axes.py` has the same rule.
+  // network may be thousands of times as long as the way through it. `report/page.py` has the same rule.
   const MOST_ON_A_LINE = 30, ROOM = 2, ROOM_LOG = 10, ROUND = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
   const style = (name) => reaching.ink(name);
 

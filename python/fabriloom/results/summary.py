@@ -18,8 +18,7 @@ from .columns.features import add_flits
 from .columns.runs import TOTAL_LATENCY_FROM
 from .figures import in_percent
 from .kinds import KINDS, Kind
-from .limit import keeps_up, limit, verdict
-from .program_limit import of_program
+from .limit import keeps_up, limit, of_program, verdict
 from .rows import FaultRows, RingRows
 
 if TYPE_CHECKING:

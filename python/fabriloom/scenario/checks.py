@@ -11,7 +11,6 @@ from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, checksum, files, has_codes
 from fabriloom.scenario.schema import Scenario
-from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.routing import (
     AfterFault,
     AnyRouting,
@@ -28,6 +27,7 @@ from fabriloom.scenario.sections.traffic import (
     Backlog,
     Burst,
     Descriptors,
+    Flows,
     Local,
     Map,
     Matrix,
@@ -41,8 +41,8 @@ from fabriloom.scenario.sections.traffic import (
 from fabriloom.technology.presets import settings
 
 if TYPE_CHECKING:
-    from fabriloom.scenario.sections.fault import Fault
     from fabriloom.scenario.sections.ring_technology import RingLinks
+    from fabriloom.scenario.sections.run import Fault
 
 
 def check(scenario: Scenario) -> None:

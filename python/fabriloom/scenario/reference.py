@@ -17,9 +17,8 @@ from typing import Any
 from fabriloom import units
 from fabriloom.scenario import json_schema
 from fabriloom.technology import Preset, presets, ring_technology, technology
-from fabriloom.technology.interfaces import interfaces
 from fabriloom.technology.presets import Entry, is_ring
-from fabriloom.technology.protocols import protocols
+from fabriloom.technology.protocols import interfaces, protocols
 
 _UNITS = (
     ("time", units.TIME_PS, "`2 us`"),

@@ -126,7 +126,7 @@ def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Se
 
 
 def _interface(one: Interface) -> dict[str, Any]:
-    from fabriloom.technology.interfaces import interface_settings
+    from fabriloom.technology.protocols import interface_settings
 
     return _dump(_filled(one, interface_settings(one.preset)))
 

@@ -22,16 +22,15 @@ from fabriloom.scenario.source import SourceMap
 from fabriloom.topology.kinds import NetworkKind
 
 if TYPE_CHECKING:
-    from fabriloom.scenario.sections.congestion import CongestionControl
-    from fabriloom.scenario.sections.fault import Fault
     from fabriloom.scenario.sections.interface import Interface, Interrupt, TimeCode
     from fabriloom.scenario.sections.program import Program
-    from fabriloom.scenario.sections.protocol import Protocol
+    from fabriloom.scenario.sections.protocol import CongestionControl, Protocol
+    from fabriloom.scenario.sections.run import Fault
 else:
     Interrupt = later("interface", "Interrupt")
     TimeCode = later("interface", "TimeCode")
-    CongestionControl = later("congestion", "CongestionControl")
-    Fault = later("fault", "Fault")
+    CongestionControl = later("protocol", "CongestionControl")
+    Fault = later("run", "Fault")
     Interface = later("interface", "Interface")
     Program = later("program", "Program")
     Protocol = later("protocol", "Protocol")

@@ -8,8 +8,7 @@ from fabriloom.technology.model import Technology
 from fabriloom.technology.presets import Preset, presets, ring_technology, technology
 
 if TYPE_CHECKING:
-    from fabriloom.technology.interfaces import Interface, interface
-    from fabriloom.technology.protocols import protocol
+    from fabriloom.technology.protocols import Interface, interface, protocol
     from fabriloom.technology.rings import RingTechnology
 
 __all__ = [
@@ -28,8 +27,8 @@ __all__ = [
 __getattr__ = names(
     globals(),
     {
-        "Interface": ".interfaces",
-        "interface": ".interfaces",
+        "Interface": ".protocols",
+        "interface": ".protocols",
         "protocol": ".protocols",
         "RingTechnology": ".rings",
     },

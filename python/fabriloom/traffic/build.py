@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from fabriloom.traffic import kinds, mirrors, pairs, receivers
-from fabriloom.traffic.arrivals import (
+from fabriloom.traffic.kinds import TrafficError
+from fabriloom.traffic.mirrors import nearest_neighbour
+from fabriloom.traffic.names import Spread, Terminals, repeated
+from fabriloom.traffic.packets import (
     CLOSED,
     arrivals,
     burst_of,
     character_grains,
+    lengths,
     packet_grains,
     packets_per_grain,
 )
-from fabriloom.traffic.kinds import TrafficError
-from fabriloom.traffic.lengths import lengths
-from fabriloom.traffic.mirrors import nearest_neighbour
-from fabriloom.traffic.names import Spread, Terminals, repeated
 
 
 def build(
@@ -213,7 +213,7 @@ def _aim(
     if kind == "hot-spot":
         return _hot_spot(network, terminals, pattern, sending), everyone
     if kind == "matrix":
-        from fabriloom.traffic.matrix import matrix
+        from fabriloom.traffic.pairs import matrix
 
         columns, share = matrix(terminals, pattern)
         return {"source_target": np.full(count, kinds.WEIGHTED, np.uint8), **columns}, share
@@ -298,7 +298,7 @@ def _permutation(
 
 
 def _pairs_of_file(terminals: Terminals, path: str, different: bool) -> kinds.Ints:
-    from fabriloom.traffic.matrix import pairs
+    from fabriloom.traffic.pairs import pairs
 
     return pairs(terminals, path, different)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom.traffic import kinds
-from fabriloom.traffic.lengths import Filling, mean_chars
+from fabriloom.traffic.packets import Filling, mean_chars
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 

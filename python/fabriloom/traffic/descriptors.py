@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fabriloom import units
 from fabriloom.process.libraries import pl
 from fabriloom.traffic import tables
-from fabriloom.traffic.arrivals import places
 from fabriloom.traffic.kinds import (
     LIST,
     SILENT,
@@ -24,8 +23,8 @@ from fabriloom.traffic.kinds import (
     TrafficError,
     in_units,
 )
-from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.packets import checked, places
 from fabriloom.traffic.tables import Table
 
 # When the packets of a list are created: the columns ``at``, ``at_ns`` and ``cycle`` of a file.

@@ -11,10 +11,9 @@ import numpy as np
 
 from fabriloom import units
 from fabriloom.traffic import tables
-from fabriloom.traffic.arrivals import places
 from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings, TrafficError
-from fabriloom.traffic.lengths import checked
 from fabriloom.traffic.names import Spread, Targets, Terminals
+from fabriloom.traffic.packets import checked, places
 
 COLUMNS = (
     "source", "target", "length", "rate", "period", "phase", "jitter", "packets", "start", "stop", "count",

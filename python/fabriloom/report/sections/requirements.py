@@ -21,7 +21,7 @@ from ...results.requirements import (
 )
 from ...topology import Graph
 from ..drawing import fabric_svg
-from ..drawing.large import is_large
+from ..drawing.plan import is_large
 from ..drawing.style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from ..page import Cell, Drawing, Table, Text
 from ..page import number as typeset

@@ -9,10 +9,10 @@ from ...process.libraries import pl
 from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign
-from .. import axes
+from .. import page
 from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
-ACCEPTED, LATENCY = axes.USUAL.accepted, axes.USUAL.latency
+ACCEPTED, LATENCY = page.USUAL.accepted, page.USUAL.latency
 ALONE = "simulated"
 """Name of the line of a chart that has only one."""
 LOADS = ("traffic.load", "traffic.scale")
@@ -73,11 +73,11 @@ def tail(
         return [Prose(title, f"There is no tail, because all latencies are equal: {each}.")] if each else []
     note += f" All equal, so not drawn: {each}." if each else ""
     times = [point[0] for one in series for point in one.points]
-    axes = (
+    page = (
         Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
         Axis("share that takes longer", log=True),
     )
-    return [Chart(title, *axes, series, f"{note} Every line ends at the maximum.")]
+    return [Chart(title, *page, series, f"{note} Every line ends at the maximum.")]
 
 
 def moments(moments_ns: Mapping[str, float], top: float) -> list[Series]:
@@ -151,7 +151,7 @@ def latency_against_throughput(
     """
     series: list[Series] = []
     # What papers print is in the usual units.
-    units = axes.USUAL if published else axes.units_of(point.summary for point in points)
+    units = page.USUAL if published else page.units_of(point.summary for point in points)
     for name, group in _groups(points, varied).items():
         measured = [p for p in group if p.summary["accepted_mbytes_per_s"] is not None]
         network, total = (
@@ -168,8 +168,8 @@ def latency_against_throughput(
             if p.get("reading", "") == reading
         ]
         series.append(Series(f"published, {reading}" if reading else "published", marks, "published"))
-    log = axes.is_log(series)
-    high = Axis(units.latency, log, axes.top(series, log))
+    log = page.is_log(series)
+    high = Axis(units.latency, log, page.top(series, log))
     said = f"{note} {_how_drawn(series, high)}"
     return Chart("Latency against throughput", Axis(units.accepted), high, series, said)
 
@@ -189,7 +189,7 @@ def _how_drawn(series: Sequence[Series], high: Axis) -> str:
     return words
 
 
-def _latency_point(point: Any, key: str, units: axes.Units) -> list[Any]:
+def _latency_point(point: Any, key: str, units: page.Units) -> list[Any]:
     accepted = units.throughput(point.summary)
     mean, half = (units.time(point.summary, point.summary[key][what]) for what in ("mean", "mean_ci95"))
     low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
@@ -213,7 +213,7 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
     if path is None:
         return []
     of_scale = path == "traffic.scale"
-    units = axes.units_of(point.summary for point in points)
+    units = page.units_of(point.summary for point in points)
     series = []
     for name, group in _groups(points, varied).items():
         line, hollow = [], list[int]()
@@ -250,7 +250,7 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     lost = any(point.summary["packets"].get("lost") for point in points)
     retried = any(_retries(point) for point in points)
     doubted = any(point.summary["statistics"]["trusted"] is False for point in points)
-    of_flits = axes.units_of(point.summary for point in points).of_flits
+    of_flits = page.units_of(point.summary for point in points).of_flits
     head = [
         *varied, *(["Accepted (flits/node/cycle)", "Mean latency (cycles)"] if of_flits else []),
         "Offered (MB/s)", *(["Refused (MB/s)"] if refused else []), "Accepted (MB/s)",
@@ -460,6 +460,6 @@ def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
             published += [[p["x"], p["y"], None, None, str(p["id"])] for p in line.get("published") or ()]
         if published:
             series.append(Series("published in the text", published, "published"))
-        axes = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
-        charts.append(Chart(f"Figure {figure}: {title}", *axes, series))
+        page = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
+        charts.append(Chart(f"Figure {figure}: {title}", *page, series))
     return charts
