@@ -55,7 +55,7 @@ help:
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make site        the same, with the engine in its pages where there is a compiler for WebAssembly"
 	@echo "make test-site   that engine against this machine's, to the byte"
-	@echo "make dist        a wheel and the sources in dist/: with the wheel, nobody needs a compiler"
+	@echo "make dist        wheels and the sources in dist/: with the wheels, nobody needs a compiler"
 	@echo "make audit       known weaknesses of dependencies, where pip-audit and cargo-audit are installed"
 	@echo "make test-dist   install that wheel into an empty environment and use it"
 	@echo "make fmt         format Rust and Python"
@@ -173,6 +173,7 @@ dist: $(VENV)/run.stamp
 	tar -xzf dist/fabriloom-*.tar.gz --strip-components 1 -C "$$unpacked"; cd "$$unpacked"; \
 	export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=cargo"; \
 	$(CURDIR)/$(PY) -m maturin build --release --locked --quiet --out $(CURDIR)/dist
+	$(PY) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./papers
 	$(PY) docs/site/supply.py dist/fabriloom.cdx.json
 	@cd dist && sha256sum *
 
@@ -211,8 +212,10 @@ $(VENV)/made.stamp:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/run.stamp: requirements.txt | $(VENV)/made.stamp
+# The papers are a package beside the command; their build tool is among the requirements.
+$(VENV)/run.stamp: requirements.txt papers/pyproject.toml | $(VENV)/made.stamp
 	$(PY) -m pip install --quiet --requirement requirements.txt
+	$(PY) -m pip install --quiet --no-deps --no-build-isolation --editable papers
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp

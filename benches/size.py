@@ -13,8 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {
     "crates/engine": "the engine",
     "crates": "twin, routes, the border to Python",
-    "python/fabriloom/experiments": "papers, with `published`",
-    "python/fabriloom/published": "papers, with `published`",
+    "papers": "`papers`",
     "python/fabriloom/page": "the laboratory",
     "python": "the other rooms of the package",
     "tests": "tests, with `validation`",

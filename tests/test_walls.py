@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "fabriloom"
+PAPERS = ROOT / "papers" / "fabriloom_papers"
 CRATES = ROOT / "crates"
 
 DESCRIBING = {
@@ -53,14 +54,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "studies": RUNNING | {"output", "pictures"},
     "imports": {"units", "reading", "topology"},
     "design": RUNNING | {"studies"},
-    "report": {"units", "topology", "results", "published", "process"},
+    "report": {"units", "topology", "results", "process"},
     "fit": RUNNING,
     "measure": RUNNING | {"studies", "process", "output"},
     "page": RUNNING | {"studies", "report", "process", "output"},
-    "published": set(),
-    "experiments": RUNNING | {"studies", "published", "report", "output", "fit"},
     "cli": RUNNING
-    | {"bounds", "studies", "published", "report", "page", "experiments", "fit", "measure"}
+    | {"bounds", "studies", "report", "page", "fit", "measure"}
     | {"output", "design", "process", "imports"},
     "pictures": RUNNING | {"report", "output"},
     "__init__": RUNNING | {"bounds", "studies", "pictures", "page"},
@@ -179,9 +178,23 @@ def test_python_rooms_import_only_what_they_may() -> None:
     assert not crossed, "\n".join(crossed)
 
 
+def test_only_the_command_knows_of_the_papers() -> None:
+    """Their numbers are in a package of their own: no model may read them, or it could be made to agree."""
+    knows = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in python_files()
+        if "fabriloom_papers" in path.read_text(encoding="utf-8")
+    }
+    assert knows == {"cli/commands/curve.py", "cli/commands/reproduce.py"}
+    told = tomllib.loads((PAPERS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
+    assert told["version"] == ours
+    assert told["dependencies"] == [f"fabriloom=={ours}"]
+
+
 def test_published_numbers_are_data() -> None:
     """A paper's numbers carry no code, so that nothing can compute one into agreement."""
-    modules = sorted((PACKAGE / "published").rglob("*.py"))
+    modules = sorted((PAPERS / "published").rglob("*.py"))
     assert [path.name for path in modules] == ["__init__.py"]
     body = ast.parse(modules[0].read_text(encoding="utf-8")).body
     assert not any(isinstance(node, ast.ClassDef | ast.For | ast.While) for node in body)
@@ -193,10 +206,6 @@ WRITES = re.compile(
 )
 OWN_WRITERS = {
     "page/sessions.py": "a folder of the server's own, made by itself and removed with it",
-    "experiments/event_building_strategies.py": "a table and a picture of this repository",
-    "experiments/low_diameter.py": "a table of this repository",
-    "experiments/page.py": "a page of this repository",
-    "experiments/evidence.py": "pages of this repository",
     "results/reference.py": "a page of this repository",
     "scenario/reference.py": "pages of this repository",
 }
@@ -304,7 +313,7 @@ def test_kinds_of_networks_are_asked_and_not_told_apart() -> None:
     switches = []
     for file in python_files():
         place = file.relative_to(PACKAGE).as_posix()
-        if place in TELL_KINDS_APART or place.startswith("experiments/"):
+        if place in TELL_KINDS_APART:
             continue
         tree = ast.parse(file.read_text(encoding="utf-8"))
         sure = {id(node) for one in ast.walk(tree) if isinstance(one, ast.Assert) for node in ast.walk(one)}

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = {".md", ".py", ".toml", ".html", ".js", ".j2", ".rs"}
-QUOTED = ("python/fabriloom/published/", "benches/", "tests/")
+QUOTED = ("papers/fabriloom_papers/published/", "benches/", "tests/")
 """Words of others, and what no user reads."""
 COMMENT = re.compile(r"//[/!]? ?(.*)$")
 """Of Rust files only comments are read."""

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import fabriloom_papers
 import numpy as np
 import pytest
-from fabriloom import _native, compile, experiments, published, simulate
-from fabriloom.experiments.gpmimd import networks, pairs, settings
-from fabriloom.experiments.lab import Findings, Lab, Measured
-from fabriloom.experiments.page import explained
+from fabriloom import _native, compile, simulate
 from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of
 from fabriloom.scenario import Scenario
 from fabriloom.technology import protocol, technology
+from fabriloom_papers import published
+from fabriloom_papers.gpmimd import networks, pairs, settings
+from fabriloom_papers.lab import Findings, Lab, Measured
+from fabriloom_papers.page import explained
 
 QUICK_LEAVES_OUT = {"figure-6-flat", "level-3-better-least", "level-3-better-most"}
 FIGURES = {"3a", "3b", "5a", "5b", "5c", "5d", "6a", "6b", "7a", "7b", "8a", "8b", "9a", "9b"}
@@ -29,7 +31,7 @@ FIGURES |= {"10a", "10b", "10b, text"}
 @pytest.fixture(scope="module")
 def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("gpmimd", quick=True, keep=finished)
+    return fabriloom_papers.study("gpmimd", quick=True, keep=finished)
 
 
 def test_every_printed_number_has_a_row(found: Findings) -> None:

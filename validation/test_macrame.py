@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import fabriloom_papers
 import pytest
-from fabriloom import experiments, published
-from fabriloom.experiments.lab import Findings
-from fabriloom.experiments.macrame.size import neighbour_pairs
 from fabriloom.output import Pieces
+from fabriloom_papers import published
+from fabriloom_papers.lab import Findings
+from fabriloom_papers.macrame.size import neighbour_pairs
 
 KEYS = {
     "id",
@@ -37,7 +38,7 @@ KEYS = {
 @pytest.fixture(scope="module")
 def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("macrame", quick=True, keep=finished)
+    return fabriloom_papers.study("macrame", quick=True, keep=finished)
 
 
 def test_rows_have_their_keys_and_their_reasons(found: Findings) -> None:
@@ -97,11 +98,11 @@ def test_neighbour_pairs(side: int) -> None:
 
 def test_a_wrong_row_is_refused() -> None:
     """A reported row without a reason, and a paper that is not there."""
-    from fabriloom.experiments.rows import row
+    from fabriloom_papers.rows import row
 
     with pytest.raises(ValueError, match="note"):
         row(published.numbers("macrame")["latency-10"], 1.0, kind="reported")
     with pytest.raises(KeyError, match="there is no paper"):
-        experiments.reproduce("another")
+        fabriloom_papers.reproduce("another")
     with pytest.raises(KeyError, match="no published numbers"):
         published.numbers("another")

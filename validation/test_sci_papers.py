@@ -13,12 +13,13 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
+import fabriloom_papers
 import pytest
-from fabriloom import experiments, published
-from fabriloom.experiments.lab import Findings, Lab
-from fabriloom.experiments.sci_retry import networks
-from fabriloom.experiments.sci_retry.delays import retry_mbytes_per_s
 from fabriloom.output import Pieces
+from fabriloom_papers import published
+from fabriloom_papers.lab import Findings, Lab
+from fabriloom_papers.sci_retry import networks
+from fabriloom_papers.sci_retry.delays import retry_mbytes_per_s
 
 SEEDS = 8
 MISSED = (
@@ -40,7 +41,7 @@ tells what was tried."""
 @pytest.fixture(scope="module")
 def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("sci-retry", quick=True, keep=finished)
+    return fabriloom_papers.study("sci-retry", quick=True, keep=finished)
 
 
 def test_every_printed_number_has_a_row(found: Findings) -> None:
@@ -102,14 +103,14 @@ def rows(finished: Pieces) -> dict[str, Row]:
     """All lines of the note by their ids."""
     return {
         row["id"].removeprefix("atlas-sci."): row
-        for row in experiments.study("atlas-sci", keep=finished).rows
+        for row in fabriloom_papers.study("atlas-sci", keep=finished).rows
     }
 
 
 @pytest.fixture(scope="module")
 def beds(finished: Pieces) -> dict[str, Row]:
     """All lines of the test beds by their ids."""
-    found = experiments.study("scinet-testbeds", keep=finished).rows
+    found = fabriloom_papers.study("scinet-testbeds", keep=finished).rows
     return {row["id"].removeprefix("scinet-testbeds."): row for row in found}
 
 

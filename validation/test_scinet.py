@@ -6,17 +6,18 @@ or less at either end of a run. False alarms: seeds are fixed, so what passes pa
 
 from __future__ import annotations
 
+import fabriloom_papers
 import pytest
-from fabriloom import experiments, published
-from fabriloom.experiments.lab import Findings
-from fabriloom.experiments.scinet import networks, parts
 from fabriloom.output import Pieces
+from fabriloom_papers import published
+from fabriloom_papers.lab import Findings
+from fabriloom_papers.scinet import networks, parts
 
 
 @pytest.fixture(scope="module")
 def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("scinet", quick=True, keep=finished)
+    return fabriloom_papers.study("scinet", quick=True, keep=finished)
 
 
 def test_every_printed_number_has_a_row(found: Findings) -> None:
@@ -104,7 +105,7 @@ def test_long_rings_that_close() -> None:
 )
 def test_sweeps_cover_whole_periods(topology: networks.Topology) -> None:
     """The measured time is a whole number of periods at every step of the input, so no packet is cut."""
-    from fabriloom.experiments.lab import Effort
+    from fabriloom_papers.lab import Effort
 
     for quick in (True, False):
         for gross, run in networks.sweep(Effort(quick), topology, (25, 475)):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import fabriloom.page
-from fabriloom import experiments
-from fabriloom.experiments import page
+import fabriloom_papers
+from fabriloom_papers import page
 
 project = "Fabriloom"
 extensions = ["myst_parser"]
@@ -48,7 +48,7 @@ def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
 def _add_numbers(app: Any, name: str, source: list[str]) -> None:
     """The page of a paper has its numbers, and why they differ, at its end, where they can be searched."""
     folder, _, paper = name.rpartition("/")
-    if folder == "docs/background" and paper in experiments.names():
+    if folder == "docs/background" and paper in fabriloom_papers.names():
         source[0] += page.added(Path(app.srcdir) / "docs/generated", paper)
 
 

@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import fabriloom
+import fabriloom_papers
 import pytest
 import typer
-from fabriloom import experiments, simulate
+from fabriloom import simulate
 from fabriloom.cli import exits, frame
 from fabriloom.cli.app import app
-from fabriloom.experiments.lab import Findings
 from fabriloom.scenario import resolve
 from fabriloom.scenario.fields import Section
 from fabriloom.studies.points import computed
 from fabriloom.studies.store import Store
+from fabriloom_papers.lab import Findings
 from pydantic import PlainSerializer
 from typer.testing import CliRunner
 
@@ -119,7 +120,7 @@ def test_what_was_not_reproduced_is_counted_and_not_listed(
     def interrupted(papers: list[str], *_: Any) -> dict[str, Findings]:
         return {paper: Findings(unfinished=["all"]) for paper in papers}
 
-    monkeypatch.setattr(experiments, "studies", interrupted)
+    monkeypatch.setattr(fabriloom_papers, "studies", interrupted)
     done = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
     assert done.exit_code == exits.INTERRUPTED
     assert "not run yet" not in done.stdout

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Scenario
-from fabriloom.experiments import low_diameter as here
-from fabriloom.experiments.beside import Beside
-from fabriloom.experiments.lab import Effort, Measured
-from fabriloom.experiments.rows import near
-from fabriloom.experiments.scinet import networks
-from fabriloom.experiments.scinet.curves import Sweep
-from fabriloom.published import numbers
+from fabriloom_papers import low_diameter as here
+from fabriloom_papers.beside import Beside
+from fabriloom_papers.lab import Effort, Measured
+from fabriloom_papers.published import numbers
+from fabriloom_papers.rows import near
+from fabriloom_papers.scinet import networks
+from fabriloom_papers.scinet.curves import Sweep
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TABLE = DOCS / "generated" / "low-diameter.csv"

@@ -9,9 +9,9 @@ from pathlib import Path
 import fabriloom
 import pytest
 from fabriloom.compile import compile
-from fabriloom.experiments import event_building_strategies as here
 from fabriloom.programs import Programs
 from fabriloom.programs.kinds import SEND, UNTIL
+from fabriloom_papers import event_building_strategies as here
 from programs.common import programs
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

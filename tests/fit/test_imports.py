@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
-from fabriloom.experiments import event_building
 from fabriloom.fit import FitError, fit, imports
-from fabriloom.published import measured
+from fabriloom_papers import event_building
+from fabriloom_papers.published import measured
 
 LATENCY = """# OSU MPI Latency Test v7.4
 # Datatype: MPI_CHAR.

@@ -67,7 +67,7 @@ class Installed:
         } | {"PATH": str(self.bin)}
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
         constraints = ["--constraint", str(ROOT / "requirements.txt")]
-        self.run(folder, str(self.bin / "python"), *pip, *constraints, str(only("*.whl")))
+        self.run(folder, str(self.bin / "python"), *pip, *constraints, str(only("fabriloom-*.whl")))
 
     def run(self, folder: Path, *command: str) -> str:
         """What a program prints; it must end with 0."""
@@ -120,8 +120,14 @@ def test_a_design_is_found(installed: Installed, tmp_path: Path) -> None:
 
 
 def test_a_paper_has_the_same_numbers_as_in_the_repository(installed: Installed, tmp_path: Path) -> None:
-    """Those of its quick runs, also where the model and the paper disagree."""
+    """Those of its quick runs, also where the model and the paper disagree; they are a wheel of their own."""
     paper = "scinet-testbeds"
+    asked = [str(installed.bin / "fabriloom"), "reproduce", paper]
+    without = subprocess.run(asked, env=installed.environment, capture_output=True, text=True, timeout=60)
+    assert (without.returncode, without.stdout) == (2, "")
+    assert "fabriloom[papers]" in without.stderr
+    pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    installed.run(tmp_path, "python", *pip, str(only("fabriloom_papers-*.whl")))
     found = json.loads(installed.run(tmp_path, "fabriloom", "reproduce", paper, "--quick", "--json"))
     ours = {one["id"]: one["ours"] for one in found if one["ours"] is not None}
     with (ROOT / "docs" / "reproduction" / "numbers.csv").open(encoding="utf-8", newline="") as file:
@@ -148,7 +154,11 @@ def test_the_laboratory_opens(address: str) -> None:
 
 def test_what_it_takes_is_as_the_page_says(installed: Installed, tmp_path: Path) -> None:
     sizes = json.loads(installed.run(tmp_path, "python", "-c", SIZES))
-    mega = {name: size / 1e6 for name, size in sizes.items() if name not in ("pip", "setuptools")}
+    mega = {
+        name: size / 1e6
+        for name, size in sizes.items()
+        if name not in ("pip", "setuptools", "fabriloom-papers")
+    }
     page = (ROOT / "docs" / "guides" / "install.md").read_text(encoding="utf-8")
     sentence = re.search(r"takes (\d+) MB in all.* Polars is (\d+), numpy (\d+) and `fabriloom` (\d+)", page)
     assert sentence
@@ -158,7 +168,7 @@ def test_what_it_takes_is_as_the_page_says(installed: Installed, tmp_path: Path)
 
 
 def test_its_metadata_say_what_it_is(tmp_path: Path) -> None:
-    wheel = only("*.whl")
+    wheel = only("fabriloom-*.whl")
     said = metadata_of(wheel)
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
@@ -181,7 +191,7 @@ def test_its_metadata_say_what_it_is(tmp_path: Path) -> None:
 
 def test_the_wheel_is_made_of_the_packed_sources(tmp_path: Path) -> None:
     """Nothing that Python needs is left out of the pack, and nothing of ours is in it by chance."""
-    with tarfile.open(only("*.tar.gz")) as pack, zipfile.ZipFile(only("*.whl")) as wheel:
+    with tarfile.open(only("*.tar.gz")) as pack, zipfile.ZipFile(only("fabriloom-*.whl")) as wheel:
         packed = {name.partition("/python/")[2] for name in pack.getnames() if "/python/fabriloom/" in name}
         held = {name for name in wheel.namelist() if ".dist-info/" not in name and not name.endswith(".so")}
     assert held == packed

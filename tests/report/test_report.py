@@ -13,8 +13,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import fabriloom_papers
 import pytest
-from fabriloom import Results, Scenario, curve, experiments, report, run, saturate
+from fabriloom import Results, Scenario, curve, report, run, saturate
 from fabriloom.cli import show
 from fabriloom.report import pages as drawn
 from fabriloom.report.page import Prose, number, plus_minus, script_safe_json
@@ -382,7 +383,7 @@ def test_agreement_is_one_number_everywhere(capsys: pytest.CaptureFixture[str]) 
     table = [line.strip("| ").split(" | ") for line in kept.read_text(encoding="utf-8").splitlines()]
     total = next(row for row in table if row[0] == TOTAL)
     assert f"{total[6]} of {int(total[6]) + int(total[7])} scored numbers agree" in kept.read_text("utf-8")
-    papers = table[table.index(total) - len(experiments.names()) : table.index(total)]
+    papers = table[table.index(total) - len(fabriloom_papers.names()) : table.index(total)]
     for at in range(1, len(HEAD)):
         assert int(total[at]) == sum(int(row[at]) for row in papers)
 

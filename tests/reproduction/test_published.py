@@ -18,18 +18,18 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import fabriloom_papers
 import pytest
-from fabriloom import experiments, published
-from fabriloom.experiments import evidence, page
-from fabriloom.experiments.atlas_sci import bx, hosts, tables
-from fabriloom.experiments.lab import Findings, Lab, between_us, lasted_us
 from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of, tally
+from fabriloom_papers import evidence, page, published
+from fabriloom_papers.atlas_sci import bx, hosts, tables
+from fabriloom_papers.lab import Findings, Lab, between_us, lasted_us
 
 
 def second_entry(paper: str) -> dict[str, dict[str, str]]:
     """The check file of a paper, by id: ``value``, ``unit`` and the ``words`` that hold the number."""
-    file = resources.files("fabriloom.published").joinpath("check", f"{paper}.csv")
+    file = resources.files("fabriloom_papers.published").joinpath("check", f"{paper}.csv")
     lines = file.read_text(encoding="utf-8").splitlines()
     return {line["id"]: line for line in csv.DictReader(lines)}
 
@@ -154,7 +154,7 @@ def table(text: str) -> Table:
 @pytest.fixture(scope="module")
 def quick(finished: Pieces) -> dict[str, list[evidence.Line]]:
     """The lines of every paper from the quick runs."""
-    found = experiments.studies(experiments.names(), quick=True, keep=finished)
+    found = fabriloom_papers.studies(fabriloom_papers.names(), quick=True, keep=finished)
     return {paper: evidence.lines_of(paper, one, quick=True) for paper, one in found.items()}
 
 
@@ -172,7 +172,7 @@ def test_the_copy_is_what_the_quick_runs_give(quick: dict[str, list[evidence.Lin
 
 
 def test_every_paper_is_reproduced() -> None:
-    assert set(experiments.names()) == set(published.papers())
+    assert set(fabriloom_papers.names()) == set(published.papers())
 
 
 @pytest.mark.parametrize("paper", published.papers())

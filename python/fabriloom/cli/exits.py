@@ -19,6 +19,7 @@ import typer
 import fabriloom
 
 from ..process.children import handled
+from ..process.libraries import MissingLibrary
 from ..reading.texts import escaped
 from .house import reading
 
@@ -63,7 +64,7 @@ def _code_of(error: BaseException, interrupted: bool) -> int:
     """Print one message about an error and return the exit code. ``interrupted``: Ctrl-C came before it."""
     if isinstance(error, KeyboardInterrupt):
         return _interrupted()
-    if isinstance(error, (Mistake, reading.UserError)):
+    if isinstance(error, (Mistake, MissingLibrary, reading.UserError)):
         complain(f"error: {error}")
         return MISTAKE
     if isinstance(error, BrokenPipeError):

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .. import bounds as bounds
     from .. import compile as compile
     from .. import design as design
-    from .. import experiments as experiments
     from .. import fit as fit
     from .. import imports as imports
     from .. import measure as measure
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from ..compile import silent as silent
     from ..design import Design as Design
     from ..design.sieve import Looked as Looked
-    from ..experiments import beside as beside
-    from ..experiments import evidence as evidence
     from ..fit import Fitted as Fitted
     from ..fit import samples as samples
     from ..imports import written as written
@@ -89,7 +86,6 @@ else:
 
     _ROOMS = {
         "compile": "deadlock silent",
-        "experiments": "beside evidence",
         "fit": "samples",
         "imports": "written",
         "page": "limits replay_file",

@@ -55,5 +55,6 @@ def of_extra(library: str, extra: str, what: str) -> Any:
     try:
         return import_module(library)
     except ImportError as error:
-        message = f"{what} need {library}, which is not installed: pip install 'fabriloom[{extra}]'"
+        package = library.partition(".")[0].replace("_", "-")
+        message = f"{what} need {package}, which is not installed: pip install 'fabriloom[{extra}]'"
         raise MissingLibrary(message) from error

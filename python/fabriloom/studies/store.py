@@ -156,18 +156,16 @@ _DIGITS = 24
 
 
 @cache
-def program(*more: str) -> str:
+def program(*more: Path) -> str:
     """Return the checksum of the version and of all files on which a run depends; ``more``: further ones, or
-    rooms.
+    folders of them.
     """
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())
-    added = [
-        path for one in more for path in (PACKAGE / one, *(PACKAGE / one).rglob("*.py")) if path.is_file()
-    ]
-    for name in sorted({*sources(), *(path.relative_to(PACKAGE).as_posix() for path in added)}):
-        digest.update(name.encode() + b"\0" + (PACKAGE / name).read_bytes())
+    added = (path for one in more for path in sorted([one] if one.is_file() else one.rglob("*.py")))
+    for path in (*(PACKAGE / name for name in sorted(sources())), *added):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json as jsonlib
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ...process.libraries import of_extra
 from ..exits import Mistake
 from ..frame import Call, Loads, command, compiled, loads_of
-from ..house import bars, beside, replays, report, show, store, studies
+from ..house import Scenario, bars, replays, report, show, store, studies
 
 
 @command("file settings seed", "jobs json out force csv")
@@ -38,10 +39,7 @@ def curve(
     with call.output(store.POINTS):
         scenario = call.scenario()
         asked = loads_of(loads, [scenario])
-        paper = beside.Beside.of(scenario) if published else None
-        if published and paper is None:
-            known = f"there are some about: {beside.KNOWN}"
-            raise Mistake(f"--published: no published numbers about this network are here; {known}")
+        paper = _beside(scenario) if published else None
         if not scenario.sweep:
             compiled(scenario)
         with bars.bar("Curve") as bar:
@@ -66,3 +64,13 @@ def curve(
                 lambda: jsonlib.dumps({**found.summary, "published": rows}, indent=2),
             )
         return call.code_of(found)
+
+
+def _beside(scenario: Scenario) -> Any:
+    """Return what papers print of a network. Raises Mistake, and MissingLibrary without the papers."""
+    beside = of_extra("fabriloom_papers.beside", "papers", "published numbers")
+    paper = beside.Beside.of(scenario)
+    if paper is None:
+        known = f"there are some about: {beside.KNOWN}"
+        raise Mistake(f"--published: no published numbers about this network are here; {known}")
+    return paper

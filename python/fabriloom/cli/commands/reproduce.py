@@ -9,14 +9,21 @@ import typer
 
 import fabriloom
 
-from ... import experiments
+from ...process.libraries import Later, of_extra
 from .. import exits
 from ..exits import Mistake, say
 from ..frame import Call, command, document, words
-from ..house import Output, bars, evidence, folders, output, report, show
+from ..house import Output, bars, folders, output, report, show
 
 RUNS = "runs"
 """Folder of the finished runs of an unfinished reproduction."""
+try:
+    from fabriloom_papers import names
+except ModuleNotFoundError:
+    NAMES: tuple[str, ...] = ()
+else:
+    NAMES = names()
+evidence, experiments = Later("fabriloom_papers.evidence"), Later("fabriloom_papers")
 
 
 @command("", "json jobs out force")
@@ -26,9 +33,9 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help=f"The paper: {', '.join(experiments.names())}, or all.",
+            help=f"The paper: {', '.join(NAMES)}, or all." if NAMES else "The paper, or all.",
             show_default=False,
-            autocompletion=words(*experiments.names(), "all"),
+            autocompletion=words(*NAMES, "all"),
         ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs.")] = False,
@@ -39,9 +46,10 @@ def reproduce(
     Ctrl-C prints the finished lines; the same command continues from there.
     """
     with call.output(RUNS, forget=True):
-        if name not in (*experiments.names(), "all"):
-            raise Mistake(f"there is no paper {name}; choose from: {', '.join(experiments.names())}, or all")
-        papers = experiments.names() if name == "all" else (name,)
+        of_extra("fabriloom_papers", "papers", "published numbers")
+        if name not in (*NAMES, "all"):
+            raise Mistake(f"there is no paper {name}; choose from: {', '.join(NAMES)}, or all")
+        papers = NAMES if name == "all" else (name,)
         found = _found(call, name, papers, quick)
         lines = {paper: evidence.lines_of(paper, one, quick) for paper, one in found.items()}
         missing = [f"{paper} {part}" for paper, one in found.items() for part in one.unfinished]

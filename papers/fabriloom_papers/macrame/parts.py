@@ -1,0 +1,108 @@
+"""The parts of the testbed: inputs of the model, and counts on the networks as built."""
+
+from __future__ import annotations
+
+import numpy as np
+from fabriloom.technology import technology
+from fabriloom.topology import build
+from fabriloom.topology.graph import Graph
+
+from ..lab import Findings, Lab
+from ..published import Number, numbers
+from ..rows import arithmetic, reported
+from . import networks
+
+INPUT = "an input of the model"
+
+
+def findings(_lab: Lab) -> Findings:
+    """Return one row per printed part."""
+    return Findings(
+        rows=_inputs(numbers("macrame")) + _counts(numbers("macrame")) + _reliability(numbers("macrame"))
+    )
+
+
+def _inputs(printed: dict[str, Number]) -> list[dict]:
+    tech = technology(networks.PRESET)
+    ours = {
+        "link-rate": networks.LINK_MBITS_PER_S,
+        "flow-control-quantum": tech.credit_quantum_chars,
+        "input-buffer": tech.input_buffer_chars,
+        "output-buffer": tech.output_buffer_chars,
+        "nodes-per-module": networks.NODES_PER_SWITCH,
+        "grid-links-per-edge": networks.LINKS_PER_EDGE,
+        "cable-length": 2,
+        "packet-descriptors": None,
+        "switch-unit-ports": None,
+        "front-panel-ports": None,
+    }
+    reasons = {
+        "packet-descriptors": "lists may have any length here; random traffic is drawn, not read from a list",
+        "switch-unit-ports": "see the ports counted on the Clos",
+        "front-panel-ports": "see the ports counted on the grid",
+    }
+    return [reported(printed[key], value, reasons.get(key, INPUT)) for key, value in ours.items()]
+
+
+def _counts(printed: dict[str, Number]) -> list[dict]:
+    grid_400, grid_1024 = build(**networks.grid(5)), build(**networks.grid(8))
+    clos_256 = build(**networks.clos(256))
+    rows = []
+    for key, value in {
+        "grid-400-nodes": grid_400.terminals,
+        "nodes": grid_1024.terminals,
+        "grid-1024-side": int(np.sqrt(grid_1024.switches)),
+        "grid-neighbours": int(_neighbours(grid_1024).max()),
+        "clos-256-links-per-pair": _parallel(clos_256),
+        "switch-ports": int(_ports(clos_256).max()),
+    }.items():
+        exact = float(printed[key]["value"])
+        rows.append(arithmetic(printed[key], float(value), (exact, exact)))
+    between = int(_between(grid_1024).sum()) // 2
+    rows.append(
+        reported(
+            printed["grid-1024-active-links"],
+            float(grid_1024.terminals + between),
+            "contradicts the construction that the paper describes, which has 1024 + 448 cables",
+        )
+    )
+    return rows
+
+
+def _reliability(printed: dict[str, Number]) -> list[dict]:
+    hours, links = float(printed["test-duration"]["value"]), float(printed["grid-1024-active-links"]["value"])
+    bits = links * hours * 3600 * networks.LINK_MBITS_PER_S * 1e6
+    note = "one over the bits of 1344 links in 200 hours; the printed limit needs 215 hours"
+    return [
+        reported(
+            printed["grid-1024-differential-share"], 100 * 448 / 1472, "448 cables between switches, of 1472"
+        ),
+        reported(printed["test-duration"], None, "link errors are not simulated"),
+        reported(printed["link-error-rate"], 1 / bits, note),
+    ]
+
+
+def _between(graph: Graph) -> np.ndarray:
+    """Return, per link, whether it joins two switches."""
+    return (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+
+
+def _neighbours(graph: Graph) -> np.ndarray:
+    """Return, per switch, the number of other switches that it has links to."""
+    chosen = _between(graph)
+    pairs = np.unique(np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1)
+    return np.bincount(pairs[0], minlength=graph.switches)
+
+
+def _ports(graph: Graph) -> np.ndarray:
+    """Return, per switch, the number of links that leave it, one per port."""
+    return np.bincount(graph.link_source, minlength=graph.switches + graph.terminals)[: graph.switches]
+
+
+def _parallel(graph: Graph) -> int:
+    """Return the number of links from one switch to another, which is the same for all pairs in a Clos."""
+    chosen = _between(graph)
+    _, counts = np.unique(
+        np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1, return_counts=True
+    )
+    return int(counts.max())
