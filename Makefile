@@ -26,6 +26,10 @@ DEMO := scenarios/macrame-clos-256.toml
 DEMO_OUT := out/demo
 REPRODUCTION := out/reproduction
 
+# What only some commands need, each with a file of requirements.
+EXTRAS := measure cluster search pandas notebook
+INSTALLED := $(VENV)/dev.stamp $(VENV)/engine.stamp $(EXTRAS:%=$(VENV)/%.stamp)
+
 .DEFAULT_GOAL := help
 # One thing after the other, except what `make test` needs first: compilers and pip leave a core idle much of the time.
 ifneq ($(MAKECMDGOALS),test-built)
@@ -38,7 +42,7 @@ MINUTES ?= 10
 TEST_RUST := cargo test --profile checked --locked --quiet
 SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster setup-search setup-pandas setup-notebook demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs site test-site dist audit test-dist fmt clean
+.PHONY: help setup $(EXTRAS:%=setup-%) demo test test-built test-rust-built check-format lint clippy types test-rust test-python soak bench reproduce docs site test-site dist audit test-dist fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -63,15 +67,7 @@ help:
 
 setup: $(VENV)/engine.stamp
 
-setup-measure: setup $(VENV)/measure.stamp
-
-setup-cluster: setup $(VENV)/cluster.stamp
-
-setup-search: setup $(VENV)/search.stamp
-
-setup-pandas: setup $(VENV)/pandas.stamp
-
-setup-notebook: setup $(VENV)/notebook.stamp
+$(EXTRAS:%=setup-%): setup-%: setup $(VENV)/%.stamp
 
 demo: setup
 	$(FABRILOOM) curve $(DEMO) --published --out $(DEMO_OUT) --force
@@ -84,7 +80,7 @@ test:
 
 # In this order no core waits for the other: the tests of Rust are compiled while packages are installed and the engine,
 # which keeps one core busy, is built.
-test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp types clippy check-format lint $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp $(VENV)/notebook.stamp
+test-built: test-rust-built $(VENV)/dev.stamp $(VENV)/engine.stamp types clippy check-format lint $(INSTALLED)
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -108,7 +104,7 @@ test-rust-built: $(VENV)/made.stamp
 	$(TEST_RUST) --workspace --exclude fabriloom-python --no-run
 
 # See conftest.py for the groups.
-test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp $(VENV)/search.stamp $(VENV)/pandas.stamp $(VENV)/notebook.stamp
+test-python: $(INSTALLED)
 	$(PY) -m pytest -n 2 --dist loadgroup
 
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats. What the tests in Python have
@@ -218,29 +214,13 @@ $(VENV)/run.stamp: requirements.txt papers/pyproject.toml | $(VENV)/made.stamp
 	$(PY) -m pip install --quiet --no-deps --no-build-isolation --editable papers
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
-	$(PY) -m pip install --quiet --requirement requirements-dev.txt
-	@touch $@
-
-# Without it everything works but `fabriloom measure`, and its tests are skipped.
+# Without an MPI everything works but `fabriloom measure`, and its tests are skipped.
 $(VENV)/measure.stamp: requirements-measure.txt $(VENV)/run.stamp
-	$(PY) -m pip install --quiet --requirement requirements-measure.txt || echo "no MPI could be installed: programs cannot be measured here" >&2
+	$(PY) -m pip install --quiet --requirement $< || echo "no MPI could be installed: programs cannot be measured here" >&2
 	@touch $@
 
-$(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
-	$(PY) -m pip install --quiet --requirement requirements-cluster.txt
-	@touch $@
-
-$(VENV)/search.stamp: requirements-search.txt $(VENV)/run.stamp
-	$(PY) -m pip install --quiet --requirement requirements-search.txt
-	@touch $@
-
-$(VENV)/pandas.stamp: requirements-pandas.txt $(VENV)/run.stamp
-	$(PY) -m pip install --quiet --requirement requirements-pandas.txt
-	@touch $@
-
-$(VENV)/notebook.stamp: requirements-notebook.txt $(VENV)/run.stamp
-	$(PY) -m pip install --quiet --requirement requirements-notebook.txt
+$(VENV)/%.stamp: requirements-%.txt $(VENV)/run.stamp
+	$(PY) -m pip install --quiet --requirement $<
 	@touch $@
 
 # The stamp carries the time at which the build began: what is edited during a build is built again.
@@ -258,5 +238,6 @@ clippy: | $(VENV)/dev.stamp
 $(VENV)/measure.stamp: | $(VENV)/dev.stamp
 $(VENV)/cluster.stamp: | $(VENV)/measure.stamp
 $(VENV)/search.stamp: | $(VENV)/cluster.stamp
-$(VENV)/notebook.stamp: | $(VENV)/search.stamp
+$(VENV)/pandas.stamp: | $(VENV)/search.stamp
+$(VENV)/notebook.stamp: | $(VENV)/pandas.stamp
 endif
