@@ -36,7 +36,7 @@ def look(scenario: Scenario) -> dict[str, Any]:
         raise scenario.error(compiled.graph.network_kind.by_port_tables, ("topology",), "see fabriloom check")
     assert isinstance(compiled.routes, LinkRoutes)
     graphs = [graph for graph, _ in compiled.routes.planes]
-    enough = [max(counts) for counts in zip(*map(_lanes_enough, graphs), strict=True)]
+    enough = [max(routing.layers_needed(graph, thin=thin) for graph in graphs) for thin in (False, True)]
     present = _seen(compiled, {})
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
     others = {_what(one): one for one in tried if one is not None}
@@ -74,10 +74,6 @@ def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
     assert isinstance(routes, LinkRoutes)
     found = [certificate(graph, table, lanes) for graph, table, lanes in routes.waited_for()]
     return None if None in found else [one for one in found if one is not None]
-
-
-def _lanes_enough(graph: Graph) -> tuple[int, int]:
-    return routing.layers_needed(graph, thin=False), routing.layers_needed(graph, thin=True)
 
 
 def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[dict[str, Any]]:

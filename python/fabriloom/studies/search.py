@@ -375,9 +375,5 @@ def rounds(plan: Plan, cells: Any, keep: Any) -> Iterator[list[int]]:
                 new = batch(search, seed, plan.tried[:done], [places[one.number] for one in trials])
             plan.tried[done:] = new[: until - done]
             keep()
-        yield [number for trial in range(done, until) for number in _runs(plan, trial)]
+        yield list(range(done * plan.replications, until * plan.replications))
         done = until
-
-
-def _runs(plan: Plan, trial: int) -> range:
-    return range(trial * plan.replications, (trial + 1) * plan.replications)

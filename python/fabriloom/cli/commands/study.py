@@ -23,7 +23,7 @@ from ..frame import (
     refuse_to_replace,
     words,
 )
-from ..house import Team, cluster, files, output, run_all, show, store, studied
+from ..house import Team, files, output, run_all, show, store, studied
 from ..house import emit as emitted
 from ..house import folder as study_folder
 
@@ -241,5 +241,4 @@ def seconds(text: str | None) -> float:
 
 def _team(jobs: int, on: str | None, walltime: int, queue: str) -> Team:
     """Return the workers that run the points."""
-    count = jobs or len(os.sched_getaffinity(0))
-    return run_all.threads(count) if on is None else cluster.Cluster(on, count, walltime, queue).workers
+    return run_all.team(jobs or len(os.sched_getaffinity(0)), on, walltime, queue)

@@ -28,9 +28,7 @@ def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | No
 
     None if it cannot be counted: with random intermediates, or links of different rates.
     """
-    if routes.via or "rate_bits_per_s" in routes.graph.attributes:
-        return None
-    if routes.graph.terminals < 2:
+    if routes.via or "rate_bits_per_s" in routes.graph.attributes or routes.graph.terminals < 2:
         return None
     means, least = np.empty(pairings), np.empty(pairings)
     for number in range(pairings):
