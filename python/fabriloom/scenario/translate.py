@@ -305,19 +305,12 @@ def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | No
         data = data.get(step) if isinstance(data, dict) else None
         models = _models(_field(model, step))
         if len(models) > 1:
-            tags = _tags_of(data)
-            default = (
-                [m for m in models if not set(_TAGS) & set(data or {})][:1] if isinstance(data, dict) else []
-            )
-            model = next((m for m in models if set(_tag_values(m)) & set(_hashable(tags))), None)
-            model = model or (default[0] if default else None)
+            words = {tag for tag in _tags_of(data) if isinstance(tag, str)}
+            usual = models[0] if isinstance(data, dict) and not set(_TAGS) & set(data) else None
+            model = next((m for m in models if words & set(_tag_values(m))), usual)
         else:
             model = models[0] if models else None
     return model
-
-
-def _hashable(values: list[Any]) -> list[Any]:
-    return [value for value in values if isinstance(value, str)]
 
 
 def _field(model: type[BaseModel] | None, step: Any) -> Any:
