@@ -73,9 +73,7 @@ def random(terminals: int, seed: int) -> Ints:
 
 
 def exchanging(terminals: int, seed: int) -> Ints:
-    """Return random pairs that send to each other, all pairings equally likely; one of an odd number has
-    none.
-    """
+    """Return random pairs that send to each other, all equally likely; of an odd number one is left."""
     if terminals < 2:
         raise TrafficError("pairs need at least two terminals", "pattern", "add terminals")
     order = np.argsort(mixed(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
