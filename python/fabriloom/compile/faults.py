@@ -160,8 +160,6 @@ def _columns(found: list[Outage]) -> Arrays:
 
 # Routing tables that are replaced after faults: the times, the tables and their columns.
 
-Ints = NDArray[np.int64]
-
 MOST_REPLACED = 1000
 """A run cannot replace tables more often than this."""
 _ANY = frozenset([-1])
@@ -222,7 +220,8 @@ def _moments(
     """Return when tables are replaced, and the links between switches that are dead at that time."""
     delay, last = -(-after.delay_ps // tick_ps), scenario.run.duration_ps // tick_ps
     turns: list[tuple[int, int, bool]] = []
-    rows = zip(*(columns[name].tolist() for name in _OUTAGES), strict=True)
+    names = ("link", "down_ticks", "up_ticks", "kind")
+    rows = zip(*(columns[f"fault_{name}"].tolist() for name in names), strict=True)
     of_switches = set(routes.graph.switch_links.tolist())
     for link, down, up, kind in rows:
         if link in of_switches and kind == FAULT_KIND.LINK:
@@ -236,9 +235,6 @@ def _moments(
         if tick + delay <= last:
             found[tick + delay] = frozenset(dead)
     return list(found.items())
-
-
-_OUTAGES = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_kind")
 
 
 def _known_as(after: AfterFault, dead: frozenset[int]) -> frozenset[int]:
