@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake
-from ..frame import Call, Loads, command, compiled, loads_of
+from ..frame import Call, Loads, command, compiled, loads_of, option
 from ..house import bars, beside, replays, report, show, store, studies
 
 
@@ -18,13 +18,12 @@ def curve(
     loads: Loads = None,
     points: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--points",
-            metavar="N",
+            "N",
+            "Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve bends.",
             min=4,
             max=500,
-            help="Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve "
-            "bends.",
         ),
     ] = None,
     published: Annotated[
