@@ -267,9 +267,7 @@ class Searched:
 
 
 def checked(scenario: Scenario) -> None:
-    """Check that the goal and the limits of a search are numbers of a run. Raises ScenarioError, and
-    StudyError without optuna.
-    """
+    """Raise ScenarioError for a goal or limit that is no number of a run, StudyError without optuna."""
     search = scenario.study.search
     if search is None:
         return

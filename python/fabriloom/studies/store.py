@@ -157,9 +157,7 @@ _DIGITS = 24
 
 @cache
 def program(*more: str) -> str:
-    """Return the checksum of the version and of all files on which a run depends; ``more``: further ones, or
-    rooms.
-    """
+    """Return the checksum of the version and of all files that runs depend on; ``more``: further ones."""
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())

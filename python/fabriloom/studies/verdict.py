@@ -29,9 +29,7 @@ class Judge:
         return cls(inspection.load_bound(scenario))
 
     def sustained(self, load: float, summary: dict[str, Any]) -> bool:
-        """Whether a run at this load kept up and the load is within the bound: a run may be too short to show
-        that it is not.
-        """
+        """Whether a run kept up and its load is within the bound, which it may be too short to show."""
         return load <= self.bound * (1 + 1e-9) and seems_to_keep_up(summary)
 
 

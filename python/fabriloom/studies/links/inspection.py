@@ -239,9 +239,7 @@ class LinkInspection:
         return source, (source + np.tile(steps, len(first))) % terminals
 
     def apart_ticks(self, characters: int) -> int:
-        """Return more ticks than a packet can take: every link of the longest path at the slowest character,
-        and all decoding.
-        """
+        """Return more ticks than a packet can take: all links, the slowest character, and all decoding."""
         arrays = self.compiled.arrays
         slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
         decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]

@@ -20,9 +20,7 @@ Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def spread_loads(routes: LinkRoutes, spread: Pairs) -> Loads:
-    """Return the packets per link of multicast traffic: each packet has one copy on every link of its
-    path.
-    """
+    """Return the packets per link of multicast traffic: a packet has one copy on every link of its path."""
     total = np.zeros(routes.graph.links)
     for source, target, packets in zip(*(np.asarray(column).tolist() for column in spread), strict=True):
         total[distributed_links(routes.graph, routes.distributions[target], source)] += packets

@@ -126,9 +126,7 @@ class RingInspection:
         return source[source != target], target[source != target]
 
     def apart_ticks(self, characters: int) -> int:
-        """Return more ticks than a transaction can take: every station there and back, with
-        store-and-forward.
-        """
+        """Return more ticks than a transaction can take: all stations there and back, storing packets."""
         arrays = self.compiled.arrays
         slowest = {name: int(arrays[name].max(initial=0)) for name in (*_TIMES, *_RATES)}
         station = sum(slowest[name] for name in _TIMES)
