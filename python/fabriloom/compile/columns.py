@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..technology import RingTechnology, Technology, TechnologyError
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from ..topology.named import UnknownPartError, vertices_of
+from ..traffic.kinds import rate_of
 
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[Any]]
@@ -53,13 +53,6 @@ def per_link(
         kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
     rows = [times_of(rate_of(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds.tolist()]
     return {name: whole([row[name] for row in rows])[kind_of.ravel()] for name in rows[0]}
-
-
-def rate_of(rate_bits_per_s: float) -> Rate | None:
-    """Return a rate that a file gives, exactly as written; None below 0, or where it gives none (NaN)."""
-    if not rate_bits_per_s >= 0:
-        return None
-    return int(rate_bits_per_s) if rate_bits_per_s.is_integer() else Fraction(repr(rate_bits_per_s))
 
 
 def whole(values: Sequence[Ps]) -> NDArray[Any]:

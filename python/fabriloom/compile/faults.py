@@ -58,7 +58,8 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     if lost:
         changes, broken = _rate_changes(network, tick_ps, lost)
         failures += broken
-    rules = _rules(technology, tick_ps)
+    down, up = (max(1, -(-ps // tick_ps)) for ps in (technology.disconnect_ps, technology.running_ps))
+    rules = Rules(down, up, technology.fault_stops == "cable")
     found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.network_kind.cables)
     found = sorted([*found, *changes], key=lambda one: (one.down, one.link))
     return _columns(found) | network.fault_columns(scenario, tick_ps)
@@ -133,13 +134,6 @@ def _rates(graph: Graph, technology: Technology | RingTechnology, links: Sequenc
     given = graph.attributes.get("rate_bits_per_s")
     usual = technology.link_rate_bits_per_s
     return [usual if given is None else rate_of(float(given[link])) or usual for link in links]
-
-
-def _rules(technology: Technology | RingTechnology, tick_ps: Ps) -> Rules:
-    """Return the durations, rounded up to ticks, at least one tick."""
-    times_ps = (technology.disconnect_ps, technology.running_ps)
-    disconnect, restart = (max(1, -(-time_ps // tick_ps)) for time_ps in times_ps)
-    return Rules(disconnect, restart, technology.fault_stops == "cable")
 
 
 def _columns(found: list[Outage]) -> Arrays:

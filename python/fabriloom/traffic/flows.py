@@ -326,13 +326,9 @@ def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> list[Flow]:
         known.reach(flow[end]) or [known.one(flow[end], f"{where}.{end}")]
         for known, end in ((maker.terminals, "source"), (maker.targets, "target"))
     )
-    values = {name: _of_schema(flow, name) for name in COLUMNS[2:]}
+    words = {name: (name, f"{name}_ps", f"{name}_bytes") for name in COLUMNS[2:]}
+    values = {name: next((flow[one] for one in each if one in flow), None) for name, each in words.items()}
     return maker.flows(values, sources, targets, fail)
-
-
-def _of_schema(flow: dict[str, Any], name: str) -> Any:
-    """Return a value under its name with or without a unit."""
-    return next((flow[key] for key in (name, f"{name}_ps", f"{name}_bytes") if key in flow), None)
 
 
 def _of_file(maker: _Maker, path: str) -> list[Flow]:

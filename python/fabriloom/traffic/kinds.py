@@ -128,15 +128,15 @@ def rates_of(network: Network) -> NDArray[np.float64]:
 def per_rate(network: Network, times_of: Callable[[int | Fraction | None], float]) -> NDArray[np.float64]:
     """Return, per terminal, ``times_of`` for the rate of its link; None is the usual rate."""
     rates, which = np.unique(np.nan_to_num(rates_of(network), nan=-1.0), return_inverse=True)
-    times = np.array([times_of(_rate(rate)) for rate in rates.tolist()], np.float64)
+    times = np.array([times_of(rate_of(rate)) for rate in rates.tolist()], np.float64)
     return times[which]
 
 
-def _rate(rate: float) -> int | Fraction | None:
-    """Return a rate that a file gives, exactly; None below 0."""
-    if rate < 0:
+def rate_of(rate_bits_per_s: float) -> int | Fraction | None:
+    """Return a rate that a file gives, exactly as written; None below 0, or where it gives none (NaN)."""
+    if not rate_bits_per_s >= 0:
         return None
-    return int(rate) if rate.is_integer() else Fraction(repr(rate))
+    return int(rate_bits_per_s) if rate_bits_per_s.is_integer() else Fraction(repr(rate_bits_per_s))
 
 
 def homes(network: Network) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -140,16 +141,11 @@ def matrix(terminals: Terminals, pattern: Settings) -> tuple[Columns, np.ndarray
     columns = {
         "weight_start": start.astype(np.uint32),
         "weight_target": target.astype(np.uint32),
-        "weight_cumulative": _by_row(weight, start),
+        "weight_cumulative": np.concatenate(
+            [cumulative(weight[a:b]) for a, b in pairwise(start.tolist()) if b > a]
+        ),
     }
     return columns, sums
-
-
-def _by_row(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
-    parts = [
-        cumulative(weight[a:b]) for a, b in zip(start[:-1].tolist(), start[1:].tolist(), strict=True) if b > a
-    ]
-    return np.concatenate(parts)
 
 
 _NAMES = {"source", "target", "from", "to", "destination", "weight", "rate"}
