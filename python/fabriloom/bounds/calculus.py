@@ -188,7 +188,8 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     """Compute every state, backwards from the links into terminals. Raises ScenarioError."""
     ways = _ways(network, flows)
     ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
-    pace = [_pace(network, way) for way in ways]
+    each = network.costs.character
+    pace = [max(int(each[link]) for links in way.values() for link in links) for way in ways]
     latency = [_latency(network, way, NONE, {}) for way in ways]
     first: dict[tuple[int, ...], int] = {}
     alike = [
@@ -273,10 +274,6 @@ def _gone_on(found: Worst, link: int, flow: int, beyond: int, before: int) -> in
     if beyond <= capacity:
         return once + found.granted(link, flow)
     return once + max(_gone_on(found, other, flow, beyond - capacity, before + capacity) for other in links)
-
-
-def _pace(network: Network, way: Way) -> int:
-    return max(int(network.costs.character[link]) for links in way.values() for link in links)
 
 
 def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> int:

@@ -234,11 +234,8 @@ class Later:
     def _checks(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.made)
 
-    def _checked(self, value: object) -> object:
-        return self._checks.validate_python(value)
-
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self._checked)
+        return core_schema.no_info_plain_validator_function(lambda value: self._checks.validate_python(value))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler

@@ -272,19 +272,17 @@ def _type(field: dict[str, Any]) -> str:
         return "table"
     if field.get("type") == "array":
         return "list of tables" if "$ref" in field["items"] else f"list of {_plural(_type(field['items']))}"
-    return {"string": _string, "integer": _number, "number": _number}.get(field.get("type", ""), _other)(
-        field
-    )
+    kind, example = field.get("type", ""), field.get("examples")
+    if kind in ("integer", "number"):
+        return _number(field)
+    if kind == "string":
+        return _QUANTITY.get(str(example[0]), "rate") if example else "string"
+    return {"boolean": "`true`, `false`", "object": "table"}.get(kind, "value")
 
 
 def _plural(what: str) -> str:
     """Return what :func:`_type` says of one value, for several."""
     return re.sub(r"\b(number|name|string|list|table)\b", r"\1s", what)
-
-
-def _string(field: dict[str, Any]) -> str:
-    example = field.get("examples")
-    return _QUANTITY.get(str(example[0]), "rate") if example else "string"
 
 
 def _number(field: dict[str, Any]) -> str:
@@ -299,10 +297,6 @@ def _number(field: dict[str, Any]) -> str:
         last = f"below {below:.12g}"
     span = f"{first}…{last}" if first or last else ""
     return span if span and field["type"] == "integer" else f"number {span}".rstrip()
-
-
-def _other(field: dict[str, Any]) -> str:
-    return {"boolean": "`true`, `false`", "object": "table"}.get(field.get("type", ""), "value")
 
 
 def _of(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

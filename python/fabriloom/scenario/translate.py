@@ -257,7 +257,8 @@ def _missing(path: Path, name: str, data: dict[str, Any], where: _Where) -> Scen
 def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], where: _Where) -> ScenarioError:
     source = where.source
     tag = ctx["discriminator"].strip("'")
-    choices = [str(c) for c in _choices(path, data, where.root)]
+    models = _models(_field(_model(path[:-1], data, where.root), path[-1]))
+    choices = [str(tag) for model in models for tag in _tag_values(model)]
     if kind == "union_tag_not_found":
         if isinstance(value, dict):
             hint = "choose one of " + ", ".join(choices)
@@ -288,11 +289,6 @@ def _description(path: Path, name: str, data: Any, root: type[BaseModel]) -> str
     model = _model(path, data, root)
     fields = model.model_fields if model else {}
     return next((f.description or "" for n, f in fields.items() if name in (n, f.alias)), "")
-
-
-def _choices(path: Path, data: Any, root: type[BaseModel]) -> list[Any]:
-    parent = _model(path[:-1], data, root)
-    return [tag for model in _models(_field(parent, path[-1])) for tag in _tag_values(model)]
 
 
 def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | None:

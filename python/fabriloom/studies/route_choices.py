@@ -12,7 +12,6 @@ from ..results.figures import figures
 from ..routing.check import certificate
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
-from ..topology.graph import Graph
 from .kinds import inspection_of
 
 HEAD = ["routing", "lanes", "deadlock", "MB/s, evenly shared", "links on a way", "to write"]
@@ -41,19 +40,14 @@ def look(scenario: Scenario) -> dict[str, Any]:
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
     others = {_what(one): one for one in tried if one is not None}
     others.pop(_what(present), None)
-    needed = [_needed(graphs, thin) for thin in (False, True)]
+    bounds = [[routing.lanes_needed(graph, thin) for graph in graphs] for thin in (False, True)]
+    needed = [[max(one) for one in zip(*each, strict=True)] for each in bounds]
     return {
         "present": present,
         "others": list(others.values()),
         "lanes_enough": enough,
         "lanes_needed": needed,
     }
-
-
-def _needed(graphs: list[Graph], thin: bool) -> list[int]:
-    """Return a lower and an upper bound of the lanes that all networks need."""
-    bounds = [routing.lanes_needed(graph, thin) for graph in graphs]
-    return [max(one) for one in zip(*bounds, strict=True)]
 
 
 def lanes_said(found: dict[str, Any]) -> str:

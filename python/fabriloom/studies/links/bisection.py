@@ -11,16 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile import LinkRoutes
 from ...results.figures import in_percent
 from ...routing import NONE, RouteTable
 from ...topology import Graph
 from ...traffic import exchanging
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
+from ..port_loads import Ints, Reals
 
 
 def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import routing
 from ...codes import FAULT_KIND
@@ -15,15 +14,12 @@ from ...compile.several import parallel
 from ...results.figures import figures, in_percent
 from ...topology import measure
 from ...traffic import Demand
-from ..port_loads import plane_lines, several, spread_evenly
+from ..port_loads import Ints, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity
 from .failures import LinkWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""

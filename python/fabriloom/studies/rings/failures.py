@@ -11,7 +11,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile import Compiled, RingRoutes
 from ...compile.several import parallel, port_pairs
@@ -19,11 +18,8 @@ from ...routing.rings import PortRoute, ring_segments, rings_of
 from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
+from ..port_loads import Bools, Ints, Reals
 from .loads import bound, bound_of, of_ports
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 MOST_WAYS = 1 << 18
 """Most paths between ports that are followed: some seconds."""
