@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import topology
+from fabriloom.codes import ARRIVAL
 from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError, demand
-from fabriloom.traffic.kinds import LIST, SILENT, TIMED
 
 from .common import build, grid
 
@@ -44,7 +44,7 @@ source,target,length,wait
 
 def test_descriptors_by_name_and_number_with_and_without_units(tmp_path: Path) -> None:
     columns = listed(write(tmp_path, ROWS), repeat=False)
-    assert columns["source_arrival"].tolist() == [LIST, LIST] + [SILENT] * 6
+    assert columns["source_arrival"].tolist() == [ARRIVAL.LIST, ARRIVAL.LIST] + [ARRIVAL.SILENT] * 6
     assert columns["list_start"].tolist() == [0, 1, 3] + [3] * 6
     assert columns["list_target"].tolist() == [3, 7, 0]
     assert columns["list_length"].tolist() == [32, 64, 0]
@@ -65,7 +65,7 @@ at,source,target,length
 
 def test_times_are_sorted_per_source_and_kept_in_order(tmp_path: Path) -> None:
     columns = listed(write(tmp_path, TIMES))
-    assert columns["source_arrival"].tolist() == [TIMED, TIMED] + [SILENT] * 6
+    assert columns["source_arrival"].tolist() == [ARRIVAL.TIMED, ARRIVAL.TIMED] + [ARRIVAL.SILENT] * 6
     assert columns["list_start"].tolist() == [0, 4, 6] + [6] * 6
     assert columns["list_at_grains"].tolist() == [1000, 1000, 1500, 1500, 0, 2000]
     assert columns["list_target"].tolist() == [5, 6, 3, 4, 7, 0]

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import topology
+from fabriloom.codes import ARRIVAL, TARGET
 from fabriloom.compile import compile
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare, run
@@ -16,7 +17,7 @@ from fabriloom.studies import curve, saturate
 from fabriloom.studies.inspection import inspect
 from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError, demand
-from fabriloom.traffic.kinds import ANY, BERNOULLI, BURSTS, FLOWS, SILENT, rates_of
+from fabriloom.traffic.kinds import rates_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,7 +55,7 @@ def columns_of(path: Path | str, **more: Any) -> dict[str, Any]:
 def test_flows_of_a_file_as_columns(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text(LINES)
     found = columns_of(tmp_path / "flows.csv")
-    assert found["source_arrival"].tolist() == [FLOWS, FLOWS, SILENT, SILENT]
+    assert found["source_arrival"].tolist() == [ARRIVAL.FLOWS, ARRIVAL.FLOWS, ARRIVAL.SILENT, ARRIVAL.SILENT]
     assert found["flow_start"].tolist() == [0, 1, 3, 3, 3]
     assert found["flow_target"].tolist() == [1, 2, 0]
     assert found["flow_length"].tolist() == [64, 64, 32]
@@ -237,7 +238,7 @@ def test_a_matrix_of_rates_in_both_forms(tmp_path: Path) -> None:
 
 def test_packets_to_oneself_are_as_many_as_to_any_other() -> None:
     found = build(grid(2, 2), {"kind": "uniform", "include_self": True})
-    assert (found["source_target"] == ANY).all()
+    assert (found["source_target"] == TARGET.ANY).all()
     asked = demand(found)
     assert asked.sent().tolist() == pytest.approx([1] * 4)
     assert asked.received().tolist() == pytest.approx([1] * 4)
@@ -256,7 +257,7 @@ def test_slots_have_a_packet_or_none() -> None:
     assert made == pytest.approx(np.round(made)), "a slot is a cycle of 1 ns"
     assert np.diff(made).min() > 0.5
     columns = build(grid(2, 2), arrivals={"kind": "bernoulli", "slot_ps": 10**6}, load=0.1)
-    assert (columns["source_arrival"] == BERNOULLI).all()
+    assert (columns["source_arrival"] == ARRIVAL.BERNOULLI).all()
     assert (columns["source_gap_grains"] == 10**6 / GRAIN_PS).all()
     with pytest.raises(TrafficError, match="more than one packet would have to be made in a slot"):
         build(grid(2, 2), arrivals={"kind": "bernoulli", "slot_ps": 10**9}, load=0.9)
@@ -276,7 +277,7 @@ def test_a_burst_is_made_at_once_and_drains() -> None:
     again = scenario({"arrivals": {"kind": "burst", "packets": 3, "every": "500 us", "at": "100 us"}})
     assert created_us(again, "t(0,0).0").tolist() == [100] * 3 + [600] * 3 + [1100] * 3 + [1600] * 3
     columns = build(grid(2, 2), arrivals={"kind": "burst", "packets": 3, "at_ps": 0}, load=None)
-    assert (columns["source_arrival"] == BURSTS).all()
+    assert (columns["source_arrival"] == ARRIVAL.BURSTS).all()
 
 
 @pytest.mark.parametrize("top", [GRID, RING])
@@ -381,7 +382,7 @@ def test_what_is_no_range_is_no_terminal(wrong: str) -> None:
 
 def test_ranges_of_senders_and_of_programs() -> None:
     arrivals = build(grid(2, 2), senders=["1..2", 3])["source_arrival"]
-    assert np.flatnonzero(arrivals != SILENT).tolist() == [1, 2, 3]
+    assert np.flatnonzero(arrivals != ARRIVAL.SILENT).tolist() == [1, 2, 3]
     with pytest.raises(TrafficError, match="named twice") as refused:
         build(grid(2, 2), senders=[0, "1..2", "2..3"])
     assert refused.value.parameter == "senders.2"

@@ -13,6 +13,7 @@ import fabriloom
 import numpy as np
 import pytest
 from fabriloom import topology
+from fabriloom.codes import ARRIVAL, LENGTH, TARGET
 from fabriloom.scenario import Scenario
 from fabriloom.technology import technology
 from fabriloom.topology import Graph
@@ -26,8 +27,8 @@ from .common import GRAIN_PS, LINK, build, grid
 def partners(graph: Graph, pattern: Any) -> list[int]:
     """Destination of each terminal, -1 for silent ones."""
     columns = build(graph, pattern)
-    silent = columns["source_arrival"] == kinds.SILENT
-    assert np.all(columns["source_target"] == kinds.FIXED)
+    silent = columns["source_arrival"] == ARRIVAL.SILENT
+    assert np.all(columns["source_target"] == TARGET.FIXED)
     return np.where(silent, -1, columns["target_fixed"].astype(np.int64)).tolist()
 
 
@@ -133,10 +134,10 @@ def test_hot_spot() -> None:
     graph = grid(2, 2)
     columns = build(graph, {"kind": "hot-spot", "target": "t(1,0).0", "share": 0.3})
     assert columns["source_target"].tolist() == [
-        kinds.HOT_SPOT,
-        kinds.HOT_SPOT,
-        kinds.UNIFORM,
-        kinds.HOT_SPOT,
+        TARGET.HOT_SPOT,
+        TARGET.HOT_SPOT,
+        TARGET.UNIFORM,
+        TARGET.HOT_SPOT,
     ]
     assert columns["target_fixed"].tolist() == [2] * 4
     assert columns["target_share"].tolist() == [0.3] * 4
@@ -184,19 +185,19 @@ def test_fixed_uniform_and_given_lengths() -> None:
     graph = grid(2, 2)
     fixed = build(graph)
     assert (fixed["source_length"][0], fixed["length_min"][0], fixed["length_max"][0]) == (
-        kinds.LENGTH_FIXED,
+        LENGTH.FIXED,
         64,
         64,
     )
     spread = build(graph, length={"kind": "uniform", "min_bytes": 10, "max_bytes": 20})
     assert (spread["source_length"][0], spread["length_min"][0], spread["length_max"][0]) == (
-        kinds.LENGTH_UNIFORM,
+        LENGTH.UNIFORM,
         10,
         20,
     )
     given = {"kind": "table", "lengths_bytes": [8, 16, 32, 64], "weights": [1, 0, 2, 1]}
     table = build(graph, length=given)
-    assert table["source_length"][0] == kinds.LENGTH_TABLE
+    assert table["source_length"][0] == LENGTH.TABLE
     assert table["length_values"].tolist() == [8, 32, 64]
     assert table["length_cumulative"].tolist() == [0.25, 0.75, 1.0]
 

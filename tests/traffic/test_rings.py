@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import topology
+from fabriloom.codes import ARRIVAL, TARGET
 from fabriloom.technology import ring_technology
 from fabriloom.topology import Graph
 from fabriloom.traffic import TrafficError, demand
-from fabriloom.traffic.kinds import FIXED, NO_QUEUE, SILENT, TOGETHER, UNIFORM, WEIGHTED
+from fabriloom.traffic.kinds import NO_QUEUE
 
 from .common import GRAIN_PS, build, grid
 
@@ -38,15 +39,15 @@ def row(found: dict[str, Any], terminal: int) -> dict[int, float]:
 def test_senders_send_and_receivers_do_not() -> None:
     graph = banyan()
     found = columns(graph)
-    assert (found["source_arrival"] != SILENT).tolist() == [True] * 4 + [False] * 4
-    assert found["source_target"].tolist() == [WEIGHTED] * 8
+    assert (found["source_arrival"] != ARRIVAL.SILENT).tolist() == [True] * 4 + [False] * 4
+    assert found["source_target"].tolist() == [TARGET.WEIGHTED] * 8
     for sender in range(4):
         assert row(found, sender) == pytest.approx(dict.fromkeys(range(4, 8), 0.25))
 
 
 def test_a_ring_where_all_do_both_needs_no_table() -> None:
     found = columns(topology.build("sci-ring", terminals=5))
-    assert found["source_target"].tolist() == [UNIFORM] * 5
+    assert found["source_target"].tolist() == [TARGET.UNIFORM] * 5
     assert len(found["weight_target"]) == 0
     assert demand(found).even.tolist() == [1] * 5
     assert len(demand(found).source) == 0
@@ -58,7 +59,7 @@ def test_all_local_traffic_is_pairs(wiring: str) -> None:
     graph = banyan(wiring)
     assert graph.rings is not None
     found = columns(graph, {"kind": "local", "share": 1.0})
-    assert found["source_target"].tolist() == [FIXED] * 8
+    assert found["source_target"].tolist() == [TARGET.FIXED] * 8
     assert found["target_fixed"][:4].tolist() == graph.rings.partner[:4].tolist()
     assert found["target_fixed"][:4].tolist() == banyan("ringlet").rings.partner[:4].tolist()  # type: ignore[union-attr]
 
@@ -143,7 +144,7 @@ def test_a_slower_ring_has_a_longer_interval() -> None:
 
 def test_in_step_and_without_a_queue() -> None:
     found = columns(banyan(), arrivals={"kind": "together"}, source_queue="none")
-    assert found["source_arrival"][:4].tolist() == [TOGETHER] * 4
+    assert found["source_arrival"][:4].tolist() == [ARRIVAL.TOGETHER] * 4
     assert found["source_queue"].tolist() == [NO_QUEUE] * 8
     assert columns(banyan(), source_queue=2**31)["source_queue"][0] == 2**31
 

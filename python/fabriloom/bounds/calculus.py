@@ -26,8 +26,6 @@ class Part:
     ticks: int
     flow: int = NONE
     """Flow of the blocking packet."""
-    came: int = NONE
-    """Link by which the blocking packet comes, or ``NONE``."""
     packets: int = 1
     parts: list[Part] = field(default_factory=list)
     """Parts of the time of the blocking packet, down to the requested depth."""
@@ -107,7 +105,7 @@ def _others(worst: Worst, came: int, links: tuple[int, ...], depth: int) -> list
     for other, (ticks, whose) in sorted(worst.competing[first].items(), key=lambda item: -item[1][0]):
         if other != came:
             behind = _service(worst, first, whose, depth - 1) if depth > 1 else []
-            found.append(Part("other", first, ticks, whose, other, 1, behind))
+            found.append(Part("other", first, ticks, whose, parts=behind))
     return found
 
 
@@ -156,15 +154,11 @@ class Worst:
         return sorted(range(len(self.flows)), key=lambda flow: (-self.delay(flow), flow))
 
     def streamed(self, flow: int, characters: int) -> int:
-        """Return the time of these characters of a packet that is no longer blocked, at most of all of
-        them.
-        """
+        """Return the time of characters of a packet that is no longer blocked, at most of all of them."""
         return min(characters, self.flows[flow].characters) * self.pace[flow] + self.latency[flow]
 
     def granted(self, link: int, flow: int) -> int:
-        """Return the time from the grant of a link until the packet's end has left the link's input
-        buffer.
-        """
+        """Return the time from the grant of a link until the packet's end has left its input buffer."""
         return self.ahead[link] * self.rest[link][0] + self.service[link, self.alike[flow]]
 
     def asked(self, came: int, links: tuple[int, ...], flow: int) -> int:
@@ -194,7 +188,8 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     """Compute every state, backwards from the links into terminals. Raises ScenarioError."""
     ways = _ways(network, flows)
     ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
-    pace = [_pace(network, way) for way in ways]
+    each = network.costs.character
+    pace = [max(int(each[link]) for links in way.values() for link in links) for way in ways]
     latency = [_latency(network, way, NONE, {}) for way in ways]
     first: dict[tuple[int, ...], int] = {}
     alike = [
@@ -222,7 +217,8 @@ def _signals(found: Worst) -> Signals:
     refused = signals.refused(sorted({found.first(flow) for flow in range(len(found.flows))}))
     if refused is None:
         return signals
-    raise compiled.scenario.error(refused.message, (refused.section,), refused.hint)
+    section, message, hint = refused
+    raise compiled.scenario.error(message, (section,), hint)
 
 
 def _ways(network: Network, flows: list[Flow]) -> list[Way]:
@@ -278,10 +274,6 @@ def _gone_on(found: Worst, link: int, flow: int, beyond: int, before: int) -> in
     if beyond <= capacity:
         return once + found.granted(link, flow)
     return once + max(_gone_on(found, other, flow, beyond - capacity, before + capacity) for other in links)
-
-
-def _pace(network: Network, way: Way) -> int:
-    return max(int(network.costs.character[link]) for links in way.values() for link in links)
 
 
 def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> int:

@@ -30,9 +30,8 @@ def bound(
     Raises:
         ScenarioError: there is no bound for this scenario; the message gives the reason and the place.
     """
-    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
-    found = _bound(compiled)
-    return _tried(found, tries, progress)
+    found = _bound(scenario if isinstance(scenario, Compiled) else compile(scenario))
+    return _tried(found, tries, progress) if tries > 0 else found
 
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
@@ -106,8 +105,6 @@ def _check(compiled: Compiled) -> None:
 
 def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
     """Add the longest delays of runs that search for late packets."""
-    if tries < 1:
-        return found
     from .phases import LONGEST_GRAINS, Trials, latest_with_periods
 
     trials, grain = Trials(found.compiled, found.worst.flows), int(found.compiled.arrays["grain_ticks"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -13,7 +13,7 @@ import numpy as np
 from ..compile import Compiled
 from ..process.libraries import pl
 from ..results.columns.studies import BOUNDS
-from ..topology import LINKS, RINGS
+from ..topology import LINKS, RINGS, NetworkKind
 from .calculus import WORDS, Blocking, Line, Part, Worst, links_of, parts
 from .flows import Flow, flow_of_rows
 from .periods import SHAPED, SHAPED_BESIDE, Periods, Ready, by_periods
@@ -210,7 +210,8 @@ class Bounds:
 
     def order(self) -> list[int]:
         """Return the numbers of the flows: first those without a bound, then by descending bound."""
-        return _order(self)
+        most = [self.most(flow) for flow in range(len(self.worst.flows))]
+        return sorted(range(len(most)), key=lambda at: (-np.inf if most[at] is None else -most[at], at))
 
     @cached_property
     def flow_of(self) -> list[int]:
@@ -238,9 +239,7 @@ class Bounds:
         return _PERIODS[self.compiled.graph.network_kind](self)
 
     def with_periods(self, flow: int) -> float | None:
-        """Return the bound of a flow by the periods, in ticks from creation to delivery; None if there is
-        none.
-        """
+        """Return the bound of a flow by the periods, in ticks from creation to delivery; None without one."""
         found = [self.periods.totals[row] for row in self.rows.get(flow, [])]
         known = [one for one in found if isinstance(one, float)]
         return max(known) if known and len(known) == len(found) else None
@@ -432,21 +431,8 @@ def _share(found: float | None, most: float | None) -> float | None:
     return None if found is None or most is None else found / most
 
 
-def _order(found: Bounds) -> list[int]:
-    def largest_first(flow: int) -> tuple[float, int]:
-        most = found.most(flow)
-        return (-np.inf if most is None else -most), flow
-
-    return sorted(range(len(found.worst.flows)), key=largest_first)
-
-
-def _periods_of_links(found: Bounds) -> Periods:
-    return by_periods(found.compiled, found.worst, found.waited)
-
-
-def _periods_of_rings(found: Bounds) -> Periods:
-    return by_rings(found.compiled)
-
-
-_PERIODS = {LINKS: _periods_of_links, RINGS: _periods_of_rings}
+_PERIODS: dict[NetworkKind, Callable[[Bounds], Periods]] = {
+    LINKS: lambda found: by_periods(found.compiled, found.worst, found.waited),
+    RINGS: lambda found: by_rings(found.compiled),
+}
 """Bounds by periods, by kind of network."""

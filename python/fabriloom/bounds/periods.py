@@ -21,10 +21,10 @@ from .signals import Reals
 MOST_FLOWS = 1024
 """Most flows: all pairs of them are compared."""
 _MOST_ROUNDS = 500
-_MOST_PERIODS = 1000
+MOST_PERIODS = 1000
 """Longest useful bound, in multiples of the longest period."""
 _RANDOM = "a flow that can be in its way makes packets at random"
-_NONE = "in the worst case more is made than can leave"
+NONE = "in the worst case more is made than can leave"
 SHAPED = "in the worst case more is made than its shaper lets through"
 SHAPED_BESIDE = "in the worst case more is made than the shaper of another flow of its source lets through"
 
@@ -140,9 +140,7 @@ class _Rows:
         return np.where(longest > 0, longest + once, 0.0)
 
     def window(self, delay: Reals) -> Reals:
-        """Return, per flow and other flow, the length of the interval in which interfering packets get
-        ready.
-        """
+        """Return, per flow and other flow, the interval in which interfering packets get ready."""
         before = delay[None, :] + self.after
         # Behind it from the same source nothing can come to stand in front of it.
         later = np.where(self.together & self.in_order, 0.0, delay[:, None])
@@ -156,7 +154,7 @@ class _Rows:
 
     def solved(self, known: list[float]) -> Periods:
         """Return the smallest consistent delays (a fixed point)."""
-        limit = _MOST_PERIODS * float(self.ready.period.max())
+        limit = MOST_PERIODS * float(self.ready.period.max())
         least = np.array(known)
         delay = np.minimum(np.diag(self.work), least)
         meets = self.work > 0
@@ -174,14 +172,15 @@ class _Rows:
         return self._periods(np.full(len(found), np.inf), least, drawn)
 
     def _periods(self, found: Reals, least: Reals, drawn: Marks) -> Periods:
-        held = np.where(np.isinf(np.minimum(found, least)), 0.0, np.minimum(found, least))
+        held = np.minimum(found, least)
+        held = np.where(np.isinf(held), 0.0, held)
         made = self.ready.most(self.window(held))
         totals: list[float | str] = []
         shares: dict[int, list[Share]] = {}
         codes = self.codes(held)
         tokens = self.ready.tokens.tolist()
         for row, total in enumerate((found + self.ready.tokens).tolist()):
-            why = _RANDOM if drawn[row] or self.ready.random[row] else _NONE
+            why = _RANDOM if drawn[row] or self.ready.random[row] else NONE
             totals.append((why if np.isinf(found[row]) else SHAPED) if np.isinf(total) else total)
             if not np.isinf(total):
                 met = np.flatnonzero(self.work[row] > 0).tolist()

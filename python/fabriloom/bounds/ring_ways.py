@@ -84,24 +84,13 @@ class Ways:
         gives = kind == REQUEST
         while True:
             taken, leaves = self._taken(station, target)
-            step = int(arrays["link_character_ticks"][station])
+            packet = row, kind, station, taken, symbols, int(arrays["link_character_ticks"][station])
             if leaves is None:
                 service = self._service(flow, target, kind)
-                server = target if service else -1
-                yield Leg(row, kind, station, taken, symbols, step, server, service, gives)
+                yield Leg(*packet, target if service else -1, service, gives)
                 return
             switch = self._switch(taken)
-            yield Leg(
-                row,
-                kind,
-                station,
-                taken,
-                symbols,
-                step,
-                self.terminals + switch,
-                self._transfer(switch, size),
-                gives,
-            )
+            yield Leg(*packet, self.terminals + switch, self._transfer(switch, size), gives)
             station, gives = leaves, False
 
     def _taken(self, station: int, target: int) -> tuple[int, int | None]:
@@ -142,11 +131,6 @@ class Ways:
     # Times of legs.
 
     @cached_property
-    def echo_symbols(self) -> int:
-        """Symbols of an echo with its idles."""
-        return self.tech.echo_symbols
-
-    @cached_property
     def longest_own(self) -> Ints:
         """Per station: the ticks of the longest packet that it inserts."""
         found = np.zeros(len(self.next), np.int64)
@@ -171,7 +155,7 @@ class Ways:
         """Return, per link, the ticks that the packet or its echo has it: one of them passes each link."""
         found = np.zeros(len(self.next))
         found[list(self.around(leg.source, leg.target))] = leg.symbols * leg.symbol_ticks
-        found[list(self.around(leg.target, leg.source))] = self.echo_symbols * leg.symbol_ticks
+        found[list(self.around(leg.target, leg.source))] = self.tech.echo_symbols * leg.symbol_ticks
         return found
 
     def times(self, leg: Leg, waits: bool) -> tuple[int, int]:
@@ -181,7 +165,7 @@ class Ways:
         arrays = self.compiled.arrays
         cuts = bool(arrays["ring_cut_through"])
         decode, bypass = arrays["station_decode_ticks"], arrays["station_bypass_ticks"]
-        echo = self.echo_symbols
+        echo = self.tech.echo_symbols
         there, taken = 0, 0
         for link in [*self.around(leg.source, leg.target), *self.around(leg.target, leg.source)]:
             to = self.next[link]

@@ -16,7 +16,7 @@ from ..compile import Compiled
 from ..technology import RingTechnology
 from .calculus import Worst
 from .flows import Way, listed
-from .periods import MOST_FLOWS, Periods, Share
+from .periods import MOST_FLOWS, MOST_PERIODS, NONE, Periods, Share
 from .ring_ways import REQUEST, RESPONSE, Ints, Ways
 from .signals import Reals
 
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from .flows import Network
 
 _MOST_ROUNDS = 2000
-_MOST_PERIODS = 1000
-"""Longest useful bound, in multiples of the longest period."""
 _ANY = 2**30
 """Places of a queue that is never full."""
-_NONE = "in the worst case more is made than can leave"
 
 
 def by_rings(compiled: Compiled) -> Periods:
@@ -81,9 +78,8 @@ def check_rings(compiled: Compiled) -> None:
 
 def flows_on_rings(compiled: Compiled) -> Worst:
     """Return the flows with their links, as networks of links have them; no recursion holds for them."""
-    rows = sorted(set(listed(compiled)), key=lambda flow: (flow.source, flow.target, -flow.payload))
-    ways = Ways(compiled)
-    of = {flow: row for row, flow in enumerate(listed(compiled))}
+    ways, of = Ways(compiled), {flow: row for row, flow in enumerate(listed(compiled))}
+    rows = sorted(of, key=lambda flow: (flow.source, flow.target, -flow.payload))
     used = {
         flow: {int(ways.ring[leg.source]) for leg in ways.legs if leg.row == row} for flow, row in of.items()
     }
@@ -113,17 +109,15 @@ class _Solver:
         grain = int(arrays["grain_ticks"])
         self.compiled, self.ways, self.legs = compiled, ways, ways.legs
         self.rows = len(arrays["flow_target"])
-        row = np.array([leg.row for leg in self.legs])
-        self.row = row
+        self.row = row = np.array([leg.row for leg in self.legs])
         self.first = np.searchsorted(row, np.arange(self.rows)).tolist()
         self.stop = np.searchsorted(row, np.arange(self.rows), side="right").tolist()
         self.period = arrays["flow_interval_grains"][row] * grain
         # A packet is made at the last whole grain up to its moment.
         self.jitter = (arrays["flow_jitter_grains"][row] + 1.0) * grain
         self.packets = arrays["flow_packets"][row].astype(np.float64)
-        source = np.array([leg.source for leg in self.legs])
-        target = np.array([leg.target for leg in self.legs])
-        self.source, self.target = source, target
+        self.source = source = np.array([leg.source for leg in self.legs])
+        self.target = target = np.array([leg.target for leg in self.legs])
         times = np.array([ways.times(leg, True) for leg in self.legs], np.float64)
         self.taken, self.back = times[:, 0], times[:, 1]
         of_station = arrays["station_transmit_ticks"].astype(np.float64)[source]
@@ -144,9 +138,7 @@ class _Solver:
         return int(self.compiled.arrays["terminal_host_ticks"][terminal])
 
     def _soonest(self) -> tuple[Reals, Reals]:
-        """Return, per leg, the least ticks since the making when the packet starts on its link, and when it
-        can be served behind it.
-        """
+        """Return, per leg, the least ticks from the creation to its start, and until it can be served."""
         starts, there = np.zeros(len(self.legs)), np.zeros(len(self.legs))
         age, row = 0.0, -1
         for at, leg in enumerate(self.legs):
@@ -259,17 +251,17 @@ class _Solver:
     def solved(self) -> Periods:
         """Return the least consistent delays."""
         waits, serves = self.before.copy(), self.receive + self.service
-        limit = _MOST_PERIODS * float(self.period.max())
+        limit = MOST_PERIODS * float(self.period.max())
         for _ in range(_MOST_ROUNDS):
             gone, served = self._ages(waits, serves)
             new = self._waits(waits, gone), self._serves(serves, served)
             if max(float(new[0].max()), float(new[1].max())) > limit:
-                return Periods([_NONE] * self.rows, {}, {})
+                return Periods([NONE] * self.rows, {}, {})
             if np.array_equal(new[0], waits) and np.array_equal(new[1], serves):
                 break
             waits, serves = (np.maximum(old, one) for old, one in zip((waits, serves), new, strict=True))
         else:
-            return Periods([_NONE] * self.rows, {}, {})
+            return Periods([NONE] * self.rows, {}, {})
         if full := self._full(gone, served):
             return Periods([full] * self.rows, {}, {})
         return self._periods(waits, serves, gone, served)
@@ -345,10 +337,7 @@ class _Solver:
             ticks = crossed[mine].sum(axis=0)
             ticks += (in_server[mine] * (self.service * self.shares_server[mine])).sum(axis=0)
             most = np.maximum(in_link[mine].max(axis=0), in_server[mine].max(axis=0))
-            count, time = (
-                reduce(values, self.first)
-                for reduce, values in ((np.maximum.reduceat, most), (np.add.reduceat, ticks))
-            )
+            count, time = np.maximum.reduceat(most, self.first), np.add.reduceat(ticks, self.first)
             each = [
                 Share(other, int(count[other]), float(time[other])) for other in np.flatnonzero(time).tolist()
             ]

@@ -6,7 +6,6 @@ Notation and proof: ``docs/background/worst-case.md``, "With time-codes and inte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -28,16 +27,6 @@ Reals = NDArray[np.float64]
 
 
 _RARER = "send them less often"
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why there is no bound beside codes."""
-
-    section: str
-    """Section of the scenario that describes them."""
-    message: str
-    hint: str
 
 
 class Signals:
@@ -84,8 +73,9 @@ class Signals:
         """Return D for each R. It exists however long R is, because codes leave some of the time."""
         return _least(times, lambda whole: self.work(whole, apiece))
 
-    def refused(self, first: Sequence[int]) -> Refusal | None:
-        """Return why packets that start on these links have no bound; None if all have one."""
+    def refused(self, first: Sequence[int]) -> tuple[str, str, str] | None:
+        """Return why packets that start on these links have no bound, None if all have one: the section that
+        describes the codes, the message and the hint."""
         fullest = max(first, key=self.busy)
         if np.isinf(self._under_way) or self.busy(fullest) > _MOST_BUSY:
             row = int((self.apiece(fullest) / self._period).argmax())
@@ -98,9 +88,9 @@ class Signals:
         why = "copies can still be under way on another path when the next one comes"
         return self._refusal(row, why, hint)
 
-    def _refusal(self, row: int, why: str, hint: str) -> Refusal:
+    def _refusal(self, row: int, why: str, hint: str) -> tuple[str, str, str]:
         section, what = ("time_code", "time-codes") if self._is_time(row) else ("interrupt", "interrupts")
-        return Refusal(section, f"beside {what} that come this often there is no bound: {why}", hint)
+        return section, f"beside {what} that come this often there is no bound: {why}", hint
 
     def _is_time(self, row: int) -> bool:
         return int(self._arrays["code_number"][row]) == number("signal", "time")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -83,28 +83,25 @@ def shown(path: Path) -> Path:
 
 
 def _json(at: Files, name: str, value: Any) -> None:
-
     files.put_text(at, name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _scenario_files(at: Files, provenance: Provenance) -> None:
-
     _json(at, "scenario.resolved.json", provenance.resolved)
     if provenance.source_text:
         suffix = Path(provenance.source_name).suffix or ".toml"
         files.put_text(at, f"scenario{suffix}", provenance.source_text)
 
 
-def forms(csv: bool) -> tuple[str, ...]:
-    """Return the formats in which tables are written."""
-    return ("parquet", "csv") if csv else ("parquet",)
+def write_tables(at: Files, tables: Mapping[str, Any], csv: bool) -> None:
+    """Write tables as Parquet, and with ``csv`` as CSV, too."""
+    for form in ("parquet", "csv") if csv else ("parquet",):
+        files.write_tables(tables, at, form)
 
 
 def write_run(at: Files, results: Results, csv: bool, scenario: Scenario | None = None) -> None:
     """Write all files of one run, the summary last."""
-
-    for form in forms(csv):
-        files.write_tables(files.tables_of(results), at, form)
+    write_tables(at, files.tables_of(results), csv)
     if results.has_trace:
         with at.file("trace.json") as out:
             files.write_chrome_trace(results, out)
@@ -118,20 +115,18 @@ def write_run(at: Files, results: Results, csv: bool, scenario: Scenario | None 
 
 def write_study(at: Files, study: Any, html: str, csv: bool) -> None:
     """Write all files of a study: tables, scenario (for a comparison each resolved form), report, summary."""
-
     if isinstance(study, studies.Comparison):
         _json(at, "scenarios.resolved.json", {name: part.resolved for name, part in study.parts.items()})
     else:
         _scenario_files(at, study.provenance)
 
-    for form in forms(csv) if study.points else ():
-        files.write_tables(study.tables(), at, form)
+    if study.points:
+        write_tables(at, study.tables(), csv)
     files.put_text(at, "report.html", html)
     files.put_text(at, "summary.json", study.to_json())
 
 
 def write_reproduction(at: Files, records: list[dict[str, Any]], html: str) -> None:
     """Write the lines and the page of reproduced papers."""
-
     files.put_text(at, "reproduction.html", html)
     _json(at, "reproduction.json", records)

@@ -47,32 +47,29 @@ def path_argument(metavar: str, help: str) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False, callback=at_home)
 
 
+def option(name: str, metavar: str, help: str, *more: str, **settings: Any) -> Any:
+    """Return an option with a value; ``more``: its other names; ``settings``: as of ``typer.Option``."""
+    return typer.Option(*more, name, metavar=metavar, help=help, **settings)
+
+
 def path_option(name: str, metavar: str, help: str, *more: str) -> Any:
     """Return an option that takes a path; ``more``: its other names."""
-    return typer.Option(*more, name, metavar=metavar, help=help, callback=at_home)
+    return option(name, metavar, help, *more, callback=at_home)
 
 
 File = Annotated[Path, path_argument("FILE", "Scenario: TOML, YAML or JSON.")]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Change a setting, such as traffic.load=0.3; repeatable."
-    ),
+    option("--set", "PATH=VALUE", "Change a setting, such as traffic.load=0.3; repeatable."),
 ]
-Seed = Annotated[
-    int | None, typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Seed of all random streams.")
-]
+Seed = Annotated[int | None, option("--seed", "N", "Seed of all random streams.", min=0, max=2**63 - 1)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write all that comes out into this folder.")
-]
+Out = Annotated[Path | None, option("--out", "DIR", "Write all that comes out into this folder.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
 ForceFile = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Csv = Annotated[bool, typer.Option("--csv", help="With --out: write every table as CSV too.")]
-Loads = Annotated[
-    str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=1, max=1024, help="Parallel runs.")]
+Loads = Annotated[str | None, option("--loads", "LOAD,LOAD…", "Offered loads, such as 0.1,0.3,0.5.")]
+Jobs = Annotated[int, option("--jobs", "N", "Parallel runs.", "-j", min=1, max=1024)]
 
 
 SHARED = {
@@ -314,21 +311,20 @@ def loads_of(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float
     return ordered
 
 
-def refuse_to_replace(file: Path, force: bool, option: str = "") -> None:
-    """Raise Mistake if a file is there already and ``--force`` is not given."""
-    if os.path.lexists(file) and not force:
-        before = f"{option} " if option else ""
-        raise Mistake(f"{before}{file}: the file exists; name another one, or add --force to replace it")
-
-
 HTML = (".html", ".htm")
 
 
-def refuse_other_kinds(file: Path, what: str, suffixes: Sequence[str], option: str = "") -> None:
-    """Raise Mistake if a file is to be written whose name says something else than ``what`` it is."""
-    if file.suffix.lower() not in suffixes:
-        before = f"{option} " if option else ""
+def check_file(
+    file: Path, force: bool, option: str = "", what: str = "", suffixes: Sequence[str] = ()
+) -> None:
+    """Raise Mistake if a file that is to be written is there already and ``--force`` is not given, or if its
+    name says something else than ``what`` it is.
+    """
+    before = f"{option} " if option else ""
+    if suffixes and file.suffix.lower() not in suffixes:
         raise Mistake(f"{before}{file}: {what}; name it {file.with_suffix(suffixes[0]).name}")
+    if os.path.lexists(file) and not force:
+        raise Mistake(f"{before}{file}: the file exists; name another one, or add --force to replace it")
 
 
 def write_file(file: Path, text: str) -> int:

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from ..studies import Curve as Curve
     from ..studies import Repetition as Repetition
     from ..studies import Saturation as Saturation
-    from ..studies import cluster as cluster
     from ..studies import comparison as comparison
     from ..studies import emit as emit
     from ..studies import failures as failures
@@ -92,8 +91,7 @@ else:
         "report": "drawing fabric plot tally",
         "results": "ends files",
         "routing": "dumps routers",
-        "studies": "cluster comparison emit failures folder inspection route_choices run_all "
-        "saturation store",
+        "studies": "comparison emit failures folder inspection route_choices run_all saturation store",
         "topology": "edge_list graphml several",
         "cli": "bars folders promised replays show studied templates",
     }

@@ -71,8 +71,7 @@ def of_completions(table: pl.DataFrame) -> None:
         ],
         [False, *[True] * 6],
     )
-    if len(rows) > ROWS:
-        say(f"{len(rows) - ROWS:,} that were faster are not shown; --out has all.")
+    _more(len(rows), "that were faster", "--out has")
 
 
 def of_slots(table: pl.DataFrame) -> None:
@@ -114,8 +113,7 @@ def of_codes(table: pl.DataFrame) -> None:
         ],
         [False] * 3 + [True] * 5,
     )
-    if len(rows) > ROWS:
-        say(f"{len(rows) - ROWS:,} with less jitter are not shown; --out has all.")
+    _more(len(rows), "with less jitter", "--out has")
 
 
 def of_bounds(found: Bounds) -> None:
@@ -177,12 +175,10 @@ def _word(one: Promise) -> str:
     return GUARANTEED if kept else f"not {GUARANTEED}"
 
 
-def _more(count: int) -> None:
+def _more(count: int, which: str = "with larger margins", has: str = "--json and --out have") -> None:
     if count > ROWS:
-        say(f"{count - ROWS:,} with larger margins are not shown; --json and --out have all.")
+        say(f"{count - ROWS:,} {which} are not shown; {has} all.")
 
 
 def _share(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return in_percent(value)
+    return "-" if value is None else in_percent(value)

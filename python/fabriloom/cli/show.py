@@ -46,14 +46,9 @@ def us(value_ns: float | None) -> str:
 
 
 def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numbers: Sequence[bool],
-    title: str = "",
-    folds: bool = True,
+    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[bool], title: str = ""
 ) -> None:
-    """Print a table; ``numbers``: right-aligned columns; ``folds``: whether the others may be wrapped."""
-
+    """Print a table; ``numbers``: right-aligned columns, which are not wrapped."""
     if title:
         say(title)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -98,11 +93,6 @@ def run(results: Results) -> None:
         promised.of_completions(results.transfers)
     if results.has_requirements:
         promised.of_run(results.requirements)
-    _codes(results)
-
-
-def _codes(results: Results) -> None:
-    """Print how time-codes and interrupts reached the terminals, if there are any."""
     if results.has_codes:
         promised.of_codes(results.codes)
 
@@ -154,13 +144,10 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
-        summary, latency, total = (
-            point.summary,
-            point.summary["latency_ns"],
-            point.summary["total_latency_ns"],
-        )
-        sci = summary.get("sci", {})
-        divisor = summary["flits"]["cycle_ns"] if of_flits else divisor
+        summary = point.summary
+        latency, total, sci = summary["latency_ns"], summary["total_latency_ns"], summary.get("sci", {})
+        flits = summary["flits"] if of_flits else {}
+        divisor = flits.get("cycle_ns", divisor)
         rows.append(
             {
                 **{path: setting(point.settings.get(path, "-")) for path in varied},
@@ -169,7 +156,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 "accepted MB/s": _believed(
                     summary, measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
                 ),
-                **({"flits/node/cycle": _accepted_flits(summary)} if of_flits else {}),
+                **({"flits/node/cycle": measured(flits["accepted_per_node_cycle"])} if of_flits else {}),
                 **({"lost by faults": measured(summary["packets"].get("lost", 0))} if lost else {}),
                 **({"retries MB/s": measured(sci.get("retry_mbytes_per_s_mean"))} if retried else {}),
                 f"latency {unit}": time(divisor, latency["mean"], latency["mean_ci95"]),
@@ -183,7 +170,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         return
     head = list(rows[0])
     flush = [name not in (*varied, "ended") for name in head]
-    table(head, [list(row.values()) for row in rows], flush, title, folds=False)
+    table(head, [list(row.values()) for row in rows], flush, title)
     latency = found[0].summary["latency_ns"]
     say(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait.")
     retry = " Retries: packets sent again, average per link." if retried else ""
@@ -228,10 +215,6 @@ def seeds(study: Repetition) -> None:
         "Intervals that contain it: runs whose own 95 % interval contains this mean; about 19 of 20 if they "
         "are valid."
     )
-
-
-def _accepted_flits(summary: Mapping[str, Any]) -> str:
-    return measured(summary["flits"]["accepted_per_node_cycle"])
 
 
 SEEDS_SHOWN = {

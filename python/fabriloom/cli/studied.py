@@ -69,7 +69,7 @@ def tell(found: Study, place: Path) -> None:
             ]
         )
     flush = [*(False for _ in paths), *(True for _ in head[len(paths) : -1]), False]
-    show.table(head, cells, flush, folds=False)
+    show.table(head, cells, flush)
     if len(table) > SHOWN:
         say(f"and {len(table) - SHOWN:,} more: `fabriloom study export {place} points.csv`")
 
@@ -114,7 +114,7 @@ def _tell_search(searched: Searched, place: Path) -> None:
         for one in searched.ranked[:TRIALS_SHOWN]
     ]
     flush = [True, *(True for _ in (*paths, *columns)), False]
-    show.table(["trial", *paths, *columns, "refused because"], rows, flush, folds=False)
+    show.table(["trial", *paths, *columns, "refused because"], rows, flush)
     if len(searched.ranked) > TRIALS_SHOWN:
         left = len(searched.ranked) - TRIALS_SHOWN
         say(f"and {left:,} more: `fabriloom study export {place} trials.csv --trials`")

@@ -11,7 +11,7 @@ from ..scenario import Scenario, scenario_of
 from .arrays import arrays_of
 from .compiled import FEW_FLOWS, Compiled
 from .link_routes import LinkRoutes
-from .networks import Routes, graph_of, network_of, routes_of
+from .networks import Routes, graph_of, network_of
 from .rings import RingRoutes
 from .several import port_pairs
 from .sources import sources_of
@@ -29,7 +29,7 @@ def compile(scenario: Scenario | Mapping[str, object]) -> Compiled:
     """
     scenario = scenario_of(scenario)
     network = network_of(scenario)
-    routes = routes_of(scenario, network)
+    routes = network.routes(scenario)
     sources = sources_of(scenario, routes)
     times = times_of(sources)
     arrays = arrays_of(times)

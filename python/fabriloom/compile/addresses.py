@@ -17,7 +17,7 @@ from ..scenario.errors import Path
 from ..technology import Technology
 from ..topology import Graph
 from ..traffic.names import Terminals
-from .columns import vertices_named
+from .columns import refuse_beside, vertices_named
 
 if TYPE_CHECKING:
     from ..routing.distribution import Distribution
@@ -81,7 +81,7 @@ def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: Rout
 
 def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable, kind: str) -> None:
     """Refuse networks for which header deletion is not defined."""
-    at: dict[str, tuple[Path, bool]] = {
+    others: dict[str, tuple[Path, bool]] = {
         "links of flits": (("technology", "preset"), tech.in_flits),
         "delete_header, by which a packet has no header but its address": (
             ("technology", "delete_header"),
@@ -92,10 +92,7 @@ def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: Ro
         "tables after a fault": (("routing", "after_fault"), bool(scenario.routing.after_fault)),  # type: ignore[union-attr]
         "terminals of several ports": (("topology",), graph.several is not None),
     }
-    for what, (path, is_there) in at.items():
-        if is_there:
-            message = f'addressing = "{kind}" is not defined beside {what}'
-            raise scenario.error(message, path, "remove one of the two", key=True)
+    refuse_beside(scenario, f'addressing = "{kind}"', others)
     if not graph.switches:
         message = "without switches there is nothing to address"
         raise scenario.error(message, _HERE, "remove it", key=True)
@@ -231,7 +228,7 @@ def _terminals(scenario: Scenario, graph: Graph, path: Path, names: list[int | s
 
 def _check_distributed(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable) -> None:
     """Refuse networks for which packet distribution is not defined."""
-    at: dict[str, tuple[Path, bool]] = {
+    others: dict[str, tuple[Path, bool]] = {
         "several lanes": (("technology", "lanes"), tech.lanes > 1),
         "virtual cut-through": (("technology", "switching"), tech.switching != "wormhole"),
         "headers that are deleted": (("technology", "delete_header"), tech.delete_header),
@@ -239,9 +236,6 @@ def _check_distributed(scenario: Scenario, graph: Graph, tech: Technology, table
         "universal routing": (("routing", "universal"), len(table.via_switch) > 0),
         "terminals of several ports": (("topology",), graph.several is not None),
     }
-    for what, (path, is_there) in at.items():
-        if is_there:
-            message = f"packet distribution is not defined beside {what}"
-            raise scenario.error(message, path, "remove one of the two", key=True)
+    refuse_beside(scenario, "packet distribution", others)
     if not graph.switches:
         raise scenario.error("without switches nothing is distributed", _PLACE, "remove it", key=True)

@@ -4,40 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _native
+from .. import _native, codes
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology, TechnologyError
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from ..topology.named import UnknownPartError, vertices_of
+from ..traffic.kinds import rate_of
 
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[Any]]
 Tenths = NDArray[np.int64]
 """Per link: the assumed load of its opposite direction, in tenths, 0 to 10."""
 
-_DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64}
-
 
 def unused() -> Arrays:
     """Return every column of the engine empty and every scalar 0: a network without any feature."""
-    return dict(_unused())
-
-
-@cache
-def _unused() -> Arrays:
-    return {
-        **{name: 0 for name, _ in _native.scalars()},
-        **{name: np.empty(0, _DTYPES[kind]) for name, kind in _native.columns()},
-    }
+    return {**{name: 0 for name, _ in _native.scalars()}, **codes.unused()}
 
 
 def per_link(
@@ -64,13 +53,6 @@ def per_link(
         kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
     rows = [times_of(rate_of(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds.tolist()]
     return {name: whole([row[name] for row in rows])[kind_of.ravel()] for name in rows[0]}
-
-
-def rate_of(rate_bits_per_s: float) -> Rate | None:
-    """Return a rate that a file gives, exactly as written; None below 0, or where it gives none (NaN)."""
-    if not rate_bits_per_s >= 0:
-        return None
-    return int(rate_bits_per_s) if rate_bits_per_s.is_integer() else Fraction(repr(rate_bits_per_s))
 
 
 def whole(values: Sequence[Ps]) -> NDArray[Any]:
@@ -112,6 +94,14 @@ def vertices_named(scenario: Scenario, graph: Graph, kind: str, name: str | int,
         return vertices_of(graph, kind, name)
     except UnknownPartError as error:
         raise scenario.error(error.message, path, error.hint) from error
+
+
+def refuse_beside(scenario: Scenario, what: str, others: Mapping[str, tuple[Path, bool]]) -> None:
+    """Raise ScenarioError if one of the others, each with its setting and whether it is there, is there."""
+    for other, (path, is_there) in others.items():
+        if is_there:
+            message = f"{what} is not defined beside {other}"
+            raise scenario.error(message, path, "remove one of the two", key=True)
 
 
 def terminal_links(graph: Graph) -> Arrays:

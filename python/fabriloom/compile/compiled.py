@@ -157,7 +157,7 @@ class Compiled:
     def checked(self) -> Compiled:
         """Return this with its warnings. Raises ScenarioError for what only all arrays together show."""
         routes, scenario = self.routes, self.scenario
-        routes.check(scenario, self.arrays, self.sources.given)
+        routes.check(scenario, self.arrays)
         remarks = [*self.graph.remarks, *roundings(scenario, self.grain_ps)]
         if self.graph.several is not None or routes.classes.named:
             check_pairs(scenario, routes, self.demand())

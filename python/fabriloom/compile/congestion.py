@@ -16,6 +16,11 @@ from .columns import Arrays
 
 STEPS = 16
 """Parts of an input buffer by which ``threshold`` counts."""
+WHOLE = (
+    'write switching = "virtual-cut-through", lane_sharing = "packet" and crossbar = "fast", without a '
+    "watchdog, or links into a switch that are slower than those out of it"
+)
+"""What to write for packets that pass whole."""
 
 
 def columns_of(scenario: Scenario, technology: Technology, tick_ps: Ps) -> Arrays:
@@ -44,9 +49,7 @@ def check(scenario: Scenario, arrays: Arrays) -> None:
         what = "faults" if scenario.fault else "switches that pause senders"
         raise _refused(scenario, f"is not simulated together with {what}", "leave one of them out")
     if not _native.is_by_packet(arrays):
-        hint = 'write switching = "virtual-cut-through", lane_sharing = "packet" and crossbar = "fast", '
-        hint += "without a watchdog, or links into a switch that are slower than those out of it"
-        raise _refused(scenario, "is of packets that pass whole", hint)
+        raise _refused(scenario, "is of packets that pass whole", WHOLE)
     if not arrays["output_queues"]:
         hint = 'write technology.input_queues = "per-output"'
         raise _refused(scenario, "counts what waits for an output, and a fifo has it in one queue", hint)
@@ -80,9 +83,9 @@ _MESSAGE = (
 )
 
 
-def check_network(is_by_packet: bool) -> None:
+def check_pauses(arrays: Arrays) -> None:
     """Raise TechnologyError if senders are paused where packets cannot be computed as one."""
-    if not is_by_packet:
+    if not _native.is_by_packet(arrays):
         hint = "leave that out; or write pause_above_flits = 0 and pause_until_flits = 0: packets then wait "
         hint += "for credit"
         raise TechnologyError(_MESSAGE, "pause_above_flits", hint)

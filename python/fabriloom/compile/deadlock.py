@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import traffic
 from ..topology import Graph
+from ..topology.graph import Ints
 from ..traffic import Demand
 
 if TYPE_CHECKING:
-    from ..programs import Programs
     from . import Compiled
 
-Ints = NDArray[np.int64]
 Pairs = tuple[Ints, Ints]
 """Sources and targets of packets, as terminals."""
 MOST_PAIRS = 1 << 22
@@ -130,7 +128,9 @@ def pairs_of(compiled: Compiled) -> Pairs | None:
     found = _pairs_in(compiled.demand(), compiled.graph.terminals)
     if compiled.programs is None or found is None:
         return found
-    if _aims_anywhere(compiled.programs):
+    from ..programs.kinds import TAGGED
+
+    if np.any(compiled.programs.peer == TAGGED):
         return None
     # Acknowledgements and answers go back.
     source, target = np.concatenate([found[0], found[1]]), np.concatenate([found[1], found[0]])
@@ -155,12 +155,6 @@ def _pairs_in(demand: Demand, terminals: int) -> Pairs | None:
 def _once(source: Ints, target: Ints) -> Pairs:
     found = np.unique(np.stack([source, target])[:, source != target], axis=1)
     return found[0].astype(np.int64), found[1].astype(np.int64)
-
-
-def _aims_anywhere(programs: Programs) -> bool:
-    from ..programs.kinds import TAGGED
-
-    return bool(np.any(programs.peer == TAGGED))
 
 
 def ports_of(graph: Graph, port: Ints, pairs: Pairs) -> Pairs:

@@ -58,7 +58,8 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     if lost:
         changes, broken = _rate_changes(network, tick_ps, lost)
         failures += broken
-    rules = _rules(technology, tick_ps)
+    down, up = (max(1, -(-ps // tick_ps)) for ps in (technology.disconnect_ps, technology.running_ps))
+    rules = Rules(down, up, technology.fault_stops == "cable")
     found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.network_kind.cables)
     found = sorted([*found, *changes], key=lambda one: (one.down, one.link))
     return _columns(found) | network.fault_columns(scenario, tick_ps)
@@ -135,13 +136,6 @@ def _rates(graph: Graph, technology: Technology | RingTechnology, links: Sequenc
     return [usual if given is None else rate_of(float(given[link])) or usual for link in links]
 
 
-def _rules(technology: Technology | RingTechnology, tick_ps: Ps) -> Rules:
-    """Return the durations, rounded up to ticks, at least one tick."""
-    times_ps = (technology.disconnect_ps, technology.running_ps)
-    disconnect, restart = (max(1, -(-time_ps // tick_ps)) for time_ps in times_ps)
-    return Rules(disconnect, restart, technology.fault_stops == "cable")
-
-
 def _columns(found: list[Outage]) -> Arrays:
     def u64(values: list[int]) -> np.ndarray:
         return np.array(values, np.uint64)
@@ -159,8 +153,6 @@ def _columns(found: list[Outage]) -> Arrays:
 
 
 # Routing tables that are replaced after faults: the times, the tables and their columns.
-
-Ints = NDArray[np.int64]
 
 MOST_REPLACED = 1000
 """A run cannot replace tables more often than this."""
@@ -222,7 +214,8 @@ def _moments(
     """Return when tables are replaced, and the links between switches that are dead at that time."""
     delay, last = -(-after.delay_ps // tick_ps), scenario.run.duration_ps // tick_ps
     turns: list[tuple[int, int, bool]] = []
-    rows = zip(*(columns[name].tolist() for name in _OUTAGES), strict=True)
+    names = ("link", "down_ticks", "up_ticks", "kind")
+    rows = zip(*(columns[f"fault_{name}"].tolist() for name in names), strict=True)
     of_switches = set(routes.graph.switch_links.tolist())
     for link, down, up, kind in rows:
         if link in of_switches and kind == FAULT_KIND.LINK:
@@ -236,9 +229,6 @@ def _moments(
         if tick + delay <= last:
             found[tick + delay] = frozenset(dead)
     return list(found.items())
-
-
-_OUTAGES = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_kind")
 
 
 def _known_as(after: AfterFault, dead: frozenset[int]) -> frozenset[int]:

@@ -306,18 +306,18 @@ class LinkRoutes:
 
         return control | table_columns(scenario, self, columns, tick)
 
-    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
+    def check(self, scenario: Scenario, arrays: Arrays) -> None:
         """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
         per output would not fit into memory."""
         try:
-            longest = self._longest_chars(arrays)
-            least = replace(
-                self.technology, input_buffer_chars=int(self.network.buffers.min(initial=1 << 30))
-            )
-            (least if len(self.network.buffers) else self.technology).check_whole_packets(longest, self.via)
+            longest, buffers = self._longest_chars(arrays), self.network.buffers
+            least = self.technology
+            if len(buffers):
+                least = replace(least, input_buffer_chars=int(buffers.min()))
+            least.check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
             if self.technology.pause_above_chars:
-                congestion.check_network(_native.is_by_packet(arrays))
+                congestion.check_pauses(arrays)
             if self.escapes:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
@@ -332,9 +332,7 @@ class LinkRoutes:
             what = "faults" if scenario.fault else "switches that pause senders"
             message, hint = f"escape-with-room is not simulated together with {what}", "leave one of them out"
         elif not _native.is_by_packet(arrays):
-            message = "escape-with-room grants lanes to whole packets"
-            hint = 'write switching = "virtual-cut-through", lane_sharing = "packet" and crossbar = "fast", '
-            hint += "without a watchdog, or links into a switch that are slower than those out of it"
+            message, hint = "escape-with-room grants lanes to whole packets", congestion.WHOLE
         else:
             return
         raise scenario.error(message, ("routing", "lane_choice"), hint)

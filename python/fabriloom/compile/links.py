@@ -142,12 +142,6 @@ def with_rates(graph: Graph, clocks: Clocks) -> Graph:
     return replace(graph, attributes={**graph.attributes, "rate_bits_per_s": rates})
 
 
-_SHARING = {
-    "flit": number("sharing", "character"),
-    "packet": number("sharing", "packet"),
-    "frame": number("sharing", "frame"),
-}
-
 _KEPT = 4
 """Number of times tables that are kept for one network; with matched flow control a run has a few."""
 
@@ -301,14 +295,18 @@ class LinkNetwork:
 
     def _switches(self, tick: Ps) -> Arrays:
         graph, tech = self.graph, self.technology
+        # In which order lanes send that nothing else puts in order.
+        turns = "fixed" if tech.lane_arbiter == "fixed" else "round-robin"
+        sharing = "character" if tech.lane_sharing == "flit" else tech.lane_sharing
+        timeouts = [-(-tech.watchdog_ps // tick)] * graph.switches if tech.watchdog_ps else []
 
         def ticks(duration: Callable[[Technology], Ps]) -> NDArray[np.uint32]:
             return u32(self.clocks.per_switch(duration) // tick)
 
         return {
             "lanes": tech.lanes,
-            "lane_sharing": _SHARING[tech.lane_sharing],
-            "lane_arbiter": number("arbiter", _turns(tech)) if tech.lanes > 1 else 0,
+            "lane_sharing": number("sharing", sharing),
+            "lane_arbiter": number("arbiter", turns) if tech.lanes > 1 else 0,
             **lane_rules(tech, tick),
             "whole_packet_credit": int(tech.switching != "wormhole"),
             "store_and_forward": int(tech.switching == "store-and-forward"),
@@ -328,13 +326,8 @@ class LinkNetwork:
             "switch_next_head_ticks": ticks(lambda tech: tech.front_ps),
             "switch_arbiter": np.full(graph.switches, number("arbiter", tech.arbiter), np.uint8),
             "port_priority": self._high,
-            **_timeouts(graph, tech, tick),
+            "switch_timeout_ticks": np.array(timeouts, np.uint64),
         }
-
-
-def _turns(tech: Technology) -> str:
-    """Return in which order lanes send that nothing else puts in order."""
-    return "fixed" if tech.lane_arbiter == "fixed" else "round-robin"
 
 
 def _times_of(
@@ -384,14 +377,6 @@ def _durations_ps(technologies: Sequence[Technology], times: Times, least: int) 
         "cable_length": times["arrival"],
         "turn_around": times["credit"],
     }
-
-
-def _timeouts(graph: Graph, technology: Technology, tick_ps: Ps) -> Arrays:
-    """Return the time-outs of switches, rounded up to ticks; empty if there are none."""
-    if not technology.watchdog_ps:
-        return {}
-    ticks = -(-technology.watchdog_ps // tick_ps)
-    return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
 
 
 def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays:

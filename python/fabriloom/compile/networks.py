@@ -44,11 +44,6 @@ def network_of(scenario: Scenario) -> Network:
     return network
 
 
-def routes_of(scenario: Scenario, network: Network) -> Routes:
-    """Return the routes of a network, made once for the scenarios that share it. Raises ScenarioError."""
-    return network.routes(scenario)
-
-
 def _made_of(scenario: Scenario) -> str:
     """Return all that determines a network, files by checksum; empty if a part cannot be resolved."""
     try:

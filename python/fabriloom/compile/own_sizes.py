@@ -63,9 +63,7 @@ def lanes_of(graph: Graph, usual: int, most: int) -> Ints | None:
 
 
 def narrowed(table: RouteTable, graph: Graph, lanes: Ints | None, most: int) -> RouteTable:
-    """Return the table of lanes without those that its links do not have. Raises RoutingError for a group
-    that is left without any.
-    """
+    """Return the table without lanes that its links lack. Raises RoutingError for a group with none left."""
     if lanes is None:
         return table
     entries = np.asarray(table.group_links, np.int64)

@@ -207,17 +207,16 @@ class Messages:
             for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
             for name in names
         ]
-        resend_ps = protocol["resend_after_ps"]
-        times.append(
-            Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
-        )
+        path, resend_ps = ("protocol", "resend_after"), protocol["resend_after_ps"]
+        times.append(Durations.of("protocol.resend_after", path, resend_ps, MOST_WAIT_TICKS))
         times += durations(self.scenario, self.sizes)
-        beside = [] if self.packets is None else self.packets.durations
-        due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
-        waits = found.amount[found.timed]
+        times.append(
+            Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
+        )
+        waits, beside = found.amount[found.timed], [] if self.packets is None else self.packets.durations
         if not found.places:
             own = [Durations.of("a wait of the program", ("program",), waits, MOST_WAIT_TICKS)]
-            return [*times, due, *own, *beside]
+            return [*times, *own, *beside]
         rows = np.flatnonzero(found.timed)
         _, first = np.unique(waits, return_index=True)
         places: Sequence[str] = found.places
@@ -225,7 +224,7 @@ class Messages:
             Durations.of(f'"{found.text(row)}"', _path(places[int(row)]), found.amount[row], MOST_WAIT_TICKS)
             for row in rows[first].tolist()
         ]
-        return [*times, due, *own, *beside]
+        return [*times, *own, *beside]
 
     def columns(self, tick_ps: Ps) -> Arrays:
         """Return the columns of programs and the scalars of their protocol."""
@@ -343,12 +342,10 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
 
 def _matching(protocol: dict[str, Any]) -> Arrays:
     limit = protocol["eager_limit_bytes"]
-    size = protocol["announcement_bytes"] if limit else 0
-    unexpected = protocol["unexpected_buffer_bytes"]
     return {
         "message_eager_bytes": limit,
-        "message_announcement_bytes": size,
-        "message_unexpected_bytes": unexpected,
+        "message_announcement_bytes": protocol["announcement_bytes"] if limit else 0,
+        "message_unexpected_bytes": protocol["unexpected_buffer_bytes"],
     }
 
 

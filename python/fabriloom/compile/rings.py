@@ -283,7 +283,7 @@ class RingRoutes:
         """Return no warnings about the results of a run."""
         return []
 
-    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
+    def check(self, scenario: Scenario, arrays: Arrays) -> None:
         """Accept every scenario."""
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:

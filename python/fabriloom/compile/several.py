@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from ..scenario import Scenario, ScenarioError
 from ..topology import MOST_PORTS, Graph
+from ..topology.graph import Ints
 from ..traffic import Demand
 from .traffic_classes import check_used
 
 if TYPE_CHECKING:
     from .networks import Routes
 
-Ints = NDArray[np.int64]
 
 _PAIRS_AT_ONCE = 1 << 22
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import traffic
 from ..scenario import Scenario
+from ..scenario.errors import Path
 from ..technology.model import Ps
 from ..traffic import TrafficError
-from .columns import Arrays
+from .columns import Arrays, refuse_beside
 from .networks import Routes
 from .several import parallel
 from .times import MOST_WAIT_TICKS, Durations
@@ -88,13 +89,11 @@ def _check_distributions(scenario: Scenario) -> None:
     """Refuse features that distributions do not support, and distributions that nothing is sent to."""
     if not getattr(scenario.routing, "distribution", None):
         return
-    for what, path, is_there in [
-        ("faults", ("fault",), bool(scenario.fault)),
-        ("programs", ("program",), scenario.program is not None),
-    ]:
-        if is_there:
-            message = f"packet distribution is not defined beside {what}"
-            raise scenario.error(message, path, "remove one of the two", key=True)
+    others: dict[str, tuple[Path, bool]] = {
+        "faults": (("fault",), bool(scenario.fault)),
+        "programs": (("program",), scenario.program is not None),
+    }
+    refuse_beside(scenario, "packet distribution", others)
     if scenario.traffic.pattern.kind != "flows":
         message = "nothing is sent to a distribution: only flows name one as their target"
         hint = 'write pattern = { kind = "flows", flows = [...] }'

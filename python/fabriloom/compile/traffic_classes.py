@@ -13,13 +13,13 @@ from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
+from ..topology.graph import Ints
 from ..traffic import Demand
 from ..traffic.names import Terminals
 from .columns import Arrays, u32, vertices_named
 
 _HERE: Path = ("routing", "traffic_class")
 
-Ints = NDArray[np.int64]
 Some = NDArray[np.bool_]
 """Per terminal, whether it belongs to a set."""
 

@@ -66,9 +66,9 @@ def design(
 
     Ctrl-C ends it early: the result holds what is known, and ``interrupted`` is set.
     """
-    store = Store.of(out)
+    store, told = Store.of(out), say or (lambda *_: None)
     check_settings(requirements)
-    found = _answer(requirements, finalists, jobs, store, progress, say or _silent)
+    found = _answer(requirements, finalists, jobs, store, progress, told)
     if not found.met and not found.interrupted:
         check_possible(requirements, found.looked)
     for path, values in requirements.what_if.items():
@@ -76,15 +76,11 @@ def design(
             if found.interrupted:
                 break
             asked = changed(requirements, path, value)
-            other = _answer(asked, min(finalists, 2), jobs, store, progress, say or _silent)
+            other = _answer(asked, min(finalists, 2), jobs, store, progress, told)
             found.interrupted = found.interrupted or other.interrupted
             best = other.met[0] if other.met else None
             found.others.append(Other(path, value, best, other.nearest))
     return found
-
-
-def _silent(_what: str, _done: int, _of: int) -> None:
-    pass
 
 
 def _answer(

@@ -7,7 +7,9 @@ A :class:`Shape` gives parts and cuts by formula, so that most networks are refu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -17,9 +19,86 @@ from .. import topology
 from ..topology import GraphError
 from ..topology.measure import ports_used
 from ..topology.slim_fly import neighbours, prime_power
-from .shapes import MOST_LINKS_PER_EDGE, Family, Shape, Wanted, switched
 
+SPARE = 1.25
+"""Largest number of terminal places, as a multiple of the required terminals."""
+MOST_LINKS_PER_EDGE = 16
 _MOST_ORDER = 64
+_SCI_PORTS = 8
+_PER = "terminals_per_switch"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A network of a family."""
+
+    family: str
+    parameters: Mapping[str, Any]
+    terminals: int
+    switches: int
+    ports_max: int
+    """Most ports of any switch."""
+    ports: int
+    """Ports of all switches."""
+    cables: int
+    """Cables, including those of terminals; for rings, links."""
+    cuts: Sequence[tuple[float, float]] = ()
+    """Cuts: number of terminals on one side, and of links that lead away from them."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The requirements for shapes."""
+
+    terminals: int
+    ports: int
+    """Most ports of a switch."""
+    given: Mapping[str, Sequence[Any]]
+    """Values of parameters that the user gives."""
+
+    @property
+    def most(self) -> int:
+        """Most terminals."""
+        return int(self.terminals * SPARE)
+
+    def fits(self, terminals: int) -> bool:
+        """Whether the number of places is sufficient and not too large."""
+        return self.terminals <= terminals <= self.most
+
+    def of(self, name: str, usual: Sequence[Any]) -> Sequence[Any]:
+        """Return the values of a parameter: the given ones, else the usual ones."""
+        return self.given.get(name, usual)
+
+    def whole(self, name: str, low: int, high: int) -> list[int]:
+        """Return the whole values of a parameter from ``low`` to ``high``, restricted to the given ones."""
+        return [value for value in self.of(name, range(low, high + 1)) if low <= value <= high]
+
+
+Maker = Callable[[Wanted], Iterator[Shape]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The generator of the shapes of a family."""
+
+    make: Maker
+    parameters: tuple[str, ...]
+    usual: bool = True
+    """Whether the family is considered if none is named."""
+
+
+def switched(
+    family: str,
+    parameters: Mapping[str, Any],
+    terminals: int,
+    switches: int,
+    ports_max: int,
+    between: int,
+    cuts: Sequence[tuple[float, float]],
+) -> Shape:
+    """Make the shape of a network of links with ``between`` cables between switches."""
+    ports = terminals + 2 * between
+    return Shape(family, parameters, terminals, switches, ports_max, ports, terminals + between, cuts)
 
 
 def _orders(wanted: Wanted, low: int) -> Iterator[int]:
@@ -35,7 +114,7 @@ def _orders(wanted: Wanted, low: int) -> Iterator[int]:
 def _at_each(wanted: Wanted, switches: int, cables: int) -> list[int]:
     """Return the terminals per switch that make enough places and leave ports for cables."""
     low, high = -(-wanted.terminals // switches), min(wanted.most // switches, wanted.ports - cables)
-    return wanted.whole("terminals_per_switch", low, high)
+    return wanted.whole(_PER, low, high)
 
 
 def _slim_fly(wanted: Wanted) -> Iterator[Shape]:
@@ -44,7 +123,7 @@ def _slim_fly(wanted: Wanted) -> Iterator[Shape]:
             continue
         switches, out = 2 * q * q, neighbours(q)
         for per in _at_each(wanted, switches, out):
-            parameters = {"order": q, "terminals_per_switch": per}
+            parameters = {"order": q, _PER: per}
             terminals, cables = switches * per, q * q * out
             yield switched("slim_fly", parameters, terminals, switches, per + out, cables, [(per, out)])
 
@@ -53,27 +132,21 @@ def _polarfly(wanted: Wanted) -> Iterator[Shape]:
     for q in _orders(wanted, 2):
         switches = q * q + q + 1
         for per in _at_each(wanted, switches, q + 1):
-            parameters = {"order": q, "terminals_per_switch": per}
+            parameters = {"order": q, _PER: per}
             cut = [(per, q)]
             terminals, cables = switches * per, q * (q + 1) ** 2 // 2
             yield switched("polarfly", parameters, terminals, switches, per + q + 1, cables, cut)
 
 
 def _hyperx(wanted: Wanted) -> Iterator[Shape]:
-    for per in wanted.whole("terminals_per_switch", 1, wanted.ports - 1):
-        sizes = range(-(-wanted.terminals // per), wanted.most // per + 1)
-        shapes = wanted.given.get("shape") or [
-            s for size in sizes for n in (2, 3) for s in _sides_for(size, n)
-        ]
-        for shape in shapes:
-            if not wanted.fits(math.prod(shape) * per):
-                continue
+    for per in wanted.whole(_PER, 1, wanted.ports - 1):
+        for shape in _shapes(wanted, per):
             cables = wanted.of(
                 "links_per_dimension", [[count] * len(shape) for count in range(1, MOST_LINKS_PER_EDGE + 1)]
             )
             for each in cables:
                 if len(each) == len(shape):
-                    yield from _hyperx_of(tuple(shape), per, list(each), wanted.ports)
+                    yield from _hyperx_of(shape, per, list(each), wanted.ports)
 
 
 def _hyperx_of(shape: tuple[int, ...], per: int, each: list[int], ports: int) -> Iterator[Shape]:
@@ -86,35 +159,20 @@ def _hyperx_of(shape: tuple[int, ...], per: int, each: list[int], ports: int) ->
         for side, count in zip(shape, each, strict=True)
         if side > 1
     ]
-    parameters = {"shape": list(shape), "terminals_per_switch": per, "links_per_dimension": each}
+    parameters = {"shape": list(shape), _PER: per, "links_per_dimension": each}
     between = switches * degree // 2
     yield switched("hyperx", parameters, switches * per, switches, per + degree, between, cuts)
 
 
-def _sides_for(switches: int, dimensions: int) -> Iterator[tuple[int, ...]]:
-    """Yield the products of descending factors, each two or more, that give a number."""
-    if dimensions == 1:
-        if switches > 1:
-            yield (switches,)
-        return
-    for first in range(2, switches // 2 + 1):
-        if switches % first == 0:
-            yield from (
-                (first, *rest) for rest in _sides_for(switches // first, dimensions - 1) if rest[0] <= first
-            )
-
-
 def _jellyfish(wanted: Wanted) -> Iterator[Shape]:
-    for per in wanted.whole("terminals_per_switch", 1, wanted.ports - 2):
+    for per in wanted.whole(_PER, 1, wanted.ports - 2):
         low, high = max(3, -(-wanted.terminals // per)), wanted.most // per
         for switches in wanted.whole("switches", low, high):
             for degree in wanted.whole("degree", 2, min(switches - 1, wanted.ports - per)):
                 if switches * degree % 2:
                     continue
                 for seed in wanted.of("graph_seed", [1]):
-                    names = ("switches", "degree", "terminals_per_switch", "graph_seed")
-                    values = (switches, degree, per, seed)
-                    parameters: dict[str, Any] = dict(zip(names, values, strict=True))
+                    parameters = {"switches": switches, "degree": degree, _PER: per, "graph_seed": seed}
                     terminals, cables = switches * per, switches * degree // 2
                     cut = [(per, degree)]
                     yield switched("jellyfish", parameters, terminals, switches, per + degree, cables, cut)
@@ -125,7 +183,7 @@ def _dragonfly_plus(wanted: Wanted) -> Iterator[Shape]:
         wanted.whole("leaves", 1, min(wanted.ports, 32)),
         wanted.whole("spines", 1, min(wanted.ports, 32)),
         wanted.whole("global_links", 1, 8),
-        wanted.whole("terminals_per_switch", 1, wanted.ports - 1),
+        wanted.whole(_PER, 1, wanted.ports - 1),
     )
     for leaves, spines, h, per in ways:
         if max(per + spines, leaves + h) > wanted.ports:
@@ -140,8 +198,7 @@ def _dragonflies_plus(leaves: int, spines: int, h: int, per: int, groups: int) -
     copies = spines * h // (groups - 1)
     # The first spines have all their cables; those behind them may have none left.
     full = min(h, copies * (groups - 1))
-    names = ("leaves", "spines", "global_links", "terminals_per_switch", "groups")
-    parameters: dict[str, Any] = dict(zip(names, (leaves, spines, h, per, groups), strict=True))
+    parameters = {"leaves": leaves, "spines": spines, "global_links": h, _PER: per, "groups": groups}
     between = groups * leaves * spines + copies * groups * (groups - 1) // 2
     cuts = [(per, spines), (leaves * per, copies * (groups - 1))]
     yield switched(
@@ -155,23 +212,6 @@ def _dragonflies_plus(leaves: int, spines: int, h: int, per: int, groups: int) -
     )
 
 
-_PER = "terminals_per_switch"
-LOW_DIAMETER: dict[str, Family] = {
-    "slim_fly": Family(_slim_fly, ("order", _PER), usual=False),
-    "polarfly": Family(_polarfly, ("order", _PER), usual=False),
-    "hyperx": Family(_hyperx, ("shape", _PER, "links_per_dimension"), usual=False),
-    "jellyfish": Family(_jellyfish, ("switches", "degree", _PER, "graph_seed"), usual=False),
-    "dragonfly_plus": Family(
-        _dragonfly_plus, ("leaves", "spines", "global_links", _PER, "groups"), usual=False
-    ),
-}
-
-
-__all__ = ["SHAPES", "Shape", "Wanted"]
-
-_SCI_PORTS = 8
-
-
 def _crossbar(wanted: Wanted) -> Iterator[Shape]:
     for count in wanted.whole("terminals", max(2, wanted.terminals), wanted.terminals):
         yield switched("crossbar", {"terminals": count}, count, 1, count, 0, ())
@@ -179,9 +219,7 @@ def _crossbar(wanted: Wanted) -> Iterator[Shape]:
 
 def _clos(wanted: Wanted) -> Iterator[Shape]:
     most = wanted.ports
-    for ports, per in product(
-        wanted.of("switch_ports", [most]), wanted.whole("terminals_per_switch", 1, most)
-    ):
+    for ports, per in product(wanted.of("switch_ports", [most]), wanted.whole(_PER, 1, most)):
         edges = max(2, -(-wanted.terminals // per))
         if not wanted.fits(edges * per):
             continue
@@ -196,7 +234,7 @@ def _clos_of(edges: int, per: int, centres: int, parallel: int, ports: int) -> S
     parameters = {
         "terminals": edges * per,
         "switch_ports": ports,
-        "terminals_per_switch": per,
+        _PER: per,
         "centre_switches": centres,
         "links_per_pair": parallel,
     }
@@ -243,6 +281,13 @@ def _fat_tree(wanted: Wanted) -> Iterator[Shape]:
         )
 
 
+def _shapes(wanted: Wanted, per: int) -> Iterator[tuple[int, ...]]:
+    """Yield the shapes of two and three dimensions, or those that are given, that make enough places."""
+    sizes = range(-(-wanted.terminals // per), wanted.most // per + 1)
+    shapes = wanted.given.get("shape") or (s for size in sizes for n in (2, 3) for s in _sides(size, n, size))
+    yield from (tuple(shape) for shape in shapes if wanted.fits(math.prod(shape) * per))
+
+
 def _sides(switches: int, dimensions: int, most: int) -> Iterator[tuple[int, ...]]:
     """Yield all products of this many descending factors, each at least 2, that give a number."""
     if dimensions == 1:
@@ -255,13 +300,9 @@ def _sides(switches: int, dimensions: int, most: int) -> Iterator[tuple[int, ...
 
 
 def _lattice(family: str, wrap: bool, wanted: Wanted) -> Iterator[Shape]:
-    for per in wanted.whole("terminals_per_switch", 1, wanted.ports - 1):
-        given = wanted.given.get("shape")
-        sizes = range(-(-wanted.terminals // per), wanted.most // per + 1)
-        shapes = given or [s for size in sizes for n in (2, 3) for s in _sides(size, n, size)]
-        for shape in shapes:
-            if wanted.fits(math.prod(shape) * per):
-                yield from _lattices_of(family, tuple(shape), per, wrap, wanted)
+    for per in wanted.whole(_PER, 1, wanted.ports - 1):
+        for shape in _shapes(wanted, per):
+            yield from _lattices_of(family, shape, per, wrap, wanted)
 
 
 def _lattices_of(
@@ -277,26 +318,18 @@ def _lattices_of(
     ):
         across = (2 if wrap and longest > 2 else 1) * switches // longest * parallel
         cut = (longest // 2 * switches // longest * per, across)
-        parameters = {"shape": list(shape), "terminals_per_switch": per, "links_per_edge": parallel}
+        parameters = {"shape": list(shape), _PER: per, "links_per_edge": parallel}
         widest = per + degree * parallel
         yield switched(family, parameters, switches * per, switches, widest, edges * parallel, [cut])
 
 
-def _grid(wanted: Wanted) -> Iterator[Shape]:
-    return _lattice("grid", False, wanted)
-
-
-def _torus(wanted: Wanted) -> Iterator[Shape]:
-    return _lattice("torus", True, wanted)
-
-
 def _ring(wanted: Wanted) -> Iterator[Shape]:
-    for per in wanted.whole("terminals_per_switch", 1, wanted.ports - 1):
+    for per in wanted.whole(_PER, 1, wanted.ports - 1):
         for count in wanted.whole("switches", max(3, -(-wanted.terminals // per)), wanted.most // per):
             for parallel in wanted.whole(
                 "links_per_edge", 1, min(MOST_LINKS_PER_EDGE, (wanted.ports - per) // 2)
             ):
-                parameters = {"switches": count, "terminals_per_switch": per, "links_per_edge": parallel}
+                parameters = {"switches": count, _PER: per, "links_per_edge": parallel}
                 cut = (count // 2 * per, 2 * parallel)
                 yield switched(
                     "ring", parameters, count * per, count, per + 2 * parallel, count * parallel, [cut]
@@ -304,15 +337,13 @@ def _ring(wanted: Wanted) -> Iterator[Shape]:
 
 
 def _hypercube(wanted: Wanted) -> Iterator[Shape]:
-    for n, per in product(
-        wanted.whole("dimensions", 1, 16), wanted.whole("terminals_per_switch", 1, wanted.ports)
-    ):
+    for n, per in product(wanted.whole("dimensions", 1, 16), wanted.whole(_PER, 1, wanted.ports)):
         if not wanted.fits(2**n * per):
             continue
         for parallel in wanted.whole(
             "links_per_edge", 1, min(MOST_LINKS_PER_EDGE, (wanted.ports - per) // n)
         ):
-            parameters = {"dimensions": n, "terminals_per_switch": per, "links_per_edge": parallel}
+            parameters = {"dimensions": n, _PER: per, "links_per_edge": parallel}
             between, cut = n * 2 ** (n - 1) * parallel, (2 ** (n - 1) * per, 2 ** (n - 1) * parallel)
             yield switched("hypercube", parameters, 2**n * per, 2**n, per + n * parallel, between, [cut])
 
@@ -322,15 +353,14 @@ def _tree(wanted: Wanted) -> Iterator[Shape]:
     for arity, depth in depths:
         leaves = arity**depth
         low, high = -(-wanted.terminals // leaves), min(wanted.most // leaves, wanted.ports - 1)
-        for per in wanted.whole("terminals_per_switch", max(1, low), high):
+        for per in wanted.whole(_PER, max(1, low), high):
             for parallel in wanted.whole("links_per_edge", 1, min(MOST_LINKS_PER_EDGE, wanted.ports - per)):
                 up = parallel if depth > 1 else 0
                 widest = max(per + parallel, arity * parallel + up)
                 if widest > wanted.ports:
                     continue
                 switches = (arity ** (depth + 1) - 1) // (arity - 1)
-                names = ("arity", "depth", "terminals_per_switch", "links_per_edge")
-                parameters: dict[str, Any] = dict(zip(names, (arity, depth, per, parallel), strict=True))
+                parameters = {"arity": arity, "depth": depth, _PER: per, "links_per_edge": parallel}
                 cuts = [(per, parallel), (leaves // arity * per, parallel)]
                 yield switched(
                     "tree", parameters, leaves * per, switches, widest, (switches - 1) * parallel, cuts
@@ -341,7 +371,7 @@ def _dragonfly(wanted: Wanted) -> Iterator[Shape]:
     ways = product(
         wanted.whole("switches_per_group", 2, min(wanted.ports - 1, 32)),
         wanted.whole("global_links", 1, 8),
-        wanted.whole("terminals_per_switch", 1, wanted.ports - 2),
+        wanted.whole(_PER, 1, wanted.ports - 2),
     )
     for a, h, per in ways:
         if per + a - 1 + h > wanted.ports:
@@ -349,8 +379,7 @@ def _dragonfly(wanted: Wanted) -> Iterator[Shape]:
         low, high = max(2, -(-wanted.terminals // (a * per))), min(a * h + 1, wanted.most // (a * per))
         for groups in wanted.whole("groups", low, high):
             copies = a * h // (groups - 1)
-            names = ("switches_per_group", "global_links", "terminals_per_switch", "groups")
-            parameters: dict[str, Any] = dict(zip(names, (a, h, per, groups), strict=True))
+            parameters = {"switches_per_group": a, "global_links": h, _PER: per, "groups": groups}
             between = groups * a * (a - 1) // 2 + copies * groups * (groups - 1) // 2
             cuts = [(a * per, copies * (groups - 1))]
             yield switched(
@@ -403,27 +432,33 @@ def _sci_torus(wanted: Wanted) -> Iterator[Shape]:
     per = [n for n in (1, 2, 4, 8) if n <= wanted.terminals]
     sizes = {-(-wanted.terminals // n) for n in per}
     shapes = [list(s) for size in sorted(sizes) for n in (2, 3) for s in _sides(size, n, size)]
-    return _rings_of("sci-torus", wanted, {"shape": shapes, "terminals_per_switch": per})
+    return _rings_of("sci-torus", wanted, {"shape": shapes, _PER: per})
 
 
-_LATTICE = ("shape", "terminals_per_switch", "links_per_edge")
+_LATTICE = ("shape", _PER, "links_per_edge")
 _BUSES = ("buses", "controllers")
 SHAPES: dict[str, Family] = {
     "crossbar": Family(_crossbar, ("terminals",)),
-    "clos": Family(_clos, ("switch_ports", "terminals_per_switch", "centre_switches", "links_per_pair")),
+    "clos": Family(_clos, ("switch_ports", _PER, "centre_switches", "links_per_pair")),
     "clos5": Family(_clos5, ("terminals", "switch_ports")),
     "fat_tree": Family(_fat_tree, ("arity", "levels")),
-    "grid": Family(_grid, _LATTICE),
-    "torus": Family(_torus, _LATTICE),
-    "ring": Family(_ring, ("switches", "terminals_per_switch", "links_per_edge")),
-    "hypercube": Family(_hypercube, ("dimensions", "terminals_per_switch", "links_per_edge")),
-    "tree": Family(_tree, ("arity", "depth", "terminals_per_switch", "links_per_edge")),
-    "dragonfly": Family(_dragonfly, ("switches_per_group", "global_links", "terminals_per_switch", "groups")),
-    **LOW_DIAMETER,
+    "grid": Family(partial(_lattice, "grid", False), _LATTICE),
+    "torus": Family(partial(_lattice, "torus", True), _LATTICE),
+    "ring": Family(_ring, ("switches", _PER, "links_per_edge")),
+    "hypercube": Family(_hypercube, ("dimensions", _PER, "links_per_edge")),
+    "tree": Family(_tree, ("arity", "depth", _PER, "links_per_edge")),
+    "dragonfly": Family(_dragonfly, ("switches_per_group", "global_links", _PER, "groups")),
+    "slim_fly": Family(_slim_fly, ("order", _PER), usual=False),
+    "polarfly": Family(_polarfly, ("order", _PER), usual=False),
+    "hyperx": Family(_hyperx, ("shape", _PER, "links_per_dimension"), usual=False),
+    "jellyfish": Family(_jellyfish, ("switches", "degree", _PER, "graph_seed"), usual=False),
+    "dragonfly_plus": Family(
+        _dragonfly_plus, ("leaves", "spines", "global_links", _PER, "groups"), usual=False
+    ),
     "sci-ring": Family(_sci_ring, ("terminals",), usual=False),
     "sci-switch": Family(_sci_switch, ("ports", "terminals_per_ring", "roles", *_BUSES)),
     "sci-long-rings": Family(_sci_long_rings, ("ports", "pairs_per_ring", *_BUSES)),
     "sci-banyan": Family(_sci_banyan, ("terminals", "variant", "base", "wiring", "pairs_per_ring", *_BUSES)),
-    "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", "buses"), usual=False),
+    "sci-torus": Family(_sci_torus, ("shape", _PER, "buses"), usual=False),
 }
 """The families that are considered; one-way networks and files of the user are excluded."""

@@ -21,9 +21,7 @@ from .schema import PERCENTILES, Requirements
 
 
 def load(path: Path | str, overrides: Iterable[str] = ()) -> Requirements:
-    """Read a file of requirements. ``overrides``: ``path=value`` strings. Raises ScenarioError with its
-    place.
-    """
+    """Read a file of requirements; ``overrides``: ``path=value`` strings. Raises ScenarioError."""
     file = Path(path)
     data, source = overridden(*read(file), overrides)
     return build(data, source, file.parent)

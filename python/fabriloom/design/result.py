@@ -219,9 +219,7 @@ class Design(Tabled):
         return CANDIDATES.row_of(Judged(one, self.status(one)))
 
     def status(self, one: Looked) -> str:
-        """Return ``met``, ``refused``, or ``not simulated`` if enough cheaper or likelier ones meet
-        everything.
-        """
+        """Return ``met``, ``refused``, or ``not simulated`` if enough cheaper or likelier ones meet all."""
         if one.misses:
             return "refused"
         return "met" if any(one is other for other in self.met) else "not simulated"

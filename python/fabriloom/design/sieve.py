@@ -155,9 +155,7 @@ class Miss:
 
     @property
     def by(self) -> float:
-        """Return how far away it is, as a fraction of the requirement: 0.2 is a fifth too little or too
-        much.
-        """
+        """Return how far away it is, as a fraction of the requirement: 0.2 is a fifth too little or much."""
         return abs(self.have - self.need) / abs(self.need) if self.need else abs(self.have)
 
 
@@ -195,8 +193,7 @@ class Arithmetic:
     """The first sieve, for candidates that share ``[vary]``."""
 
     def __init__(self, requirements: Requirements, base: Scenario) -> None:
-        self._requirements = requirements
-        self._base = base
+        self._requirements, self._base = requirements, base
         self._full: dict[tuple[Any, ...], float | None] = {}
 
     def look(self, candidate: Candidate) -> Looked:
@@ -218,8 +215,8 @@ class Arithmetic:
         narrow = self._narrow(candidate)
         if narrow is not None and narrow < asked.require.margin:
             looked.misses.append(short_of_margin(narrow, asked.require.margin, "its narrowest place"))
-        looked.facts = {"cables": cables, "ports": ports, "switches": count * shape.switches}
-        looked.facts["narrow"] = narrow
+        facts = {"cables": cables, "ports": ports, "switches": count * shape.switches, "narrow": narrow}
+        looked.facts.update(facts)
         return looked
 
     def _narrow(self, candidate: Candidate) -> float | None:
@@ -273,7 +270,9 @@ def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
     """Apply the second sieve to the built network, cheap checks first, until a requirement is broken."""
     candidate, asked = looked.candidate, requirements.require
     try:
-        compiled = compile(candidate.scenario(base, _as_asked(requirements, candidate)))
+        compiled = compile(
+            candidate.scenario(base, {"traffic.scale": 1.0} if requirements.program is None else {})
+        )
     except (ScenarioError, RoutingError) as error:
         message = getattr(error, "message", str(error))
         looked.misses.append(Miss(("families",), 0.0, 1.0, f"cannot be built: {message}"))
@@ -282,9 +281,9 @@ def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
     looked.cost += requirements.cost.metre * metres(graph, requirements.cost.pitch_m)
     unit = f" {requirements.cost.unit}".rstrip()
     looked.misses += _over(("limits", "cost"), f"cost{unit}", looked.cost, requirements.limits.cost)
-    bound, busiest = _bound(requirements, compiled)
+    bound, busiest = _bound(compiled)
     if bound < asked.margin:  # with ways shared evenly; better shares take longer to find
-        bound, busiest = _bound(requirements, compiled, shared=True)
+        bound, busiest = _bound(compiled, shared=True)
     looked.facts |= {"bound": bound, "busiest": busiest}
     if bound < asked.margin:
         looked.misses.append(short_of_margin(bound, asked.margin, busiest))
@@ -297,11 +296,7 @@ def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
         _quick(requirements, looked, compiled)
 
 
-def _as_asked(requirements: Requirements, candidate: Candidate) -> dict[str, Any]:
-    return {} if requirements.program is not None else {"traffic.scale": 1.0}
-
-
-def _bound(requirements: Requirements, compiled: Compiled, shared: bool = False) -> tuple[float, str]:
+def _bound(compiled: Compiled, shared: bool = False) -> tuple[float, str]:
     """Return the multiple of the traffic at which a link, bus or memory is full, and which.
 
     ``shared``: the one that no shares of ways exceed, where it is known.
@@ -324,26 +319,13 @@ def _bound(requirements: Requirements, compiled: Compiled, shared: bool = False)
 
 def _survives(requirements: Requirements, looked: Looked, graph: Graph) -> None:
     """Check failures, counted over all networks together."""
-    asked = requirements.require
-    if not graph.network_kind.cables:
-        for path, need in (
-            ("survive_links", asked.survive_links),
-            ("survive_switches", asked.survive_switches),
-        ):
-            looked.facts[path] = 0  # a ring that is cut carries nothing
-            if need:
-                looked.misses.append(_fragile(path, 0, need))
-        return
-    if asked.survive_links:
-        have = least_cables(graph, asked.survive_links + 1) - 1
-        looked.facts["survive_links"] = have
-        if have < asked.survive_links:
-            looked.misses.append(_fragile("survive_links", have, asked.survive_links))
-    if asked.survive_switches:
-        have = least_switches(graph, asked.survive_switches + 1) - 1
-        looked.facts["survive_switches"] = have
-        if have < asked.survive_switches:
-            looked.misses.append(_fragile("survive_switches", have, asked.survive_switches))
+    for path, least in (("survive_links", least_cables), ("survive_switches", least_switches)):
+        need, cables = getattr(requirements.require, path), graph.network_kind.cables
+        if need or not cables:
+            # A ring that is cut carries nothing.
+            looked.facts[path] = have = least(graph, need + 1) - 1 if cables else 0
+            if have < need:
+                looked.misses.append(_fragile(path, have, need))
 
 
 def _fragile(path: str, have: int, need: int) -> Miss:

@@ -44,8 +44,8 @@ class Trials:
         jobs: int,
         progress: Callable[[Advance], None] | None = None,
     ) -> None:
-        self._asked, self._base, self._jobs, self._progress = requirements, base, jobs, progress
-        self._store = store
+        self._asked, self._base = requirements, base
+        self._store, self._jobs, self._progress = store, jobs, progress
         self._points: dict[tuple[int, float, int], Point] = {}
         self.interrupted = False
 
@@ -69,9 +69,7 @@ class Trials:
     def run(self, wanted: Iterable[Wanted]) -> bool:
         """Run what has not run yet; false if interrupted."""
         new = [one for one in wanted if (id(one[0]), *one[1:]) not in self._points]
-        runs = []
-        for looked, factor, seed in new:
-            runs.append(({"factor": factor}, self.scenario(looked, factor, seed)))
+        runs = [({"factor": factor}, self.scenario(looked, factor, seed)) for looked, factor, seed in new]
         points, stopped = run_points(runs, jobs=self._jobs, store=self._store, progress=self._progress)
         for (looked, factor, seed), point in zip(new, points, strict=True):
             if point is not None:
@@ -84,9 +82,7 @@ class Trials:
         return self._points[id(looked), factor, seed]
 
     def judge(self, batch: Sequence[Looked]) -> list[Looked]:
-        """Return those that carry the traffic with its margin and are quick enough without it; record why
-        others do not.
-        """
+        """Return those that carry the traffic with its margin, quickly enough; record why others do not."""
         margin = self._asked.require.margin
         if not self.run((one, margin, 0) for one in batch):
             return []

@@ -12,7 +12,7 @@ from fabriloom.programs.check import check
 from fabriloom.programs.descriptors import descriptors
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal import goal
-from fabriloom.programs.kinds import ANY, MOST_OPERATIONS, UNTIL, Settings
+from fabriloom.programs.kinds import MOST_OPERATIONS, UNTIL, Settings
 from fabriloom.programs.layer import control_words
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
@@ -80,7 +80,7 @@ def _check_events(roles: Roles, settings: Settings) -> None:
     """Refuse more messages than programs may have before all of them are listed."""
     each = settings.get("sources_per_block", settings.get("sources_per_event", "all"))
     if each == "all":
-        each = len(roles.sources(settings["sources"]))
+        each = len(roles.named(settings, "sources"))
     messages = settings["events"] * settings.get("blocks_per_event", 1) * each
     if messages > MOST_OPERATIONS:
         message = f"these events have {messages:,} messages; the most operations are {MOST_OPERATIONS:,}"
@@ -115,22 +115,5 @@ def _started(programs: Programs, start: np.ndarray) -> Programs:
     if not start.any():
         return programs
     at = np.flatnonzero(np.diff(programs.process, prepend=-1))
-    used = programs.terminal[at]
-
-    def joined(column: np.ndarray, value: object) -> np.ndarray:
-        return np.insert(column, at, np.broadcast_to(np.asarray(value, np.int64), len(at)))
-
-    places = list(programs.places)
-    for row in reversed(at.tolist()) if places else ():
-        places.insert(row, "")
-    return replace(
-        programs,
-        terminal=joined(programs.terminal, used),
-        kind=joined(programs.kind, UNTIL),
-        peer=joined(programs.peer, ANY),
-        size_bytes=joined(programs.size_bytes, 0),
-        tag=joined(programs.tag, ANY),
-        amount=joined(programs.amount, start[used]),
-        places=places,
-        stream=None if programs.stream is None else joined(programs.stream, programs.stream[at]),
-    )
+    used, streams = programs.terminal[at], 0 if programs.stream is None else programs.stream[at]
+    return programs.with_rows(at, used, UNTIL, amount=start[used], stream=streams)

@@ -26,7 +26,7 @@ def level_2(roles: Roles, settings: Settings, draws: Draws) -> Programs:
         return by_supervisor(roles, settings, sources, targets, who, shares, due)
     target = targets[targets_of(settings, len(targets), blocks, draws)]
     events = events_of(settings, due, blocks * each)
-    return _pushed(roles, who, target, shares, events, events.rate_per_s is not None)
+    return _pushed(roles, who, target, shares, events)
 
 
 def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
@@ -37,7 +37,7 @@ def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     events = events_of(settings, due_ps(settings, draws), who.shape[2])
     shares = np.full(who.shape[2], settings["fragment_bytes"])
     turn = _turns(settings, who[:, 0], len(targets), draws)
-    return _pushed(roles, who, target, shares, events, events.rate_per_s is not None, turn)
+    return _pushed(roles, who, target, shares, events, turn)
 
 
 def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
@@ -68,13 +68,7 @@ def _turns(settings: Settings, who: Ints, targets: int, draws: Draws) -> Ints | 
 
 
 def _pushed(
-    roles: Roles,
-    who: Ints,
-    target: Ints,
-    shares: Ints,
-    events: Events,
-    timed: bool,
-    turn: Ints | None = None,
+    roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events, turn: Ints | None = None
 ) -> Programs:
     """Return programs in which sources send each block as soon as its event is due, and targets take any
     message.
@@ -82,7 +76,7 @@ def _pushed(
     ``who``: the sources, shape (events, blocks, sources); ``target``: shape (events, blocks); ``shares``:
     bytes per source, shape (sources,); ``turn``: see :func:`_turns`.
     """
-    rows, number = Rows(), np.arange(len(who))
+    rows, number, timed = Rows(), np.arange(len(who)), events.rate_per_s is not None
     if timed and turn is not None:
         _when_due(rows, who[:, 0], turn, events)
     elif timed:
@@ -93,10 +87,15 @@ def _pushed(
     event = number[:, None, None]
     order = event if turn is None else turn[:, None, :]
     rows.add(who, 2 * order + 1, SEND, peer=target[:, :, None], size_bytes=shares, tag=event)
-    takes = np.bincount(target.ravel(), minlength=roles.count) * who.shape[2]
+    return _taken(roles, rows, target, who.shape[2]).programs(roles.terminals.names, events)
+
+
+def _taken(roles: Roles, rows: Rows, target: Ints, each: int) -> Rows:
+    """Let targets take any message, this many for each time that one is named."""
+    takes = np.bincount(target.ravel(), minlength=roles.count) * each
     used = np.flatnonzero(takes)
     rows.receives(used, 0, takes[used])
-    return rows.programs(roles.terminals.names, events)
+    return rows
 
 
 def _when_due(rows: Rows, who: Ints, turn: Ints, events: Events) -> None:
@@ -120,15 +119,10 @@ def barrel_shifter(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     target = targets[number % len(targets)]
     size = settings["fragment_bytes"]
     rows.add(sources[:, None], 2 * number + 1, SEND, peer=target, size_bytes=size, tag=number)
-    takes = np.bincount(target.ravel(), minlength=roles.count) * len(sources)
-    used = np.flatnonzero(takes)
-    rows.receives(used, 0, takes[used])
     rate = 1e12 / slot if slot else None
     due = number.ravel() * slot
-    return rows.programs(roles.terminals.names, Events(due, np.full(events, len(sources), np.int64), 0, rate))
-
-
-_LAST = 2**40
+    built = Events(due, np.full(events, len(sources), np.int64), 0, rate)
+    return _taken(roles, rows, target, len(sources)).programs(roles.terminals.names, built)
 
 
 def pull_level_3(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:

@@ -312,7 +312,8 @@ def _unlike(programs: Programs, rows: np.ndarray) -> dict[tuple[int, int, int], 
 def _enough(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
     """Refuse programs that wait for more messages than are sent; endless loops are not counted."""
     times, count = programs.times(), len(programs.terminal_names)
-    wanted = np.bincount(programs.terminal[receives], weights=_finite(times[receives]), minlength=count)
+    finite = np.where(np.isinf(times), 0.0, times)[receives]
+    wanted = np.bincount(programs.terminal[receives], weights=finite, minlength=count)
     sent = np.bincount(programs.peer[sends], weights=np.minimum(times[sends], 2.0**62), minlength=count)
     short = np.flatnonzero(wanted > sent)
     if len(short):
@@ -321,10 +322,6 @@ def _enough(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None
             f"it receives {wanted[short[0]]:,.0f} messages, but only {sent[short[0]]:,.0f} are sent to it"
         )
         fail(programs, row, message, "send more, or receive less")
-
-
-def _finite(times: np.ndarray) -> np.ndarray:
-    return np.where(np.isinf(times), 0.0, times)
 
 
 def _channels(programs: Programs, limit: int) -> None:

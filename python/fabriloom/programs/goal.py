@@ -29,10 +29,7 @@ from fabriloom.traffic import TrafficError
 # A rank while it is read: its operations, packed, and their labels.
 
 _ROW = np.dtype(
-    [
-        *(("kind", "u1"), ("peer", "<u4"), ("size", "<i4"), ("tag", "<u4"), ("amount", "<i8")),
-        ("stream", "u1"),
-    ]
+    [*(("kind", "u1"), ("peer", "<u4"), ("size", "<i4"), ("tag", "<u4"), ("amount", "<i8")), ("stream", "u1")]
 )
 """An operation: the amount is a duration in ps."""
 packed = struct.Struct("<BIiIqB").pack

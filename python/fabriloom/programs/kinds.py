@@ -22,17 +22,8 @@ READ: Final = OPERATION.READ
 FLUSH: Final = OPERATION.FLUSH
 
 WORDS: Final = {
-    "send": SEND,
-    "receive": RECEIVE,
-    "wait": WAIT,
-    "compute": WAIT,
-    "until": UNTIL,
-    "repeat": REPEAT,
-    "end": END,
-    "barrier": BARRIER,
-    "mark": MARK,
-    "read": READ,
-    "flush": FLUSH,
+    **{"send": SEND, "receive": RECEIVE, "wait": WAIT, "compute": WAIT, "until": UNTIL, "repeat": REPEAT},
+    **{"end": END, "barrier": BARRIER, "mark": MARK, "read": READ, "flush": FLUSH},
 }
 
 ANY: Final = 0xFFFF_FFFF

@@ -98,21 +98,6 @@ def _with_first_addresses(body: Programs, programs: Programs, size_bytes: int) -
     active = programs.kind == op.SEND
     pairs = np.unique(np.stack([programs.peer[active], programs.terminal[active]]), axis=1)
     receiver, sender = pairs
-    new = len(receiver)
-    terminal = np.concatenate([receiver, body.terminal])
-    order = np.argsort(terminal, kind="stable")
-
-    def joined(value: object, column: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.broadcast_to(np.asarray(value, np.int64), new), column])[order]
-
-    places = [("" if one < new else body.places[int(one) - new]) for one in order] if body.places else ()
-    return replace(
-        body,
-        terminal=terminal[order],
-        kind=joined(op.SEND, body.kind),
-        peer=joined(sender, body.peer),
-        size_bytes=joined(size_bytes, body.size_bytes),
-        tag=joined(ADDRESS_TAG, body.tag),
-        amount=joined(0, body.amount),
-        places=places,
+    return body.with_rows(
+        body.start[receiver], receiver, op.SEND, peer=sender, size_bytes=size_bytes, tag=ADDRESS_TAG
     )

@@ -143,8 +143,6 @@ class _Reader:
 
     def tag(self, kind: int) -> int:
         """Take ``tag`` and its value, if they are there."""
-        if self.peek() is None:
-            return op.ANY
         if not self._is_tag():
             return op.ANY
         self._next += 1
@@ -163,12 +161,7 @@ class _Reader:
         """Refuse further words."""
         word = self.peek()
         if word is not None:
-            self.fail(
-                f'"{word.text[:40]}" has no meaning here',
-                self.example(kind),
-                word,
-                self._words[-1],
-            )
+            self.fail(f'"{word.text[:40]}" has no meaning here', self.example(kind), word, self._words[-1])
 
 
 def parse(text: str, parameter: str, terminals: Terminals) -> Operation:

@@ -34,33 +34,29 @@ class Roles:
             return np.arange(given)
         return self._listed(given, parameter)[0]
 
-    def sources(self, given: Any) -> Ints:
-        """Return the terminals that ``sources`` names."""
-        able = senders_of(self.network)
-        if given == "auto":
-            return able if has_roles(self.network) else np.arange((self.count + 1) // 2)
-        if given == "all":
+    def named(self, settings: Settings, end: str) -> Ints:
+        """Return the terminals that ``end`` names: ``sources`` or ``targets``."""
+        given, send = settings[end], end == "sources"
+        able = senders_of(self.network) if send else receivers_of(self.network)
+        if given == "auto" and not has_roles(self.network):
+            half = (self.count + 1) // 2
+            return np.arange(half) if send else np.arange(half, self.count)
+        if given in ("auto", "all"):
             return able
         if isinstance(given, int):
-            self._enough(given, "sources", len(able))
-            return able[:given]
-        return self._able(given, able, "sources", "only receives, it cannot send")
-
-    def targets(self, given: Any) -> Ints:
-        """Return the terminals that ``targets`` names."""
-        able = receivers_of(self.network)
-        if given == "auto":
-            return able if has_roles(self.network) else np.arange((self.count + 1) // 2, self.count)
-        if given == "all":
-            return able
-        if isinstance(given, int):
-            self._enough(given, "targets", len(able))
-            return able[len(able) - given :]
-        return self._able(given, able, "targets", "only sends, it cannot receive")
+            self._enough(given, end, len(able))
+            return able[:given] if send else able[len(able) - given :]
+        found, places = self._listed(given, end)
+        wrong = np.flatnonzero(~np.isin(found, able))
+        if len(wrong):
+            what = "only receives, it cannot send" if send else "only sends, it cannot receive"
+            message = f'"{self.terminals.names[int(found[wrong[0]])]}" {what}'
+            raise ProgramError(message, places[wrong[0]], "name another one")
+        return found
 
     def both(self, settings: Settings, apart: bool = True) -> tuple[Ints, Ints]:
         """Return sources and targets; ``apart``: no terminal may be both."""
-        sources, targets = self.sources(settings["sources"]), self.targets(settings["targets"])
+        sources, targets = self.named(settings, "sources"), self.named(settings, "targets")
         for name, found in (("sources", sources), ("targets", targets)):
             if not len(found):
                 raise ProgramError(f"there are no {name}", name, "add terminals, or name some")
@@ -82,14 +78,6 @@ class Roles:
             message = f'"{self.terminals.names[int(found[again])]}" is named twice'
             raise ProgramError(message, places[again], "name each terminal once")
         return found, places
-
-    def _able(self, given: list[int | str], able: Ints, parameter: str, what: str) -> Ints:
-        found, places = self._listed(given, parameter)
-        wrong = np.flatnonzero(~np.isin(found, able))
-        if len(wrong):
-            message = f'"{self.terminals.names[int(found[wrong[0]])]}" {what}'
-            raise ProgramError(message, places[wrong[0]], "name another one")
-        return found
 
     def _enough(self, needed: int, parameter: str, there: int | None = None) -> None:
         if needed > (self.count if there is None else there):

@@ -162,7 +162,7 @@ def _entry(
     """Add an entry of the schedule, for every epoch, to the programs of both ends."""
     entry, (initiator, target) = settings["schedule"][place], ends
     sizes = rmap_bytes(entry["command"], entry["data_bytes"], settings["reply_address_bytes"], True)
-    asked, answered = (_slot_message(size, settings, place) for size in sizes)
+    asked, answered = (_message(size, settings, f"schedule.{place}.data") for size in sizes)
     epoch = np.arange(settings["epochs"])
     order = (epoch * entries + turn) * _ORDERS
     begin = (epoch * SLOTS + entry["slot"]) * settings["slot_ps"]
@@ -179,11 +179,3 @@ def _entry(
     if settings["target_time_ps"]:
         rows.add(target, order + 3, WAIT, amount=settings["target_time_ps"])
     rows.add(target, order + 4, SEND, peer=initiator, size_bytes=answered, tag=tag)
-
-
-def _slot_message(packet_bytes: int, settings: Settings, place: int) -> int:
-    size = packet_bytes - settings["header_bytes"]
-    if not 1 <= size <= MOST_BYTES:
-        message = f"a packet of {packet_bytes} B cannot be sent"
-        raise ProgramError(message, f"schedule.{place}.data", "choose another size")
-    return size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,11 +23,7 @@ class ProgramError(TrafficError):
     """
 
     def __init__(
-        self,
-        message: str,
-        parameter: str | None = None,
-        hint: str = "",
-        span: tuple[int, int] | None = None,
+        self, message: str, parameter: str | None = None, hint: str = "", span: tuple[int, int] | None = None
     ) -> None:
         super().__init__(message, parameter, hint)
         self.span = span
@@ -85,6 +81,38 @@ class Programs:
         """Return, per row, a number of its terminal and stream."""
         return self.terminal * op.MOST_STREAMS + (0 if self.stream is None else self.stream)
 
+    def with_rows(
+        self,
+        at: op.Ints,
+        terminal: op.Ints,
+        kind: int,
+        *,
+        peer: object = op.ANY,
+        size_bytes: object = 0,
+        tag: object = op.ANY,
+        amount: object = 0,
+        stream: object = 0,
+    ) -> Programs:
+        """Return the programs with further rows of a kind; ``at``: before which row each comes, ascending."""
+
+        def joined(column: op.Column, value: object) -> op.Column:
+            return np.insert(column, at, np.broadcast_to(np.asarray(value, np.int64), len(at)))
+
+        places = list(self.places)
+        for row in reversed(at.tolist()) if places else ():
+            places.insert(row, "")
+        return replace(
+            self,
+            terminal=joined(self.terminal, terminal),
+            kind=joined(self.kind, kind),
+            peer=joined(self.peer, peer),
+            size_bytes=joined(self.size_bytes, size_bytes),
+            tag=joined(self.tag, tag),
+            amount=joined(self.amount, amount),
+            places=places,
+            stream=None if self.stream is None else joined(self.stream, stream),
+        )
+
     def times(self) -> np.ndarray:
         """Return how often each row is executed, as floats; endless repeats give infinity."""
         found = np.ones(self.rows)
@@ -111,23 +139,23 @@ class Programs:
         """Return the engine's ``program_*``, ``op_*`` and ``event_*`` columns, times in whole ticks."""
         ticks = np.where(self.timed, in_units(self.amount, tick_ps), self.amount)
         dummies = np.zeros(self.events.first, np.int64)
-        graph = {} if self.stream is None else {"op_stream": _of(self.stream, np.uint8)}
-        if self.needs is not None:
-            needs, start = self.needs
-            graph |= {"op_needs_start": _of(start, np.uint32), "op_needs": _of(needs, np.uint32)}
-        return {
-            **graph,
+        due_ticks = np.concatenate([dummies, in_units(self.events.due_ps, tick_ps)])
+        found = {
             "program_start": self.start.astype(np.uint32),
-            "op_kind": _of(self.kind, np.uint8),
-            "op_peer": _of(self.peer, np.uint32),
-            "op_bytes": _of(self.size_bytes, np.uint32),
-            "op_tag": _of(self.tag, np.uint32),
+            "op_kind": self.kind.astype(np.uint8, copy=False),  # long columns are held once
+            "op_peer": self.peer.astype(np.uint32, copy=False),
+            "op_bytes": self.size_bytes.astype(np.uint32, copy=False),
+            "op_tag": self.tag.astype(np.uint32, copy=False),
             "op_ticks": ticks.astype(np.uint64),
-            "event_due_ticks": np.concatenate([dummies, in_units(self.events.due_ps, tick_ps)]).astype(
-                np.uint64
-            ),
+            "event_due_ticks": due_ticks.astype(np.uint64),
             "event_fragments": np.concatenate([dummies + op.NEVER, self.events.fragments]).astype(np.uint32),
         }
+        if self.stream is not None:
+            found["op_stream"] = self.stream.astype(np.uint8, copy=False)
+        if self.needs is not None:
+            for name, column in zip(("op_needs", "op_needs_start"), self.needs, strict=True):
+                found[name] = column.astype(np.uint32, copy=False)
+        return found
 
     def demand(self) -> tuple[op.Ints, op.Ints, op.Ints, np.ndarray]:
         """Return source, target, bytes and number of the messages whose targets are known before the run."""
@@ -175,11 +203,6 @@ class Programs:
     def _peer(self, peer: int) -> str:
         special = {op.ANY: "any", op.SENDER: "sender", op.TAGGED: "tagged"}
         return special[peer] if peer in special else self.terminal_names[peer]
-
-
-def _of(column: op.Column, kind: type[np.unsignedinteger[Any]]) -> op.Column:
-    """Return a column with numbers of a kind; without a copy if it has them."""
-    return column.astype(kind, copy=False)
 
 
 def _tag(tag: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from fabriloom import units
 from fabriloom.scenario.check_kinds import check_kind
@@ -35,6 +35,7 @@ from fabriloom.scenario.sections.traffic import (
     Permutation,
     RandomWait,
     TableLength,
+    Traffic,
     UniformLength,
     Wait,
 )
@@ -179,30 +180,29 @@ def _load(scenario: Scenario) -> None:
     if traffic.rate is not None:
         message, hint = "traffic.load and traffic.rate say the same in two ways", "keep one"
         raise scenario.error(message, ("traffic", "load"), hint)
-    if isinstance(traffic.pattern, Descriptors | Flows):
-        reason = f"the {traffic.pattern.kind} say when packets are sent"
-    elif isinstance(traffic.pattern, Matrix) and traffic.pattern.unit is not None:
-        reason = "the matrix has rates"
-    else:
-        reason = f"arrivals of kind {traffic.arrivals.kind} say when packets are sent"
-    raise scenario.error(f"traffic.load has no effect: {reason}", ("traffic", "load"), "remove it")
+    raise scenario.error(
+        f"traffic.load has no effect: {_other_times(traffic)}", ("traffic", "load"), "remove it"
+    )
+
+
+def _other_times(traffic: Traffic) -> str:
+    """Return what besides a load or a rate says when packets are sent; empty if nothing does."""
+    pattern = traffic.pattern
+    if isinstance(pattern, Descriptors | Flows):
+        return f"the {pattern.kind} say when packets are sent"
+    if isinstance(pattern, Matrix) and pattern.unit is not None:
+        return "the matrix has rates"
+    if isinstance(traffic.arrivals, Backlog | Wait | RandomWait | Burst):
+        return f"arrivals of kind {traffic.arrivals.kind} say when packets are sent"
+    return ""
 
 
 def _rate(scenario: Scenario) -> None:
     """Check that a rate and a scale have something to apply to."""
     traffic = scenario.traffic
-    pattern = traffic.pattern
-    if traffic.rate is not None:
-        reason = ""
-        if isinstance(pattern, Descriptors | Flows):
-            reason = f"the {pattern.kind} say when packets are sent"
-        elif isinstance(pattern, Matrix) and pattern.unit is not None:
-            reason = "the matrix has rates"
-        elif isinstance(traffic.arrivals, Backlog | Wait | RandomWait | Burst):
-            reason = f"arrivals of kind {traffic.arrivals.kind} say when packets are sent"
-        if reason:
-            hint = "remove it, or choose other arrivals" if "arrivals" in reason else "remove it"
-            raise scenario.error(f"traffic.rate has no effect: {reason}", ("traffic", "rate"), hint)
+    if traffic.rate is not None and (reason := _other_times(traffic)):
+        hint = "remove it, or choose other arrivals" if "arrivals" in reason else "remove it"
+        raise scenario.error(f"traffic.rate has no effect: {reason}", ("traffic", "rate"), hint)
     if traffic.scale is not None and not traffic.is_rated():
         message = "traffic.scale is of rates: this traffic has none"
         raise scenario.error(
@@ -393,10 +393,7 @@ def _alike(file: FilePath) -> list[str]:
 
 def _files(scenario: Scenario) -> None:
     """Check that the files that a scenario names exist and have their checksums."""
-    for path in files(scenario):
-        table: Any = scenario
-        for step in path[:-1]:
-            table = table[step] if isinstance(step, int) else getattr(table, step)
+    for path, table in files(scenario).items():
         file = scenario.base_dir / table.path
         _ordinary(scenario, file, table.path, path)
         try:

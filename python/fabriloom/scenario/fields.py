@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path as FilePath
@@ -86,19 +86,27 @@ class Section(BaseModel):
         }
 
 
-def _unit(names: list[str], example: str) -> WithJsonSchema:
+def _in_words(names: Iterable[str], example: str) -> WithJsonSchema:
+    names = list(names)
     micro = [sign + name[1:] for name in names if name.startswith("us") for sign in units.MICRO_SIGNS]
     pattern = r"^\s*[0-9._eE+]+\s*(" + "|".join([*names, *micro]) + r")\s*$"
     return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
+
+
+def _as(
+    written: Callable[[Any], str], names: Iterable[str], example: str
+) -> tuple[PlainSerializer, WithJsonSchema]:
+    """Return how a quantity is written in a file; ``names``: its units."""
+    return PlainSerializer(written, when_used="json"), _in_words(names, example)
 
 
 def _positive(parse: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: parse(value, positive=True))
 
 
-_TIME = (PlainSerializer(units.format_time_ps, when_used="json"), _unit(list(units.TIME_PS), "2 us"))
-_BYTES = (PlainSerializer(units.format_bytes, when_used="json"), _unit(list(units.BYTES), "64 B"))
-_SIZE = (_BYTES[0], _unit([*units.BYTES, "flits?"], "64 B"))
+_TIME = _as(units.format_time_ps, units.TIME_PS, "2 us")
+_BYTES = _as(units.format_bytes, units.BYTES, "64 B")
+_SIZE = _as(units.format_bytes, [*units.BYTES, "flits?"], "64 B")
 
 TimePs = Annotated[int, BeforeValidator(units.parse_time_ps), *_TIME]
 PositiveTimePs = Annotated[int, _positive(units.parse_time_ps), *_TIME]
@@ -129,51 +137,43 @@ AutoTimePs = Annotated[
 CyclePs = Annotated[
     Any,
     BeforeValidator(units.parse_cycle_ps),
-    PlainSerializer(units.format_cycle, when_used="json"),
-    _unit([*units.TIME_PS, *units.FREQUENCY_MILLIHZ], "1 ns"),
+    *_as(units.format_cycle, [*units.TIME_PS, *units.FREQUENCY_MILLIHZ], "1 ns"),
 ]
 """A cycle in ps, an exact fraction; as a time or as a frequency."""
 RateBitsPerS = Annotated[
     Any,
     _positive(units.parse_rate_bits_per_s),
-    PlainSerializer(units.format_rate_bits_per_s, when_used="json"),
-    _unit(list(units.RATE_BITS_PER_S), "100 Mbit/s"),
+    *_as(units.format_rate_bits_per_s, units.RATE_BITS_PER_S, "100 Mbit/s"),
 ]
 ByteRateBitsPerS = Annotated[
     Any,
     _positive(units.parse_byte_rate_bits_per_s),
-    PlainSerializer(units.format_byte_rate, when_used="json"),
-    _unit([*units.BYTE_RATE_BITS_PER_S, *units.RATE_BITS_PER_S], "500 MB/s"),
+    *_as(units.format_byte_rate, [*units.BYTE_RATE_BITS_PER_S, *units.RATE_BITS_PER_S], "500 MB/s"),
 ]
 EventRateMilliHz = Annotated[
     int,
     _positive(units.parse_event_rate_millihz),
-    PlainSerializer(units.format_event_rate, when_used="json"),
-    _unit(list(units.EVENT_RATE_MILLIHZ), "45 kHz"),
+    *_as(units.format_event_rate, units.EVENT_RATE_MILLIHZ, "45 kHz"),
 ]
 OfferedRate = Annotated[
     str,
     BeforeValidator(lambda value: units.format_offered_rate(*units.parse_offered_rate(value))),
-    _unit([*units.RATE_BITS_PER_S, *units.BYTE_RATE_BITS_PER_S, *units.PACKET_RATE_MILLIHZ], "120 Mbit/s"),
+    _in_words(
+        [*units.RATE_BITS_PER_S, *units.BYTE_RATE_BITS_PER_S, *units.PACKET_RATE_MILLIHZ], "120 Mbit/s"
+    ),
 ]
 """Payload or packets per second, in the form of :func:`fabriloom.units.format_offered_rate`."""
 LengthM = Annotated[
-    float,
-    BeforeValidator(units.parse_length_m),
-    PlainSerializer(units.format_length_m, when_used="json"),
-    _unit(list(units.LENGTH_M), "2 m"),
+    float, BeforeValidator(units.parse_length_m), *_as(units.format_length_m, units.LENGTH_M, "2 m")
 ]
 DelayPsPerM = Annotated[
     int,
     BeforeValidator(units.parse_delay_ps_per_m),
-    PlainSerializer(units.format_delay_ps_per_m, when_used="json"),
-    _unit(list(units.DELAY_PS_PER_M), "5 ns/m"),
+    *_as(units.format_delay_ps_per_m, units.DELAY_PS_PER_M, "5 ns/m"),
 ]
 
 Count = Annotated[int, Field(ge=1, le=2**20)]
 """A number from 1 to 2^20; larger networks are refused."""
-Several = Annotated[int, Field(ge=2, le=2**20)]
-"""A number from 2 to 2^20."""
 Whole = Annotated[int, Field(ge=0, le=2**31)]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Terminal = Annotated[int, Field(ge=0)] | str
@@ -209,24 +209,9 @@ class Shorthand:
         return {"anyOf": [{"type": "string", "examples": ["64 B"]} if self.kind else words, table]}
 
 
-class DefaultTag:
-    """A union with an optional tag."""
-
-    def __init__(self, key: str, value: str) -> None:
-        self.key = key
-        self.value = value
-
-    def fill(self, value: object) -> object:
-        """Return the table with its tag."""
-        return {self.key: self.value, **value} if isinstance(value, dict) and self.key not in value else value
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self.fill, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return handler(schema)
+def with_tag(key: str, usual: str) -> BeforeValidator:
+    """Return the check of a union whose tag is optional; ``usual``: the tag if it is not given."""
+    return BeforeValidator(lambda table: {key: usual, **table} if isinstance(table, dict) else table)
 
 
 class Later:
@@ -249,11 +234,8 @@ class Later:
     def _checks(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.made)
 
-    def _checked(self, value: object) -> object:
-        return self._checks.validate_python(value)
-
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self._checked)
+        return core_schema.no_info_plain_validator_function(lambda value: self._checks.validate_python(value))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -277,16 +259,13 @@ class OneOf:
 
     def __init__(self, key: str, tables: Mapping[str, Later] | None = None) -> None:
         """``tables``: the table of each word, if not those of the annotated union."""
-        self.key = key
-        self.tables = tables
-
-    def _all(self, union: Any) -> Iterator[tuple[str, Later]]:
-        for model in get_args(union):
-            yield from tables(model, self.key).items()
+        self.key, self.tables = key, tables
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        tables = self._all(source) if self.tables is None else self.tables.items()
-        choices = {word: handler.generate_schema(Annotated[Any, table]) for word, table in tables}
+        found = dict(self.tables or {})
+        for model in () if found else get_args(source):
+            found |= tables(model, self.key)
+        choices = {word: handler.generate_schema(Annotated[Any, table]) for word, table in found.items()}
         return core_schema.tagged_union_schema(choices, self.key)
 
 

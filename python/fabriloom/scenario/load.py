@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +23,7 @@ from fabriloom.scenario.resolve import files
 from fabriloom.scenario.schema import Scenario, with_preset
 from fabriloom.scenario.sections.study import OTHERS
 from fabriloom.scenario.source import Override, SourceMap
-from fabriloom.scenario.studies import MOST_POINTS, check_study
+from fabriloom.scenario.studies import alone, tried
 from fabriloom.topology import Graph, GraphError
 from fabriloom.topology.node_link import table_of
 
@@ -84,9 +83,6 @@ def _read(path: FilePath, section: str, source: SourceMap) -> dict[str, Any]:
     return {name: entry["value"] for name, entry in table.items()}
 
 
-_MOST_ENTRIES = 20_000_000
-"""Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
-tens of seconds."""
 _SHORT = {("traffic", "pattern"): "kind", ("traffic", "arrivals"): "kind", ("traffic", "length"): "value"}
 
 
@@ -116,8 +112,8 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     data, done = _copied(scenario.raw), []
     for key, value in settings.items():
         place = _tried_at(scenario, str(key), _plain(value))
-        override = Override(tuple(str(key).split(".")), str(key), _written(value), "the setting ", place)
-        done.append(replace(override, path=_set(data, override, _plain(value))))
+        override = Override.of(str(key), _written(value), "the setting ", place)
+        done.append(_set(data, override, _plain(value)))
     source = replace(scenario.source, overrides=(*scenario.source.overrides, *done))
     made = build(data, source, scenario.base_dir)
     if not (made.sweep or made.variants):
@@ -129,7 +125,7 @@ def _with_seed(scenario: Scenario, seed: Any) -> Scenario | None:
     """Change the seed alone, as replications do: no check depends on it. None if it may be no legal one."""
     if type(seed) is not int or not 0 <= seed < 2**63 or scenario.sweep or scenario.variants:
         return None
-    override = Override(("seed",), "seed", str(seed), "the setting ", _tried_at(scenario, "seed", seed))
+    override = Override.of("seed", str(seed), "the setting ", _tried_at(scenario, "seed", seed))
     source = replace(scenario.source, overrides=(*scenario.source.overrides, override))
     made = scenario.model_copy(update={"seed": seed})
     made._read_from({**scenario.raw, "seed": seed}, source, scenario.base_dir)
@@ -170,7 +166,7 @@ def _written(value: Any) -> str:
 def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
     """See :meth:`Scenario.points`."""
     base = copy.copy(scenario)
-    base._raw = _alone(scenario.raw)
+    base._raw = alone(scenario.raw)
     names = list(scenario.sweep)
     for values in itertools.product(*scenario.sweep.values()):
         settings = dict(zip(names, values, strict=True))
@@ -190,9 +186,8 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
         raise ScenarioError("nested too deeply", file=source.file) from None
     scenario._read_from(data, source, base_dir)
     check(scenario)
-    _check_sweep(scenario)
-    _check_variants(scenario)
-    check_study(scenario, _check_tried)
+    for settings, place, within in tried(scenario):
+        _check_tried(scenario, settings, place, within)
     if scenario.sweep or scenario.variants:
         scenario._tried = {name: data[name] for name in ("sweep", "variants") if name in data}, source
     return scenario
@@ -215,54 +210,16 @@ def _check_characters(value: Any, source: SourceMap, path: Path = ()) -> None:
             _check_characters(inner, source, (*path, index))
 
 
-def _alone(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in OTHERS}
-
-
-def _check_sweep(scenario: Scenario) -> None:
-    """Check that every path of the sweep is a setting and that every value is legal there."""
-    count = math.prod(len(values) for values in scenario.sweep.values())
-    if count > MOST_POINTS:
-        message = f"{count:,} combinations are more than {MOST_POINTS:,}"
-        raise scenario.error(message, ("sweep",), "shorten the lists")
-    base = _alone(scenario.raw)
-    tried = sum(len(values) for values in scenario.sweep.values())
-    if tried * _entries(base) > _MOST_ENTRIES:
-        message = (
-            f"{tried} values of a scenario with lists of {_entries(base):,} entries are too many to check"
-        )
-        raise scenario.error(message, ("sweep",), "put the long lists into a file, or shorten the sweep")
-    for key, values in scenario.sweep.items():
-        for index, value in enumerate(values):
-            _check_tried(scenario, base, {key: value}, ("sweep",), (index,))
-
-
-def _entries(data: Any) -> int:
-    """Count the values in tables and lists, at all levels."""
-    if not isinstance(data, dict | list):
-        return 1
-    return sum(_entries(inner) for inner in (data.values() if isinstance(data, dict) else data))
-
-
-def _check_variants(scenario: Scenario) -> None:
-    """Check that every path of a variant is a setting and that its values are legal together."""
-    base = _alone(scenario.raw)
-    for name, settings in scenario.variants.items():
-        _check_tried(scenario, base, settings, ("variants", name), ())
-
-
-def _check_tried(
-    scenario: Scenario, base: dict[str, Any], settings: Mapping[str, Any], place: Path, within: Path
-) -> None:
-    """Check values for dotted paths, keys of the table at ``place``; ``within``: path from key to value."""
-    data, key = copy.deepcopy(base), ""
+def _check_tried(scenario: Scenario, settings: Mapping[str, Any], place: Path, within: Path) -> None:
+    """Check that paths are settings and that values are legal there; see :data:`~.studies.Tried`."""
+    data, key = copy.deepcopy(alone(scenario.raw)), ""
     of = f'variant "{place[1]}": ' if place[0] == "variants" else ""
     try:
         for key, value in settings.items():
             if key.partition(".")[0] in OTHERS:
                 message = f"{place[0]} cannot change the {key.partition('.')[0]}"
                 raise ScenarioError(message, hint="name a setting")
-            _set(data, Override(tuple(key.split(".")), key, ""), _plain(value))
+            _set(data, Override.of(key, ""), _plain(value))
         Scenario.model_validate(with_files(data, SourceMap(), scenario.base_dir))
         return
     except ScenarioError as mistake:
@@ -299,8 +256,7 @@ def overridden(
         if not equals or not all(key.split(".")):
             hint = "write path=value, such as traffic.load=0.5"
             raise ScenarioError(f'--set "{text[:80]}" is not a setting', None, hint)
-        override = Override(tuple(key.split(".")), key, value)
-        done.append(replace(override, path=_set(data, override, _value(value))))
+        done.append(_set(data, Override.of(key, value), _value(value)))
     return data, replace(source, overrides=tuple(done))
 
 
@@ -310,16 +266,8 @@ def put(
     """Return a copy of the data with a value at a dotted path, and its place. ``origin``: text of messages
     before ``path=value``. Raises :class:`ScenarioError`."""
     data = copy.deepcopy(data)
-    override = Override(tuple(key.split(".")), key, _written(value), origin)
-    override = replace(override, path=_set(data, override, _plain(value)))
+    override = _set(data, Override.of(key, _written(value), origin), _plain(value))
     return data, replace(source, overrides=(*source.overrides, override))
-
-
-def _table_of(graph: Graph) -> dict[str, Any]:
-    try:
-        return table_of(graph)
-    except GraphError as error:
-        raise ScenarioError(str(error), ("topology",)) from None
 
 
 def _value(text: str) -> Any:
@@ -333,8 +281,8 @@ def _value(text: str) -> Any:
     return table["value"] if list(table) == ["value"] else text
 
 
-def _set(data: dict[str, Any], override: Override, value: Any) -> Path:
-    """Set a value at a dotted path and create missing tables. Returns the path in the data.
+def _set(data: dict[str, Any], override: Override, value: Any) -> Override:
+    """Set a value at a dotted path and create missing tables. Returns the override with its path in the data.
 
     A string that is the short form of a table is first replaced by that table.
     """
@@ -346,7 +294,6 @@ def _set(data: dict[str, Any], override: Override, value: Any) -> Path:
     path: list[str | int] = []
     step: Any
     for depth, step in enumerate(override.path):
-        last = depth == len(override.path) - 1
         if isinstance(table, list):
             if not str(step).isdecimal() or int(step) >= len(table):
                 raise _no_table(override, depth, f"a list of {len(table)}, count from 0")
@@ -354,20 +301,16 @@ def _set(data: dict[str, Any], override: Override, value: Any) -> Path:
         elif not isinstance(table, dict):
             raise _no_table(override, depth, "a single value")
         path.append(step)
-        if last:
-            _put(table, step, value)
+        if depth == len(override.path) - 1:
+            table[step] = value
             break
         inner = table[step] if isinstance(table, list) else table.setdefault(step, {})
         short = _SHORT.get(override.path[: depth + 1])  # type: ignore[call-overload]
         if short and isinstance(inner, str):
             inner = {"kind": "fixed", short: inner} if short == "value" else {short: inner}
-            _put(table, step, inner)
+            table[step] = inner
         table = inner
-    return tuple(path)
-
-
-def _put(table: Any, step: Any, value: Any) -> None:
-    table[step] = value
+    return replace(override, path=tuple(path))
 
 
 def _no_table(override: Override, depth: int, what: str) -> ScenarioError:
@@ -380,7 +323,10 @@ def _no_table(override: Override, depth: int, what: str) -> ScenarioError:
 def _plain(value: Any) -> Any:
     """Copy tables and lists of any kind to plain dictionaries and lists, and a graph to its table."""
     if isinstance(value, Graph):
-        return _table_of(value)
+        try:
+            return table_of(value)
+        except GraphError as error:
+            raise ScenarioError(str(error), ("topology",)) from None
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, tuple | list):

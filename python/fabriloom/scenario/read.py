@@ -30,7 +30,7 @@ def read(path: FilePath) -> tuple[dict[str, Any], SourceMap]:
     """Return the data of a scenario file, with their places. Raises :class:`ScenarioError`."""
     kind = KINDS.get(path.suffix.lower())
     if kind is None and path.is_dir():
-        raise _a_folder(path)
+        raise ScenarioError("this is a folder", None, "name a scenario file in it", file=str(path))
     if kind is None:
         hint = "a scenario is a .toml, .yaml or .json file"
         raise ScenarioError(f'"{path.suffix}" is not a kind of scenario file', None, hint, file=str(path))
@@ -85,10 +85,6 @@ def _unreadable(path: FilePath, error: OSError) -> ScenarioError:
     return ScenarioError(
         f"cannot be read: {reason}", None, "check the file and its permissions", file=str(path)
     )
-
-
-def _a_folder(path: FilePath) -> ScenarioError:
-    return ScenarioError("this is a folder", None, "name a scenario file in it", file=str(path))
 
 
 def _toml(source: SourceMap) -> Any:

@@ -146,7 +146,7 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
     common, without = _common(models)
     if common:
         kept = "" if without is None else f" but {_first(seen, field['oneOf'][without])}"
-        lines += ["", f"With every {tag}{kept}:", "", *property_table(_opened(common, definitions), [])]
+        lines += ["", f"With every {tag}{kept}:", "", *_table_of(common, definitions)]
     shared = _shared(models, {tag, *common})
     if shared:
         lines += ["", "Of several kinds, each of which says *also*:", "", *_table_of(shared, definitions)]
@@ -259,7 +259,8 @@ def _default(field: dict[str, Any]) -> str:
 def _type(field: dict[str, Any]) -> str:
     """Describe the values that a field accepts."""
     options = [option for option in field.get("anyOf", []) if option.get("type") != "null"]
-    if {option.get("type") for option in options} == _NUMBER_OR_NAME and not _words(options):
+    has_words = any("const" in option or "enum" in option for option in options)
+    if {option.get("type") for option in options} == _NUMBER_OR_NAME and not has_words:
         return "name"
     if options:
         return " or ".join(dict.fromkeys(_type(option) for option in options))
@@ -271,23 +272,17 @@ def _type(field: dict[str, Any]) -> str:
         return "table"
     if field.get("type") == "array":
         return "list of tables" if "$ref" in field["items"] else f"list of {_plural(_type(field['items']))}"
-    return {"string": _string, "integer": _number, "number": _number}.get(field.get("type", ""), _other)(
-        field
-    )
-
-
-def _words(options: list[dict[str, Any]]) -> bool:
-    return any("const" in option or "enum" in option for option in options)
+    kind, example = field.get("type", ""), field.get("examples")
+    if kind in ("integer", "number"):
+        return _number(field)
+    if kind == "string":
+        return _QUANTITY.get(str(example[0]), "rate") if example else "string"
+    return {"boolean": "`true`, `false`", "object": "table"}.get(kind, "value")
 
 
 def _plural(what: str) -> str:
     """Return what :func:`_type` says of one value, for several."""
     return re.sub(r"\b(number|name|string|list|table)\b", r"\1s", what)
-
-
-def _string(field: dict[str, Any]) -> str:
-    example = field.get("examples")
-    return _QUANTITY.get(str(example[0]), "rate") if example else "string"
 
 
 def _number(field: dict[str, Any]) -> str:
@@ -302,10 +297,6 @@ def _number(field: dict[str, Any]) -> str:
         last = f"below {below:.12g}"
     span = f"{first}…{last}" if first or last else ""
     return span if span and field["type"] == "integer" else f"number {span}".rstrip()
-
-
-def _other(field: dict[str, Any]) -> str:
-    return {"boolean": "`true`, `false`", "object": "table"}.get(field.get("type", ""), "value")
 
 
 def _of(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
@@ -358,7 +349,7 @@ of values. [Programs and messages](../background/programs.md) explains the setti
 
 def presets_page() -> str:
     """Return the text of ``docs/reference/technologies.md``."""
-    lines = [_PRESETS.rstrip("\n"), "", *_derived(), *_preset_lists(presets())]
+    lines = [_PRESETS.rstrip("\n"), "", *_derived_links(), "", *_derived_rings(), *_preset_lists(presets())]
     lines += [_INTERFACES.rstrip("\n"), *_preset_lists(interfaces())]
     lines += [_PROTOCOLS.rstrip("\n"), *_preset_lists(protocols())]
     return "\n".join(lines) + "\n"
@@ -380,10 +371,6 @@ def _preset_lists(found: Mapping[str, Preset]) -> list[str]:
     return lines
 
 
-def _shown(entry: Entry) -> str:
-    return entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
-
-
 def presets_table() -> str:
     """Return ``docs/reference/technologies.csv``: every value of every preset with its source."""
     text = io.StringIO()
@@ -392,12 +379,9 @@ def presets_table() -> str:
     for found in (presets(), interfaces(), protocols()):
         for preset in found.values():
             for key, entry in _own(preset, found).items():
-                writer.writerow([preset.name, key, _shown(entry), entry.kind, entry.source])
+                shown = entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
+                writer.writerow([preset.name, key, shown, entry.kind, entry.source])
     return text.getvalue()
-
-
-def _derived() -> list[str]:
-    return [*_derived_links(), "", *_derived_rings()]
 
 
 def _derived_rings() -> list[str]:
@@ -415,9 +399,9 @@ def _derived_rings() -> list[str]:
 
 def _derived_links() -> list[str]:
     lines = [
-        "| preset | character, ns | end, ns | 64 B packet, ns | payload so, MB/s | in an endless one, MB/s |"
+        "| preset | character, ns | end, ns | 64 B packet, ns | payload so, MB/s | in an endless one, MB/s |",
+        "|---|---|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|---|---|")
     for name in presets():
         if is_ring(name):
             continue

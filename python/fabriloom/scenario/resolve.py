@@ -68,7 +68,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     if not has_codes(scenario):
         for name in CODE_SETTINGS:
             resolved["technology"].pop(name, None)
-    if not settings_of(scenario, "watchdog_ps", "watchdog_cycles"):
+    if not any(getattr(scenario.technology, name, None) for name in ("watchdog_ps", "watchdog_cycles")):
         resolved["technology"].pop("watchdog", None)
         resolved["technology"].pop("watchdog_cycles", None)
     fill_routing_of(scenario, resolved["routing"])
@@ -106,11 +106,6 @@ def _ports(scenario: Scenario) -> Ports | None:
 def has_codes(scenario: Scenario) -> bool:
     """Whether any terminal sends time-codes or interrupts."""
     return bool(scenario.time_code or scenario.interrupt)
-
-
-def settings_of(scenario: Scenario, *names: str) -> int:
-    """Return the sum of these settings of the technology, as far as they are written."""
-    return sum(getattr(scenario.technology, name, None) or 0 for name in names)
 
 
 def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Section:
@@ -210,9 +205,8 @@ def _whole_floats(value: Any) -> Any:
     return int(value) if kind is float and value.is_integer() else value
 
 
-def files(scenario: Scenario) -> list[Path]:
-    """Return the settings of a scenario that name files."""
-    found: list[Path] = []
+def files(scenario: Scenario) -> dict[Path, Any]:
+    """Return the tables of a scenario that name files, by the settings that do so."""
     planes = enumerate(getattr(scenario.topology, "planes", ()))
     places: list[tuple[Path, Any]] = [
         (("topology",), scenario.topology),
@@ -222,10 +216,7 @@ def files(scenario: Scenario) -> list[Path]:
         (("traffic", "pattern"), scenario.traffic.pattern),
         (("program",), scenario.program),
     ]
-    for path, model in places:
-        if getattr(model, "path", None) is not None:
-            found.append((*path, "path"))
-    return found
+    return {(*path, "path"): model for path, model in places if getattr(model, "path", None) is not None}
 
 
 def checksum(file: FilePath) -> str:

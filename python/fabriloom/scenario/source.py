@@ -25,10 +25,15 @@ class Override:
     path: Path
     key: str
     value: str
-    origin: str = "--set "
+    origin: str
     """Text of messages before ``path=value``."""
-    written: Place | None = None
+    written: Place | None
     """Place in the scenario file, if a sweep or a variant tries this value."""
+
+    @classmethod
+    def of(cls, key: str, value: str, origin: str = "--set ", written: Place | None = None) -> Override:
+        """Return the change of a dotted path."""
+        return cls(tuple(key.split(".")), key, value, origin, written)
 
     def place(self, path: Path, key: bool) -> Place:
         """Return the part of the argument at fault."""

@@ -1,20 +1,73 @@
-"""Checks of ``[study]``: paths, values and the number of points."""
+"""Checks of ``[sweep]``, ``[variants]`` and ``[study]``: paths, values and the number of points."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fabriloom.scenario.errors import Path
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.study import OTHERS, Between, Search
 
 MOST_POINTS = 100_000
-Tried = Callable[[Any, dict[str, Any], dict[str, Any], tuple[str, ...], tuple[str | int, ...]], None]
+_MOST_ENTRIES = 20_000_000
+"""Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
+tens of seconds."""
+Tried = tuple[Mapping[str, Any], Path, Path]
+"""Values by dotted path, the table with these paths as its keys, and the steps from a key to its value."""
 
 
-def check_study(scenario: Scenario, check_tried: Tried) -> None:
-    """Check that a study can be run; ``check_tried`` checks one value. Raises ScenarioError."""
+def alone(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a scenario without what adds points to it."""
+    return {name: value for name, value in data.items() if name not in OTHERS}
+
+
+def tried(scenario: Scenario) -> Iterator[Tried]:
+    """Check a study and yield, for a check of their own, all values that it tries. Raises ScenarioError."""
+    _check_sweep(scenario)
+    yield from _each(scenario.sweep, ("sweep",))
+    yield from ((settings, ("variants", name), ()) for name, settings in scenario.variants.items())
+    study = scenario.study
+    _check_study(scenario)
+    yield from _each(study.zipped, ("study", "zip"))
+    for path, drawn in study.sample.items():
+        at = ("study", "sample")
+        yield from _ends(path, drawn, at) if isinstance(drawn, Between) else _each({path: drawn}, at)
+    for path, sought in study.search.over.items() if study.search else ():
+        yield from _ends(path, sought, ("study", "search", "over"))
+
+
+def _each(lists: Mapping[str, list[Any]], place: Path) -> Iterator[Tried]:
+    for path, values in lists.items():
+        yield from (({path: value}, place, (index,)) for index, value in enumerate(values))
+
+
+def _ends(path: str, between: Between, place: Path) -> Iterator[Tried]:
+    yield {path: between.low}, place, ("from",)
+    yield {path: between.high}, place, ("to",)
+
+
+def _check_sweep(scenario: Scenario) -> None:
+    count = math.prod(len(values) for values in scenario.sweep.values())
+    if count > MOST_POINTS:
+        message = f"{count:,} combinations are more than {MOST_POINTS:,}"
+        raise scenario.error(message, ("sweep",), "shorten the lists")
+    entries, values = _entries(alone(scenario.raw)), sum(map(len, scenario.sweep.values()))
+    if values * entries > _MOST_ENTRIES:
+        message = f"{values} values of a scenario with lists of {entries:,} entries are too many to check"
+        raise scenario.error(message, ("sweep",), "put the long lists into a file, or shorten the sweep")
+
+
+def _entries(data: Any) -> int:
+    """Count the values in tables and lists, at all levels."""
+    if not isinstance(data, dict | list):
+        return 1
+    return sum(_entries(inner) for inner in (data.values() if isinstance(data, dict) else data))
+
+
+def _check_study(scenario: Scenario) -> None:
+    """Check that a study can be run. Raises ScenarioError."""
     study = scenario.study
     lengths = {path: len(values) for path, values in study.zipped.items()}
     if len(set(lengths.values())) > 1:
@@ -33,18 +86,6 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
             "shorten the lists, take fewer samples or replications, or draw values instead of combining all"
         )
         raise scenario.error(message, ("study",), hint, key=True)
-    base = {name: value for name, value in scenario.raw.items() if name not in OTHERS}
-    for path, values in study.zipped.items():
-        for index, value in enumerate(values):
-            check_tried(scenario, base, {path: value}, ("study", "zip"), (index,))
-    for path, drawn in study.sample.items():
-        values = [drawn.low, drawn.high] if isinstance(drawn, Between) else drawn
-        for index, value in enumerate(values):
-            within = (("from", "to")[index],) if isinstance(drawn, Between) else (index,)
-            check_tried(scenario, base, {path: value}, ("study", "sample"), within)
-    for path, sought in study.search.over.items() if study.search else ():
-        for value, end in ((sought.low, "from"), (sought.high, "to")):
-            check_tried(scenario, base, {path: value}, ("study", "search", "over"), (end,))
 
 
 def points_of(scenario: Scenario) -> int:

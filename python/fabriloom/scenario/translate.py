@@ -257,7 +257,8 @@ def _missing(path: Path, name: str, data: dict[str, Any], where: _Where) -> Scen
 def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], where: _Where) -> ScenarioError:
     source = where.source
     tag = ctx["discriminator"].strip("'")
-    choices = [str(c) for c in _choices(path, data, where.root)]
+    models = _models(_field(_model(path[:-1], data, where.root), path[-1]))
+    choices = [str(tag) for model in models for tag in _tag_values(model)]
     if kind == "union_tag_not_found":
         if isinstance(value, dict):
             hint = "choose one of " + ", ".join(choices)
@@ -290,11 +291,6 @@ def _description(path: Path, name: str, data: Any, root: type[BaseModel]) -> str
     return next((f.description or "" for n, f in fields.items() if name in (n, f.alias)), "")
 
 
-def _choices(path: Path, data: Any, root: type[BaseModel]) -> list[Any]:
-    parent = _model(path[:-1], data, root)
-    return [tag for model in _models(_field(parent, path[-1])) for tag in _tag_values(model)]
-
-
 def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | None:
     """Return the schema of the table at ``path``; of several kinds, that of the written kind."""
     model: type[BaseModel] | None = root
@@ -305,19 +301,12 @@ def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | No
         data = data.get(step) if isinstance(data, dict) else None
         models = _models(_field(model, step))
         if len(models) > 1:
-            tags = _tags_of(data)
-            default = (
-                [m for m in models if not set(_TAGS) & set(data or {})][:1] if isinstance(data, dict) else []
-            )
-            model = next((m for m in models if set(_tag_values(m)) & set(_hashable(tags))), None)
-            model = model or (default[0] if default else None)
+            words = {tag for tag in _tags_of(data) if isinstance(tag, str)}
+            usual = models[0] if isinstance(data, dict) and not set(_TAGS) & set(data) else None
+            model = next((m for m in models if words & set(_tag_values(m))), usual)
         else:
             model = models[0] if models else None
     return model
-
-
-def _hashable(values: list[Any]) -> list[Any]:
-    return [value for value in values if isinstance(value, str)]
 
 
 def _field(model: type[BaseModel] | None, step: Any) -> Any:

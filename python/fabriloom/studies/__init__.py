@@ -1,9 +1,10 @@
 """Studies of many runs: latency against throughput, sweeps over any setting, saturation."""
 
+from .asked import StudyError
 from .comparison import Comparison, compare, variants
 from .curves import Curve, curve
 from .points import Point
-from .run_all import Study, StudyError, study
+from .run_all import Study, study
 from .saturation import Saturation, saturate
 from .seeds import Repetition, repeat
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -163,36 +163,25 @@ def _temporary() -> Any:
 def _to_scheduler(on: str) -> tuple[Client, Callable[[], None]]:
     distributed = import_module("distributed")
     address = on.partition("://")[2]
+    security, scheme = None, "tcp://"
+    if on.startswith(_TLS):
+        security, scheme = distributed.Security(require_encryption=True), _TLS
+        if not (security.tls_ca_file and security.tls_client_cert):
+            names = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
+            message = f"--on {on}: no certificate is set; name the files that the scheduler trusts in {names}"
+            raise StudyError(f"{message}, or in Dask's configuration; see docs/guides/cluster.md")
+    elif address.rpartition(":")[0] not in ("127.0.0.1", "localhost", "[::1]"):
+        message = f"--on {on}: who reaches this scheduler can run programs as you, here and there"
+        warnings.warn(f"{message}; use tls://, see docs/guides/cluster.md", stacklevel=2)
     try:
-        if on.startswith(_TLS):
-            security, scheme = distributed.Security(require_encryption=True), _TLS
-            _check_key(on, security)
-        else:
-            security, scheme = None, "tcp://"
-            _warn_of_plain(on, address)
-        connect = partial(distributed.Client, f"{scheme}{address}", timeout=CONNECT_S, set_as_default=False)
-        client = connect(security=security)
+        at = f"{scheme}{address}"
+        client = distributed.Client(at, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         message = f"--on {on}: no scheduler answered within {CONNECT_S:g} s ({why[:100]})"
         what = "is `dask scheduler` running there, is this its address and port, and is no firewall between?"
         raise StudyError(f"{message}; check: {what}") from None
     return client, client.close
-
-
-def _check_key(on: str, security: Any) -> None:
-    """Raise StudyError if Dask's settings name no key."""
-    if not (security.tls_ca_file and security.tls_client_cert):
-        names = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
-        message = f"--on {on}: no certificate is set; name the files that the scheduler trusts in {names}"
-        raise StudyError(f"{message}, or in Dask's configuration; see docs/guides/cluster.md")
-
-
-def _warn_of_plain(on: str, address: str) -> None:
-    """Warn of connections over a network that anybody may read and make."""
-    if address.rpartition(":")[0] not in ("127.0.0.1", "localhost", "[::1]"):
-        message = f"--on {on}: who reaches this scheduler can run programs as you, here and there"
-        warnings.warn(f"{message}; use tls://, see docs/guides/cluster.md", stacklevel=2)
 
 
 class DaskWorkers:

@@ -127,7 +127,6 @@ def compare(
             runs += [({NAME: name, path: load}, varied(base, {path: load})) for load in loads or LOADS]
         else:
             runs.append(({NAME: name}, base))
-    store = Store.of(out)
-    points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress)
+    points, interrupted = run_points(runs, jobs=jobs, store=Store.of(out), progress=progress)
     finished = [point for point in points if point is not None]
     return Comparison.between(finished, named, runs=len(runs), interrupted=interrupted)

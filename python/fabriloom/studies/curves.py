@@ -195,9 +195,7 @@ def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
-    """Return the scenario with settings replaced. Raises ScenarioError, also if a load would have no
-    effect.
-    """
+    """Return the scenario with settings replaced. Raises ScenarioError, also for a load without effect."""
     if LOAD in settings and scenario.program is not None:
         message = "offered loads have no effect: a program sets the times of its own messages"
         hint = 'give a [sweep] of its settings, such as "program.rate"'

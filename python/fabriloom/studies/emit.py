@@ -10,7 +10,7 @@ from pathlib import Path
 from ..output import encoded, file
 from .asked import MARK, Asked, StudyError, asked_of
 from .folder import Folder, store_at
-from .run import one
+from .run import Done, one
 
 _SLURM = """#!/bin/sh
 #SBATCH --job-name={name}
@@ -85,13 +85,10 @@ def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int
         raise StudyError(
             f"{path}: this is not a study folder, or its disk is not mounted on {os.uname().nodename}"
         )
-    store, done, failed = store_at(path), 0, 0
+    store, ends = store_at(path), list[Done]()
     for asked in asked_of(path, which):
         plan = asked.plan
         numbers = [number for replication in range(plan.replications) for number in plan.round(replication)]
-        ends = [one(plan, number, store, lambda _: None) for number in numbers[part::of]]
-        done, failed = (
-            done + sum(not end.error for end in ends),
-            failed + sum(bool(end.error) for end in ends),
-        )
-    return done, failed
+        ends += [one(plan, number, store, lambda _: None) for number in numbers[part::of]]
+    failed = sum(bool(end.error) for end in ends)
+    return len(ends) - failed, failed

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..compile import Compiled
 from ..results.columns.faults import FAILURE
 from ..results.figures import figures, in_percent
 from ..topology import Graph
 from .kinds import inspection_of
-
-Ints = NDArray[np.int64]
+from .port_loads import Ints
 
 KINDS = ("all", "cables", "switches")
 """The kinds of failures."""

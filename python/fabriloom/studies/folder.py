@@ -148,25 +148,27 @@ class Index:
         marks = ", ".join("?" for _ in kept)
         self._sql.execute(f"DELETE FROM plans WHERE study NOT IN ({marks})", kept)
 
-    def contents(self, program: str) -> set[str]:
-        """Return the contents of all points of a program."""
-        return {
-            row[0] for row in self._sql.execute("SELECT content FROM points WHERE program = ?", (program,))
-        }
+    def _ours(self, column: str) -> list[tuple[str, str]]:
+        """Return the content and another column of all points of this program."""
+        return list(
+            self._sql.execute(f"SELECT content, {column} FROM points WHERE program = ?", (program(),))
+        )
 
-    def cells(self, program: str) -> dict[str, dict[str, Any]]:
-        """Return the rows of all points of a program, by content."""
-        found = self._sql.execute("SELECT content, cells FROM points WHERE program = ?", (program,))
-        return {content: json.loads(cells) for content, cells in found}
+    def contents(self) -> set[str]:
+        """Return the contents of all points of this program."""
+        return {content for content, _ in self._ours("name")}
+
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """Return the rows of all points of this program, by content."""
+        return {content: json.loads(cells) for content, cells in self._ours("cells")}
 
     def programs(self) -> dict[str, int]:
         """Return the number of points of each program."""
         return dict(self._sql.execute("SELECT program, COUNT(*) FROM points GROUP BY program"))
 
-    def names(self, program: str, contents: set[str]) -> set[str]:
-        """Return the files of the points of a program with these contents."""
-        found = self._sql.execute("SELECT name, content FROM points WHERE program = ?", (program,))
-        return {name for name, content in found if content in contents}
+    def names(self, contents: set[str]) -> set[str]:
+        """Return the files of the points of this program with these contents."""
+        return {name for content, name in self._ours("name") if content in contents}
 
     def commit(self) -> None:
         """Write the index to its file. Raises OSError."""
@@ -355,7 +357,7 @@ class Folder:
         plan = asked.plan
         fixed = plan.search is None  # by other versions of its libraries a search has other trials
         known = self.index.plan(asked.fingerprint) if fixed else {}
-        if self.index.contents(program()) - set(known.values()):
+        if self.index.contents() - set(known.values()):
             made = {number: content_of(plan, number) for number in range(plan.known) if number not in known}
             new = {number: content for number, content in made.items() if content}
             known |= new
@@ -365,7 +367,7 @@ class Folder:
 
     def contents(self, asked: Asked) -> dict[int, str]:
         """Return the contents of the finished points of a study by number."""
-        there = self.index.contents(program())
+        there = self.index.contents()
         return {number: content for number, content in self.known(asked).items() if content in there}
 
     def pack(self, least: int = 1) -> int:
@@ -394,8 +396,7 @@ class Folder:
         studies = [asked for name in left for asked in self.studies(name)]
         known = {asked.name: self.known(asked) for asked in studies}
         contents = {content for one in known.values() for content in one.values()}
-        ours = self.index.contents(program())
-        needed = self.index.names(program(), contents)
+        ours, needed = self.index.contents(), self.index.names(contents)
         unknown = [asked.name for asked in studies if len(known[asked.name]) < asked.plan.known]
         if unknown and ours - contents:
             what = f"some points of {', '.join(unknown)} cannot be made now, so that it is not known which of"

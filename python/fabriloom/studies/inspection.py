@@ -81,16 +81,13 @@ def _slower(compiled: Compiled) -> dict[str, Any]:
         return {}
     left, told = found
     asked = demanded.demanded(compiled, left=left)
-    bound = inspection_of(compiled).full_first(left=left)
     if asked is None:
-        most = bound["accepted_mbytes_per_s_bound"]
-        return {"slower": {**told, "mbytes_per_s_bound": most, **_full(bound, "load_bound", "busiest_link")}}
-    most = asked["offered_mbytes_per_s"] / asked["busiest_share"] if asked["busiest_share"] else None
-    return {"slower": {**told, "mbytes_per_s_bound": most, **_full(asked, "scale_bound", "busiest")}}
-
-
-def _full(found: dict[str, Any], bound: str, busiest: str) -> dict[str, Any]:
-    return {"load_bound": found[bound], "busiest_link": found[busiest]}
+        bound = inspection_of(compiled).full_first(left=left)
+        most, load, busiest = bound["accepted_mbytes_per_s_bound"], bound["load_bound"], bound["busiest_link"]
+    else:
+        most = asked["offered_mbytes_per_s"] / asked["busiest_share"] if asked["busiest_share"] else None
+        load, busiest = asked["scale_bound"], asked["busiest"]
+    return {"slower": {**told, "mbytes_per_s_bound": most, "load_bound": load, "busiest_link": busiest}}
 
 
 def _slower_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -148,7 +145,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
         *KINDS[kind_of(found["network"]["family"])].lines(found),
         *(_program_lines(found["program"]) if "program" in found else []),
-        *_bounds_of(found),
+        *(demanded.lines(found["demanded"]) if "demanded" in found else _bound_lines(found)),
         *(_slower_lines(found) if "slower" in found else []),
         *([effective_bisection.line(found)] if "effective_bisection" in found else []),
         *_latency_lines(found),
@@ -156,19 +153,14 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _bounds_of(found: dict[str, Any]) -> list[tuple[str, str]]:
-    if "demanded" in found:
-        return demanded.lines(found["demanded"])
-    return _bound_lines(found["channel_load"], "program" in found)
-
-
-def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]]:
+def _bound_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return lines about the bound. It assumes the proportions of the traffic. A program keeps them; sources
     keep them only up to the load at which a link is full, and traffic elsewhere can then grow further.
     """
+    load = found["channel_load"]
     if load["busiest_link"] is None:
         return []
-    kept = "" if of_program or load["load_bound"] == 1.0 else " in these proportions"
+    kept = "" if "program" in found or load["load_bound"] == 1.0 else " in these proportions"
     even = load["accepted_mbytes_per_s_bound"], load["load_bound"]
     said = demanded.shared_text("load", kept, even, load["shared_load_bound"])
     return [("throughput", f"{said}: {load['busiest_link']} is full first")]

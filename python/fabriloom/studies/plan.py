@@ -90,12 +90,8 @@ class Plan:
     def settings(self, number: int) -> Settings:
         """Return the varied settings of a point."""
         group, replication = divmod(number, self.replications)
-        seed = {SEED: self._base_seed + replication} if self.replications > 1 else {}
+        seed = {SEED: self.scenario.seed + replication} if self.replications > 1 else {}
         return {**self._groups[group], **seed}
-
-    @property
-    def _base_seed(self) -> int:
-        return self.scenario.seed
 
     def point(self, number: int) -> Scenario:
         """Return the scenario of a point. Raises ScenarioError."""

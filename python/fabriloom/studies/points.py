@@ -16,7 +16,7 @@ from ..results.columns.programs import PROGRAM_POINTS
 from ..results.columns.rings import RING_POINTS
 from ..results.columns.studies import POINTS, REQUIREMENT_POINTS
 from ..scenario.schema import Scenario
-from .pool import Pool
+from .pool import Pool, close
 from .store import Key, Store, program
 
 MOST_LINKS = 1 << 13
@@ -53,13 +53,17 @@ class Point:
 
 def point_row(point: Point) -> dict[str, Any]:
     """Return a row of the table of points, see ``results.columns.POINTS``."""
-    summary, row = point.summary, POINTS.row_of(point.summary)
+    row = POINTS.row_of(point.summary)
     own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
-    of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}
-    of_flits = FLIT_POINTS.row_of(summary) if "flits" in summary else {}
-    of_requirements = REQUIREMENT_POINTS.row_of(summary) if "requirements" in summary else {}
-    of_programs = PROGRAM_POINTS.row_of(summary) if "messages" in summary else {}
-    return {**point.settings, **row, **of_rings, **of_flits, **of_programs, **of_requirements, **own}
+    for part, table in _PARTS.items():
+        row |= table.row_of(point.summary) if part in point.summary else {}
+    return {**point.settings, **row, **own}
+
+
+_PARTS = {
+    "sci": RING_POINTS, "flits": FLIT_POINTS, "messages": PROGRAM_POINTS, "requirements": REQUIREMENT_POINTS
+}  # fmt: skip
+"""The columns that some points have besides, by the part of the summary that they are of."""
 
 
 def _tail(results: Results) -> dict[str, list[float]]:
@@ -175,8 +179,8 @@ def run_points(
     interrupted = False
     try:
         for number in waiting:
-            look = partial(_look, pool, watch, number)
-            futures[pool.submit(number, partial(computed, *runs[number], store, look))] = number
+            looking = partial(look, pool, watch, number)
+            futures[pool.submit(number, partial(computed, *runs[number], store, looking))] = number
         for future in _as_finished(futures, watch):
             number, point = futures[future], future.result()
             points[number] = point
@@ -187,25 +191,17 @@ def run_points(
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        _end(pool)
+        close(pool)
     for future, number in futures.items():  # what was finished while the others were abandoned
         if not future.cancelled() and future.done() and not future.exception():
             points[number] = future.result()
     return points, interrupted
 
 
-def _look(pool: Pool, watch: Watch, number: int, state: Any) -> None:
+def look(pool: Pool, watch: Watch, number: int, state: Any) -> None:
+    """Record the progress of a run. Raises Stopped if it is to end."""
     pool.look()
     watch.running(number, state)
-
-
-def _end(pool: Pool) -> None:
-    """Wait until running work is abandoned; another Ctrl-C loses no finished point."""
-    while True:
-        try:
-            return pool.close()
-        except KeyboardInterrupt:
-            continue
 
 
 def _as_finished(futures: dict[Future[Point], int], watch: Watch) -> Iterator[Future[Point]]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, PriorityQueue
-from typing import Any
+from typing import Any, Protocol
 
 _PATIENCE_S = 5.0
 """Time that :meth:`close` waits for work that cannot be interrupted, such as a run of the slow twin."""
@@ -19,6 +19,19 @@ _PATIENCE_S = 5.0
 
 class Stopped(Exception):
     """Raised inside abandoned work after the pool was stopped."""
+
+
+class _Closing(Protocol):
+    def close(self) -> None: ...
+
+
+def close(team: _Closing) -> None:
+    """Close workers, and wait until running work is abandoned; another Ctrl-C loses no finished point."""
+    while True:
+        try:
+            return team.close()
+        except KeyboardInterrupt:
+            continue
 
 
 class Pool:

@@ -14,7 +14,8 @@ from ..results.figures import figures
 from ..topology import Graph
 
 Ints = NDArray[np.int64]
-Loads = NDArray[np.float64]
+Reals = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 _PAIRS_AT_ONCE = 1 << 20
@@ -28,7 +29,7 @@ def are_alike(routes: Routes, choice: str) -> bool:
 
 def by_ports(
     routes: Routes, choice: str, pairs: Pairs, even: np.ndarray
-) -> Iterator[tuple[Ints, Ints, Loads]]:
+) -> Iterator[tuple[Ints, Ints, Reals]]:
     """Yield sending ports, receiving ports and packets: of pairs of terminals, and of those that each
     terminal sends evenly to all others, some at a time.
 
@@ -45,7 +46,7 @@ def by_ports(
         yield port, to, rate[pair] * weight[port] / whole[pair]
 
 
-def in_planes(graph: Graph, ports: tuple[Ints, Ints, Loads]) -> Iterator[tuple[int, Pairs]]:
+def in_planes(graph: Graph, ports: tuple[Ints, Ints, Reals]) -> Iterator[tuple[int, Pairs]]:
     """Yield, per plane with packets, its number and its pairs, as terminals of the plane's own graph."""
     source, target, rate = ports
     for number, plane in enumerate(graph.planes):
@@ -67,7 +68,7 @@ def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
         yield source[apart], target[apart], even[source[apart]] / max(1, graph.terminals - 1)
 
 
-def _rates(routes: Routes) -> Loads:
+def _rates(routes: Routes) -> Reals:
     """Return the rate of the outgoing link of each port."""
     usual = float(routes.technology.link_rate_bits_per_s)
     rates = routes.graph.attributes.get("rate_bits_per_s")

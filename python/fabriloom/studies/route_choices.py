@@ -12,7 +12,6 @@ from ..results.figures import figures
 from ..routing.check import certificate
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
-from ..topology.graph import Graph
 from .kinds import inspection_of
 
 HEAD = ["routing", "lanes", "deadlock", "MB/s, evenly shared", "links on a way", "to write"]
@@ -36,24 +35,19 @@ def look(scenario: Scenario) -> dict[str, Any]:
         raise scenario.error(compiled.graph.network_kind.by_port_tables, ("topology",), "see fabriloom check")
     assert isinstance(compiled.routes, LinkRoutes)
     graphs = [graph for graph, _ in compiled.routes.planes]
-    enough = [max(counts) for counts in zip(*map(_lanes_enough, graphs), strict=True)]
+    enough = [max(routing.layers_needed(graph, thin=thin) for graph in graphs) for thin in (False, True)]
     present = _seen(compiled, {})
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
     others = {_what(one): one for one in tried if one is not None}
     others.pop(_what(present), None)
-    needed = [_needed(graphs, thin) for thin in (False, True)]
+    bounds = [[routing.lanes_needed(graph, thin) for graph in graphs] for thin in (False, True)]
+    needed = [[max(one) for one in zip(*each, strict=True)] for each in bounds]
     return {
         "present": present,
         "others": list(others.values()),
         "lanes_enough": enough,
         "lanes_needed": needed,
     }
-
-
-def _needed(graphs: list[Graph], thin: bool) -> list[int]:
-    """Return a lower and an upper bound of the lanes that all networks need."""
-    bounds = [routing.lanes_needed(graph, thin) for graph in graphs]
-    return [max(one) for one in zip(*bounds, strict=True)]
 
 
 def lanes_said(found: dict[str, Any]) -> str:
@@ -74,10 +68,6 @@ def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
     assert isinstance(routes, LinkRoutes)
     found = [certificate(graph, table, lanes) for graph, table, lanes in routes.waited_for()]
     return None if None in found else [one for one in found if one is not None]
-
-
-def _lanes_enough(graph: Graph) -> tuple[int, int]:
-    return routing.layers_needed(graph, thin=False), routing.layers_needed(graph, thin=True)
 
 
 def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[dict[str, Any]]:

@@ -18,8 +18,8 @@ from ..results.statistics import mean_of_runs
 from .asked import Asked
 from .folder import Folder
 from .plan import Plan
-from .points import Advance, Watch, computed, key
-from .pool import Pool, Stopped
+from .points import Advance, Watch, computed, key, look
+from .pool import Pool, Stopped, close
 from .search import rounds
 from .store import Key, Store, program
 
@@ -104,7 +104,7 @@ def one(plan: Plan, number: int, store: Store, look: Callable[[Any], None]) -> D
 class Threads:
     """Worker threads in this process; the engine releases Python's lock."""
 
-    def __init__(self, plan: Plan, store: Store, jobs: int, watch: Watch) -> None:
+    def __init__(self, jobs: int, plan: Plan, store: Store, watch: Watch) -> None:
         self.places = jobs
         self._plan, self._store, self._watch = plan, store, watch
         self._pool = Pool(jobs)
@@ -116,14 +116,11 @@ class Threads:
 
     def submit(self, numbers: list[int]) -> Future[list[Done]]:
         """Submit points."""
-        return self._pool.submit(0, lambda: [self._one(number) for number in numbers])
-
-    def _one(self, number: int) -> Done:
-        def look(state: Any) -> None:
-            self._pool.look()
-            self._watch.running(number, state)
-
-        return one(self._plan, number, self._store, look)
+        looks = [partial(look, self._pool, self._watch, number) for number in numbers]
+        each = list(zip(numbers, looks, strict=True))
+        return self._pool.submit(
+            0, lambda: [one(self._plan, at, self._store, looking) for at, looking in each]
+        )
 
     def close(self) -> None:
         """End the threads."""
@@ -165,19 +162,10 @@ def run(
         raise OSError(errno.ENOSPC, f"the index takes no more: {error}") from error
     finally:
         if team is not None:
-            _close(team)
+            close(team)
         folder.index.commit()
     outcome.wanted = outcome.wanted or len(plan)
     return outcome
-
-
-def _close(team: Workers) -> None:
-    """Close the workers so that another Ctrl-C loses no finished point."""
-    while True:
-        try:
-            return team.close()
-        except KeyboardInterrupt:
-            continue
 
 
 def _rounds(folder: Folder, asked: Asked, plan: Plan, outcome: Outcome) -> Iterator[list[int]]:
@@ -196,7 +184,7 @@ def _rounds(folder: Folder, asked: Asked, plan: Plan, outcome: Outcome) -> Itera
     for replication in range(plan.replications):
         numbers = [number for number in plan.round(replication) if number - replication not in precise]
         if replication >= LEAST_REPLICATIONS:
-            cells = folder.index.cells(program())
+            cells = folder.index.cells()
             new = [n for n in numbers if _precise(cells, outcome, n, replication, precision)]
             precise |= {number - replication for number in new}
             numbers = [number for number in numbers if number not in new]
@@ -206,7 +194,7 @@ def _rounds(folder: Folder, asked: Asked, plan: Plan, outcome: Outcome) -> Itera
 
 def _rows(folder: Folder, outcome: Outcome) -> dict[int, dict[str, Any]]:
     """Return the rows of the finished points, by number."""
-    cells = folder.index.cells(program())
+    cells = folder.index.cells()
     return {number: cells[content] for number, content in outcome.finished.items() if content in cells}
 
 

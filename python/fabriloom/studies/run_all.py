@@ -18,17 +18,14 @@ from ..results.files import Tabled
 from ..results.statistics import student_t95
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
-from .asked import Asked, StudyError
+from .asked import Asked
 from .cluster import Cluster
 from .folder import Folder
 from .plan import Plan
-from .points import Advance, Watch
-from .run import Done, Outcome, Team, Threads, Workers, run
+from .points import Advance
+from .run import Done, Outcome, Team, Threads, run
 from .search import Searched, judged
 from .seeds import SEED
-from .store import Store, program
-
-__all__ = ["Study", "StudyError", "study"]
 
 MEANS = ("accepted_mbytes_per_s", "latency_ns_mean", "latency_ns_p99", "total_latency_ns_mean")
 """Columns with means over seeds."""
@@ -111,7 +108,7 @@ class Study(Tabled):
 def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> Study:
     """Return the finished points of a study."""
     plan = asked.plan
-    cells = folder.index.cells(program())
+    cells = folder.index.cells()
     contents = outcome.finished if outcome else folder.contents(asked)
     numbers = [n for n in sorted(contents) if contents[n] in cells and n < plan.known]
     failed = sorted(outcome.failed, key=lambda done: done.number) if outcome else []
@@ -173,15 +170,6 @@ def run_asked(
     return finished(folder, asked, outcome)
 
 
-def threads(jobs: int) -> Team:
-    """Return workers in this process."""
-    return partial(_threads, jobs)
-
-
-def _threads(jobs: int, plan: Plan, store: Store, watch: Watch) -> Workers:
-    return Threads(plan, store, jobs, watch)
-
-
 def study(
     scenario: Scenario,
     out: str | Path | None = None,
@@ -233,9 +221,6 @@ def study(
         return run_asked(folder, folder.ask(wanted), team(jobs, on), progress, budget_s)
 
 
-def team(jobs: int, on: str | None) -> Team:
-    """Return the workers: threads or a cluster."""
-    if on is None:
-        return threads(jobs)
-
-    return Cluster(on, jobs).workers
+def team(jobs: int, on: str | None, *batch: Any) -> Team:
+    """Return the workers: threads, or a cluster; ``batch``: further fields of :class:`Cluster`."""
+    return partial(Threads, jobs) if on is None else Cluster(on, jobs, *batch).workers

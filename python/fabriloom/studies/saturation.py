@@ -199,7 +199,8 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
     search = _Search(scenario, options)
     resolution *= search.most
     if waits_for_its_packets(scenario):
-        _look_around(search)
+        if search.run([tenth / 10 for tenth in range(1, 11)]):
+            _look_beside_the_best(search, 0.05)
         return _result(scenario, "peak", search.points(), search.interrupted, None, None)
     low, high = _narrow_down(search, resolution)
     if not search.interrupted and high is not None:
@@ -207,12 +208,6 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
     if not search.tried:  # interrupted at once: nothing is known, of the ends neither
         return _result(scenario, "peak", [], search.interrupted, None, None)
     return _result(scenario, "peak", search.points(), search.interrupted, low, high)
-
-
-def _look_around(search: _Search) -> None:
-    """Try loads in tenths, then loads beside the best of them."""
-    if search.run([tenth / 10 for tenth in range(1, 11)]):
-        _look_beside_the_best(search, 0.05)
 
 
 def _look_beside_the_best(search: _Search, resolution: float) -> None:

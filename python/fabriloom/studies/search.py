@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import Any
 
 from ..process.libraries import pl
-from ..results.columns.column import Column
 from ..results.columns.programs import PROGRAM_POINTS
 from ..results.columns.studies import POINTS, REQUIREMENT_POINTS, TRIALS
 from ..results.ends import BAD
@@ -238,17 +237,14 @@ class Searched:
         if not self.ranked:
             return "No trial is finished yet"
         best = self.ranked[0]
-        others = best.settings.items() if not best.met else self._others(best)
-        where = ", ".join(f"{path} = {value}" for path, value in others)
+        shown = [path for path in best.settings if path != self.goal or not best.met]
+        where = ", ".join(f"{path} = {best.settings[path]}" for path in shown)
         if not best.met:
             return f"No trial keeps all limits; the nearest is {where}: {best.why}"
         extreme = "least" if self.search.minimise else "greatest"
         value = best.settings.get(self.goal, figures(best.values[self.goal]))
         at = f", at {where}" if where else ""
         return f"The {extreme} {self.goal} is {value}{at} (trial {best.number} of {len(self.trials)})"
-
-    def _others(self, one: Trial) -> list[tuple[str, Any]]:
-        return [(path, value) for path, value in one.settings.items() if path != self.goal]
 
     @property
     def table(self) -> pl.DataFrame:
@@ -267,9 +263,7 @@ class Searched:
 
 
 def checked(scenario: Scenario) -> None:
-    """Check that the goal and the limits of a search are numbers of a run. Raises ScenarioError, and
-    StudyError without optuna.
-    """
+    """Raise ScenarioError for a goal or limit that is no number of a run, StudyError without optuna."""
     search = scenario.study.search
     if search is None:
         return
@@ -279,7 +273,8 @@ def checked(scenario: Scenario) -> None:
         *([REQUIREMENT_POINTS] if scenario.traffic.pattern.kind == "flows" else []),
         *([PROGRAM_POINTS] if scenario.program else []),
     ]
-    numbers = [column.name for table in tables for column in table.columns if _is_number(column)]
+    columns = [column for table in tables for column in table.columns if column.name != SEED]
+    numbers = [column.name for column in columns if column.unit not in ("text", "true or false")]
     goal = "minimise" if search.minimise is not None else "maximise"
     asked = [(getattr(search, goal), (goal,), [*numbers, *search.over])]
     asked += [(name, ("limits", name), numbers) for name in search.limits]
@@ -290,10 +285,6 @@ def checked(scenario: Scenario) -> None:
             message = f"{name} is no number of a run of this scenario"
             raise scenario.error(message, ("study", "search", *place), hint, key=len(place) == 2)
     needed()
-
-
-def _is_number(column: Column) -> bool:
-    return column.unit not in ("text", "true or false") and column.name != SEED
 
 
 def judged(plan: Plan, cells: Mapping[int, Mapping[str, Any]], count: int | None = None) -> list[Trial]:
@@ -375,9 +366,5 @@ def rounds(plan: Plan, cells: Any, keep: Any) -> Iterator[list[int]]:
                 new = batch(search, seed, plan.tried[:done], [places[one.number] for one in trials])
             plan.tried[done:] = new[: until - done]
             keep()
-        yield [number for trial in range(done, until) for number in _runs(plan, trial)]
+        yield list(range(done * plan.replications, until * plan.replications))
         done = until
-
-
-def _runs(plan: Plan, trial: int) -> range:
-    return range(trial * plan.replications, (trial + 1) * plan.replications)

@@ -157,9 +157,7 @@ _DIGITS = 24
 
 @cache
 def program(*more: Path) -> str:
-    """Return the checksum of the version and of all files on which a run depends; ``more``: further ones, or
-    folders of them.
-    """
+    """Return the checksum of the version and of all files that runs depend on; ``more``: others, or folders."""
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())
@@ -241,22 +239,14 @@ class Store:
             text = self._segments.get(name)
         return text
 
-    def read(self, name: str, first: str = "") -> tuple[Key, Any] | None:
-        """Return the key and the value of a file; None if it is missing or, with a warning, incomplete.
-        ``first``: see :func:`loaded`.
-        """
-        text = self.text(name)
-        found = None if text is None else valid(name, text, first)
-        if text is not None and found is None:
-            if name not in self._told:
-                message = f"{name}: a finished point that was cut short or changed; it is computed again"
-                warnings.warn(message, stacklevel=2)
-            self._told.add(name)
-        return found
-
     def get(self, key: Key) -> Any | None:
-        """Return the value of a key; None if it is missing or incomplete."""
-        found = self.read(key.name)
+        """Return the value of a key; None if it is missing or, with a warning, incomplete."""
+        text = self.text(key.name)
+        found = None if text is None else valid(key.name, text)
+        if text is not None and found is None and key.name not in self._told:
+            message = f"{key.name}: a finished point that was cut short or changed; it is computed again"
+            warnings.warn(message, stacklevel=2)
+            self._told.add(key.name)
         return None if found is None else found[1]
 
     def put(self, key: Key, value: Any) -> None:

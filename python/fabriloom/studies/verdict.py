@@ -29,9 +29,7 @@ class Judge:
         return cls(inspection.load_bound(scenario))
 
     def sustained(self, load: float, summary: dict[str, Any]) -> bool:
-        """Whether a run at this load kept up and the load is within the bound: a run may be too short to show
-        that it is not.
-        """
+        """Whether a run kept up and its load is within the bound, which it may be too short to show."""
         return load <= self.bound * (1 + 1e-9) and seems_to_keep_up(summary)
 
 
@@ -42,16 +40,16 @@ def waits_for_its_packets(scenario: Scenario) -> bool:
 
 def of_curve(full: Scenario, points: Sequence[Point], path: str) -> str:
     """Return the verdict for the points of a scenario over the setting ``path``; ``full``: it at load 1."""
-    if waits_for_its_packets(full):
-        return of_waiting(points, path)
-    return of_load(points, path, Judge.of(full)) if points else ""
-
-
-def of_load(points: Sequence[Point], path: str, judge: Judge) -> str:
-    """Return the verdict for points with open-loop sources."""
-    points = _in_order(points, path)
-    if not points:
+    known = [point for point in points if point.summary["accepted_mbytes_per_s"]]
+    in_order = sorted(known, key=lambda point: point.settings[path])
+    if not in_order:
         return ""
+    return _of_waiting(in_order, path) if waits_for_its_packets(full) else _of_load(in_order, path, full)
+
+
+def _of_load(points: Sequence[Point], path: str, full: Scenario) -> str:
+    """Return the verdict for points with open-loop sources."""
+    judge = Judge.of(full)
     below = _unbroken(points, [judge.sustained(point.settings[path], point.summary) for point in points])
     if not below:
         return f"Does not carry even {_at(points[0], path)}: it {_falls_short(points[0])}{_held(points[0])}"
@@ -62,14 +60,11 @@ def of_load(points: Sequence[Point], path: str, judge: Judge) -> str:
     return f"{said}{_held(above)}. At {_at(above, path)} it {_falls_short(above)}"
 
 
-def of_waiting(points: Sequence[Point], path: str) -> str:
+def _of_waiting(points: Sequence[Point], path: str) -> str:
     """Return the verdict for points with closed-loop sources, whose offered traffic is always accepted: the
     peak, for how much of the time the sources then wait for the network, and the load up to which they hardly
     do.
     """
-    points = _in_order(points, path)
-    if not points:
-        return ""
     accepted = [point.summary["accepted_mbytes_per_s"] for point in points]
     per_load = accepted[0] / points[0].settings[path]
     follows = [
@@ -91,12 +86,6 @@ def of_waiting(points: Sequence[Point], path: str) -> str:
 def _held(point: Point) -> str:
     """Return the limit as the end of a sentence; empty for a point of an earlier version."""
     return held_by(point.summary.get("limit"))
-
-
-def _in_order(points: Sequence[Point], path: str) -> list[Point]:
-    """Return the points with a throughput, sorted by load."""
-    found = [point for point in points if point.summary["accepted_mbytes_per_s"]]
-    return sorted(found, key=lambda point: point.settings[path])
 
 
 def _unbroken(points: Sequence[Point], carried: Sequence[bool]) -> Sequence[Point]:

@@ -11,6 +11,7 @@ from ..codes import ARRIVAL, LENGTH, TARGET, number
 from ..compile import Compiled
 from ..compile.several import reached
 from .kinds import inspection_of
+from .port_loads import spread_evenly
 
 SOURCES = 16
 TARGETS = 64
@@ -69,14 +70,9 @@ def _partners(arrays: dict[str, Any]) -> Packets | None:
     sending = np.flatnonzero(arrays["source_arrival"] != ARRIVAL.SILENT)
     if not len(sending) or np.any(arrays["source_target"][sending] != TARGET.FIXED):
         return None
-    source = sending[_spread(len(sending))]
+    source = spread_evenly(sending, MOST_FLOWS)
     target = arrays["target_fixed"][source].astype(np.int64)
     return source, target, np.full(len(source), _longest(arrays))
-
-
-def _spread(count: int) -> np.ndarray:
-    """Return up to 1024 of this many numbers."""
-    return np.unique(np.linspace(0, count - 1, MOST_FLOWS).astype(np.int64))
 
 
 def _flows(arrays: dict[str, Any]) -> Packets | None:
@@ -88,7 +84,7 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
     single = np.flatnonzero(target < int(arrays["terminals"]))
     if not len(single):
         return None
-    kept = single[_spread(len(single))]
+    kept = spread_evenly(single, MOST_FLOWS)
     return source[kept], target[kept], length[kept]
 
 

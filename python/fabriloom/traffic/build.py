@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fabriloom import codes
+from fabriloom.codes import TARGET
 from fabriloom.traffic import kinds, mirrors, pairs, receivers
 from fabriloom.traffic.kinds import TrafficError
-from fabriloom.traffic.mirrors import nearest_neighbour
 from fabriloom.traffic.names import Spread, Terminals, repeated
 from fabriloom.traffic.packets import (
     CLOSED,
@@ -157,39 +158,18 @@ def _senders(network: kinds.Network, terminals: Terminals, senders: Any) -> np.n
 
 def _empty(count: int) -> kinds.Columns:
     """Return the columns of silent terminals."""
+    own = ("source_", "weight_", "list_", "flow_")
     return {
+        **{name: column for name, column in codes.unused().items() if name.startswith(own)},
         "source_arrival": np.zeros(count, np.uint8),
         "source_interval_grains": np.zeros(count),
         "source_burst": np.zeros(count),
         "source_gap_grains": np.zeros(count),
         "source_queue": np.zeros(count, np.uint32),
-        "source_target": np.full(count, kinds.UNIFORM, np.uint8),
+        "source_target": np.full(count, TARGET.UNIFORM, np.uint8),
         "target_fixed": np.zeros(count, np.uint32),
         "target_share": np.zeros(count),
-        "weight_start": np.zeros(0, np.uint32),
-        "weight_target": np.zeros(0, np.uint32),
-        "weight_cumulative": np.zeros(0),
-        "list_start": np.zeros(0, np.uint32),
-        "list_target": np.zeros(0, np.uint32),
-        "list_length": np.zeros(0, np.uint32),
         "list_wait_ps": np.zeros(0, np.int64),
-        "list_at_grains": np.zeros(0, np.uint64),
-        "list_repeat": np.zeros(0, np.uint8),
-        "source_first_grains": np.zeros(0),
-        "source_spacing_grains": np.zeros(0),
-        "flow_start": np.zeros(0, np.uint32),
-        "flow_target": np.zeros(0, np.uint32),
-        "flow_length": np.zeros(0, np.uint32),
-        "flow_arrival": np.zeros(0, np.uint8),
-        "flow_interval_grains": np.zeros(0),
-        "flow_phase_grains": np.zeros(0),
-        "flow_jitter_grains": np.zeros(0),
-        "flow_packets": np.zeros(0, np.uint32),
-        "flow_begin_grains": np.zeros(0),
-        "flow_end_grains": np.zeros(0),
-        "flow_count": np.zeros(0, np.uint64),
-        "flow_cost_grains": np.zeros(0),
-        "flow_room_grains": np.zeros(0),
         "flow_name": np.zeros(0, object),
         "flow_requirement_ps": np.zeros(0, np.int64),
     }
@@ -198,25 +178,22 @@ def _empty(count: int) -> kinds.Columns:
 def _aim(
     network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, sending: np.ndarray, seed: int
 ) -> tuple[kinds.Columns, np.ndarray]:
-    """Return the ``source_target``, ``target_*`` and ``weight_*`` columns, and how much each terminal
-    sends.
-    """
+    """Return the ``source_target``, ``target_*`` and ``weight_*`` columns, and how much each sends."""
     count, kind = network.terminals, pattern["kind"]
     everyone = np.ones(count)
+    seed = seed if pattern.get("seed") is None else pattern["seed"]
     if kind in ("uniform", "hot-spot", "local") and count < 2:
         raise TrafficError(f"{kind} traffic needs at least two terminals", "pattern", "add terminals")
     if kind == "uniform" and pattern.get("include_self"):
-        return {"source_target": np.full(count, kinds.ANY, np.uint8)}, everyone
+        return {"source_target": np.full(count, TARGET.ANY, np.uint8)}, everyone
     if kind == "uniform":
         roles = receivers.has_roles(network)
         return receivers.weighted(network, sending, None, 0.0) if roles else {}, everyone
     if kind == "hot-spot":
         return _hot_spot(network, terminals, pattern, sending), everyone
     if kind == "matrix":
-        from fabriloom.traffic.pairs import matrix
-
-        columns, share = matrix(terminals, pattern)
-        return {"source_target": np.full(count, kinds.WEIGHTED, np.uint8), **columns}, share
+        columns, share = pairs.matrix(terminals, pattern)
+        return {"source_target": np.full(count, TARGET.WEIGHTED, np.uint8), **columns}, share
     if kind == "local":
         target = receivers.local_partners(network, terminals, pattern, seed)
         if pattern["share"] < 1:
@@ -224,7 +201,7 @@ def _aim(
     else:
         target = _partners(network, terminals, pattern, seed)
     columns = {
-        "source_target": np.full(count, kinds.FIXED, np.uint8),
+        "source_target": np.full(count, TARGET.FIXED, np.uint8),
         "target_fixed": np.where(target < 0, np.arange(count), target).astype(np.uint32),
     }
     return columns, (target >= 0).astype(np.float64)
@@ -239,8 +216,8 @@ def _hot_spot(
         raise receivers.only_sends(terminals.names[hot], "pattern.target")
     if receivers.has_roles(network):
         return receivers.weighted(network, sending, np.full(count, hot), share)
-    target = np.full(count, kinds.HOT_SPOT, np.uint8)
-    target[hot] = kinds.UNIFORM
+    target = np.full(count, TARGET.HOT_SPOT, np.uint8)
+    target[hot] = TARGET.UNIFORM
     columns = {"target_fixed": np.full(count, hot, np.uint32), "target_share": np.full(count, share)}
     return {"source_target": target, **columns}
 
@@ -259,34 +236,35 @@ def _partners(network: kinds.Network, terminals: Terminals, pattern: kinds.Setti
         raise TrafficError(message, "pattern", "use uniform, local, permutation or shift")
     if kind == "shift":
         return pairs.shift(count, pattern["by"])
-    if kind == "transpose":
-        return mirrors.transpose(network)
-    if kind == "bit-reverse":
-        return pairs.bit_reverse(count)
-    if kind == "bit-complement":
-        return pairs.bit_complement(count)
-    if kind == "shuffle":
-        return pairs.shuffle(count)
-    if kind == "tornado":
-        return mirrors.tornado(network)
-    if kind == "point-mirror":
-        return mirrors.point_mirror(network)
     if kind == "axis-mirror":
         return mirrors.axis_mirror(network, pattern.get("axis", 0))
-    if kind == "nearest-neighbour":
-        return nearest_neighbour(network)
+    if kind in _BY_NUMBER:
+        return _BY_NUMBER[kind](count)
+    if kind in _BY_PLACE:
+        return _BY_PLACE[kind](network)
     raise TrafficError(f'unknown pattern "{kind}"', "pattern", "see the reference of scenarios")
+
+
+_BY_NUMBER = {
+    "bit-reverse": pairs.bit_reverse, "bit-complement": pairs.bit_complement, "shuffle": pairs.shuffle
+}  # fmt: skip
+_BY_PLACE = {
+    "transpose": mirrors.transpose,
+    "tornado": mirrors.tornado,
+    "point-mirror": mirrors.point_mirror,
+    "nearest-neighbour": mirrors.nearest_neighbour,
+}
+"""Patterns that follow from the numbers of terminals alone, and from where they are."""
 
 
 def _permutation(
     network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int
 ) -> kinds.Ints:
     if pattern.get("path"):
-        return _pairs_of_file(terminals, pattern["path"], different=True)
+        return pairs.pairs(terminals, pattern["path"], different=True)
     if pattern.get("random"):
-        own = pattern.get("seed")
         drawing = receivers.exchanging if pattern["random"] == "pairs" else receivers.random
-        return drawing(network, seed if own is None else own)
+        return drawing(network, seed)
     given = pattern["map"]
     target = receivers.mapped(network, terminals, given)
     named, places = terminals.many(given, "pattern.map")
@@ -297,17 +275,10 @@ def _permutation(
     return target
 
 
-def _pairs_of_file(terminals: Terminals, path: str, different: bool) -> kinds.Ints:
-    from fabriloom.traffic.pairs import pairs
-
-    return pairs(terminals, path, different)
-
-
 def _map(network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int) -> kinds.Ints:
     """Return fixed targets, several of which may be equal."""
     if pattern.get("path"):
-        return pairs.without_self(_pairs_of_file(terminals, pattern["path"], different=False))
+        return pairs.without_self(pairs.pairs(terminals, pattern["path"], different=False))
     if pattern.get("random"):
-        own = pattern.get("seed")
-        return receivers.drawn(network, seed if own is None else own)
+        return receivers.drawn(network, seed)
     return receivers.mapped(network, terminals, pattern["map"])

@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabriloom.codes import ARRIVAL, LENGTH, TARGET
 from fabriloom.traffic import kinds
 from fabriloom.traffic.packets import Filling, mean_chars
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
+_OPEN = (
+    *(ARRIVAL.CONSTANT, ARRIVAL.POISSON, ARRIVAL.ON_OFF, ARRIVAL.TOGETHER, ARRIVAL.BERNOULLI),
+    *(ARRIVAL.BURSTS, ARRIVAL.FLOWS, ARRIVAL.TIMED),
+)
+"""Open-loop arrivals, at times that do not depend on the network."""
 
 
 @dataclass(frozen=True)
@@ -89,15 +95,15 @@ def demand(columns: kinds.Columns) -> Demand:
     arrival, kind = columns["source_arrival"], columns["source_target"]
     rate = _rates(columns)
     parts: list[Pairs] = []
-    active = (rate > 0) & ~_among(arrival, kinds.LIST, kinds.TIMED, kinds.FLOWS)
+    active = (rate > 0) & ~_among(arrival, ARRIVAL.LIST, ARRIVAL.TIMED, ARRIVAL.FLOWS)
     count = len(arrival)
-    anyone = np.flatnonzero(active & (kind == kinds.ANY))
+    anyone = np.flatnonzero(active & (kind == TARGET.ANY))
     parts.append((anyone, anyone, rate[anyone] / count))
-    fixed = np.flatnonzero(active & (kind == kinds.FIXED))
+    fixed = np.flatnonzero(active & (kind == TARGET.FIXED))
     parts.append((fixed, columns["target_fixed"][fixed], rate[fixed]))
-    hot = np.flatnonzero(active & (kind == kinds.HOT_SPOT))
+    hot = np.flatnonzero(active & (kind == TARGET.HOT_SPOT))
     parts.append((hot, columns["target_fixed"][hot], rate[hot] * columns["target_share"][hot]))
-    if np.any(kind == kinds.WEIGHTED):
+    if np.any(kind == TARGET.WEIGHTED):
         parts.append(_weighted(columns, rate))
     if len(columns["list_start"]):
         parts.append(_listed(columns))
@@ -112,7 +118,7 @@ def demand(columns: kinds.Columns) -> Demand:
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     listed = (source.astype(np.int64), target.astype(np.int64), packets.astype(np.float64))
     cold = 1 - np.where(
-        kind == kinds.HOT_SPOT, columns["target_share"], np.where(kind == kinds.ANY, 1 / count, 0.0)
+        kind == TARGET.HOT_SPOT, columns["target_share"], np.where(kind == TARGET.ANY, 1 / count, 0.0)
     )
     even = np.where(to_all(columns), rate * cold, 0.0)
 
@@ -129,8 +135,8 @@ def demand(columns: kinds.Columns) -> Demand:
 def to_all(columns: kinds.Columns) -> NDArray[np.bool_]:
     """Return, per terminal, whether it sends to all others."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    return ~_among(arrival, kinds.SILENT, kinds.LIST, kinds.TIMED, kinds.FLOWS) & _among(
-        kind, kinds.UNIFORM, kinds.HOT_SPOT, kinds.ANY
+    return ~_among(arrival, ARRIVAL.SILENT, ARRIVAL.LIST, ARRIVAL.TIMED, ARRIVAL.FLOWS) & _among(
+        kind, TARGET.UNIFORM, TARGET.HOT_SPOT, TARGET.ANY
     )
 
 
@@ -139,7 +145,7 @@ def sends_evenly(columns: kinds.Columns) -> bool:
 
     A hot spot that gets everything leaves nothing for others.
     """
-    return bool(np.any(to_all(columns) & (columns["source_target"] == kinds.UNIFORM)))
+    return bool(np.any(to_all(columns) & (columns["source_target"] == TARGET.UNIFORM)))
 
 
 def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
@@ -150,19 +156,19 @@ def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
 def _periods(columns: kinds.Columns) -> np.ndarray:
     """Return the mean grains between packets of each source."""
     interval, burst = columns["source_interval_grains"], columns["source_burst"]
-    on_off = (columns["source_arrival"] == kinds.ON_OFF) & (burst > 0)
+    on_off = (columns["source_arrival"] == ARRIVAL.ON_OFF) & (burst > 0)
     gap = np.divide(columns["source_gap_grains"], burst, out=np.zeros_like(interval), where=on_off)
     return interval + gap
 
 
 def _all_open(columns: kinds.Columns) -> bool:
     arrival = columns["source_arrival"]
-    return bool(np.all(_among(arrival, kinds.SILENT, *kinds.OPEN)))
+    return bool(np.all(_among(arrival, ARRIVAL.SILENT, *_OPEN)))
 
 
 def _per_grain(columns: kinds.Columns) -> float | None:
     """Return the packets per grain of the busiest source."""
-    timed = (columns["source_arrival"] != kinds.SILENT) & (columns["source_interval_grains"] > 0)
+    timed = (columns["source_arrival"] != ARRIVAL.SILENT) & (columns["source_interval_grains"] > 0)
     if not np.any(timed) or not _all_open(columns):
         return None
     return float(1 / _periods(columns)[timed].min())
@@ -179,7 +185,7 @@ def _usual(columns: kinds.Columns) -> tuple[float, float]:
     """Return the mean bytes and characters of packets that belong to no flow."""
     if not len(columns["source_length"]):
         return 0.0, 0.0
-    if columns["source_length"][0] == kinds.LENGTH_TABLE:
+    if columns["source_length"][0] == LENGTH.TABLE:
         share, sizes = np.diff(columns["length_cumulative"], prepend=0.0), columns["length_values"]
         return float(share @ sizes), float(share @ _chars(columns, sizes))
     low, high = (int(columns[name][0]) for name in ("length_min", "length_max"))
@@ -189,10 +195,10 @@ def _usual(columns: kinds.Columns) -> tuple[float, float]:
 def _rates(columns: kinds.Columns) -> np.ndarray:
     """Return the packets of each source relative to the busiest; equal if nothing else is known."""
     interval, arrival = columns["source_interval_grains"], columns["source_arrival"]
-    rate = (arrival != kinds.SILENT).astype(np.float64)
-    timed = (rate > 0) & (interval > 0) & (arrival != kinds.LIST)
+    rate = (arrival != ARRIVAL.SILENT).astype(np.float64)
+    timed = (rate > 0) & (interval > 0) & (arrival != ARRIVAL.LIST)
     period = _periods(columns)
-    if np.any(timed) and (_all_open(columns) or np.all(columns["source_target"] == kinds.WEIGHTED)):
+    if np.any(timed) and (_all_open(columns) or np.all(columns["source_target"] == TARGET.WEIGHTED)):
         rate[timed] = period[timed].min() / period[timed]
     return rate
 

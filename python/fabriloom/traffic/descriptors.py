@@ -10,19 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom import units
+from fabriloom.codes import ARRIVAL
 from fabriloom.process.libraries import pl
 from fabriloom.traffic import tables
-from fabriloom.traffic.kinds import (
-    LIST,
-    SILENT,
-    TIMED,
-    Columns,
-    Ints,
-    Links,
-    Settings,
-    TrafficError,
-    in_units,
-)
+from fabriloom.traffic.kinds import Columns, Ints, Links, Settings, TrafficError, in_units
 from fabriloom.traffic.names import Terminals
 from fabriloom.traffic.packets import checked, places
 from fabriloom.traffic.tables import Table
@@ -152,7 +143,7 @@ def descriptors(terminals: Terminals, technology: Links, sending: np.ndarray, se
     count = len(terminals.names)
     rows = np.bincount(source[kept], minlength=count)
     columns = {
-        "source_arrival": np.where(rows > 0, LIST, SILENT).astype(np.uint8),
+        "source_arrival": np.where(rows > 0, ARRIVAL.LIST, ARRIVAL.SILENT).astype(np.uint8),
         "list_start": np.concatenate([[0], np.cumsum(rows)]).astype(np.uint32),
         "list_target": target[order].astype(np.uint32),
         "list_length": length[order].astype(np.uint32),
@@ -177,12 +168,10 @@ def _times(table: tables.Table, technology: Links, pattern: Settings) -> Ints | 
 
 
 def _open(rows: Ints, at: Ints, settings: Settings) -> Columns:
-    """Return the columns of lists with times. A mean interval is the time of the last row by those of the
-    source.
-    """
+    """Return the columns of lists with times. A mean interval is the last time by the rows of the source."""
     last = max(1.0, float(at.max(initial=0)))
     return {
-        "source_arrival": np.where(rows > 0, TIMED, SILENT).astype(np.uint8),
+        "source_arrival": np.where(rows > 0, ARRIVAL.TIMED, ARRIVAL.SILENT).astype(np.uint8),
         "source_interval_grains": np.divide(last, rows, out=np.zeros(len(rows)), where=rows > 0),
         "source_queue": np.full(len(rows), places(settings), np.uint32),
         "list_at_grains": at.astype(np.uint64),

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from fabriloom import units
+from fabriloom.codes import ARRIVAL
 from fabriloom.traffic import tables
-from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings, TrafficError
+from fabriloom.traffic.kinds import Columns, Links, Settings, TrafficError
 from fabriloom.traffic.names import Spread, Targets, Terminals
 from fabriloom.traffic.packets import checked, places
 
@@ -36,7 +37,8 @@ _WORDS = {
     "requirement": ("deadline", "max latency", "maximum latency", "max delay", "maximum delay", "latency"),
 }
 """Columns, each with the words that spreadsheets have for it."""
-_ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
+_PHASES = {"poisson": None, "constant": None, "together": 0}
+"""The phase of flows with a rate, by their arrivals."""
 _MOST_PACKETS = 2**24
 _MOST_OF_RANGES = 2**20
 """Most flows of one entry with ranges of terminals."""
@@ -127,7 +129,7 @@ def _columns(found: list[Flow], terminals: Targets, real_ps: float, scale: float
     ]
     jitters = np.array([flow.jitter_ps / grain_ps for flow in found])
     return {
-        "source_arrival": np.where(rate > 0, FLOWS, SILENT).astype(np.uint8),
+        "source_arrival": np.where(rate > 0, ARRIVAL.FLOWS, ARRIVAL.SILENT).astype(np.uint8),
         "source_interval_grains": np.divide(1.0, rate, out=np.zeros(count), where=rate > 0),
         "source_queue": np.full(count, queue, np.uint32),
         "flow_start": np.concatenate([[0], np.cumsum(np.bincount(source, minlength=count))]).astype(
@@ -204,9 +206,7 @@ class _Maker:
         return [replace(one, name=f"{one.name}, {ends}") for one, ends in zip(found, names, strict=True)]
 
     def flow(self, given: dict[str, Any], fail: Fail) -> Flow:
-        """Make a flow; ``given``: terminals as numbers, other settings as in the schema, None if not
-        given.
-        """
+        """Make a flow; ``given``: terminals as numbers, others as in the schema, None if not given."""
         if given["source"] == given["target"]:
             name = self.terminals.names[given["source"]]
             raise fail(f'"{name}" would send to itself', "target", "name another terminal")
@@ -273,23 +273,23 @@ class _Maker:
         period, rate, count = given["period"], given["rate"], given["count"]
         if period is None and rate is None and count is not None and given["packets"] is None:
             # Loads are made of the interval: what all of them take on a link.
-            chars = self.technology.payload_chars(length_bytes)
-            return CONSTANT, given["phase"] or 0, Fraction(count * self.technology.mean_packet_ps(chars))
+            packet_ps = self.technology.mean_packet_ps(self.technology.payload_chars(length_bytes))
+            return ARRIVAL.CONSTANT, given["phase"] or 0, Fraction(count * packet_ps)
         if (period is None) == (rate is None):
             found = "neither a rate nor a period" if period is None else "a rate and a period"
             hint = 'give one, such as period = "1 ms", or a count of packets that are created at once'
             raise fail(f"a flow has {found}", "rate", hint)
         if period is not None:
-            return CONSTANT, given["phase"], Fraction(period)
+            return ARRIVAL.CONSTANT, given["phase"], Fraction(period)
         for name in ("phase", "jitter"):
             if given[name] is not None:
                 raise fail(f"{name} is of flows with a period", name, "give a period instead of the rate")
         assert rate is not None
-        if self.kind not in _ARRIVALS:
+        if self.kind not in _PHASES:
             message = f"flows with a rate are poisson, constant or together, not {self.kind}"
             raise TrafficError(message, "arrivals", 'write arrivals = "poisson", or give periods')
-        arrival, phase = _ARRIVALS[self.kind]
-        return arrival, phase, packets * _time_of(rate, length_bytes, "rate", fail)
+        arrival = ARRIVAL.POISSON if self.kind == "poisson" else ARRIVAL.CONSTANT
+        return arrival, _PHASES[self.kind], packets * _time_of(rate, length_bytes, "rate", fail)
 
 
 def bucket_mistake(rate: object, burst_bytes: int | None, packet_bytes: int) -> tuple[str, str] | None:
@@ -326,13 +326,9 @@ def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> list[Flow]:
         known.reach(flow[end]) or [known.one(flow[end], f"{where}.{end}")]
         for known, end in ((maker.terminals, "source"), (maker.targets, "target"))
     )
-    values = {name: _of_schema(flow, name) for name in COLUMNS[2:]}
+    words = {name: (name, f"{name}_ps", f"{name}_bytes") for name in COLUMNS[2:]}
+    values = {name: next((flow[one] for one in each if one in flow), None) for name, each in words.items()}
     return maker.flows(values, sources, targets, fail)
-
-
-def _of_schema(flow: dict[str, Any], name: str) -> Any:
-    """Return a value under its name with or without a unit."""
-    return next((flow[key] for key in (name, f"{name}_ps", f"{name}_bytes") if key in flow), None)
 
 
 def _of_file(maker: _Maker, path: str) -> list[Flow]:

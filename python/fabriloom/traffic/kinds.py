@@ -1,4 +1,4 @@
-"""Codes of the engine's columns, and the protocols of other packages that traffic needs."""
+"""The error of traffic, limits, and the protocols of other packages that traffic needs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from fabriloom.codes import ARRIVAL, LENGTH, TARGET
 
 Place = tuple[str, int, int, int, str]
 """File, line, column, length (line and column from 1) and the text of the line."""
@@ -31,32 +29,6 @@ class TrafficError(ValueError):
         self.hint = hint
         self.place = place
 
-
-SILENT: Final = ARRIVAL.SILENT
-BACKLOG: Final = ARRIVAL.BACKLOG
-CONSTANT: Final = ARRIVAL.CONSTANT
-POISSON: Final = ARRIVAL.POISSON
-WAIT: Final = ARRIVAL.WAIT
-RANDOM_WAIT: Final = ARRIVAL.RANDOM_WAIT
-ON_OFF: Final = ARRIVAL.ON_OFF
-LIST: Final = ARRIVAL.LIST
-TOGETHER: Final = ARRIVAL.TOGETHER
-BERNOULLI: Final = ARRIVAL.BERNOULLI
-BURSTS: Final = ARRIVAL.BURSTS
-FLOWS: Final = ARRIVAL.FLOWS
-TIMED: Final = ARRIVAL.TIMED
-OPEN: Final = (CONSTANT, POISSON, ON_OFF, TOGETHER, BERNOULLI, BURSTS, FLOWS, TIMED)
-"""Open-loop arrivals, at times that do not depend on the network."""
-
-UNIFORM: Final = TARGET.UNIFORM
-FIXED: Final = TARGET.FIXED
-WEIGHTED: Final = TARGET.WEIGHTED
-HOT_SPOT: Final = TARGET.HOT_SPOT
-ANY: Final = TARGET.ANY
-
-LENGTH_FIXED: Final = LENGTH.FIXED
-LENGTH_UNIFORM: Final = LENGTH.UNIFORM
-LENGTH_TABLE: Final = LENGTH.TABLE
 
 NO_QUEUE: Final = 2**32 - 1
 """``source_queue`` of sources without a queue."""
@@ -146,9 +118,7 @@ def out_links(network: Network) -> Ints:
 
 
 def rates_of(network: Network) -> NDArray[np.float64]:
-    """Return, per terminal, the rate of the link on which it sends in bits per second, NaN for the usual
-    one.
-    """
+    """Return the rate of the link on which each terminal sends, in bits per second, NaN for the usual one."""
     rates = network.attributes.get("rate_bits_per_s")
     if rates is None:
         return np.full(network.terminals, np.nan)
@@ -158,15 +128,15 @@ def rates_of(network: Network) -> NDArray[np.float64]:
 def per_rate(network: Network, times_of: Callable[[int | Fraction | None], float]) -> NDArray[np.float64]:
     """Return, per terminal, ``times_of`` for the rate of its link; None is the usual rate."""
     rates, which = np.unique(np.nan_to_num(rates_of(network), nan=-1.0), return_inverse=True)
-    times = np.array([times_of(_rate(rate)) for rate in rates.tolist()], np.float64)
+    times = np.array([times_of(rate_of(rate)) for rate in rates.tolist()], np.float64)
     return times[which]
 
 
-def _rate(rate: float) -> int | Fraction | None:
-    """Return a rate that a file gives, exactly; None below 0."""
-    if rate < 0:
+def rate_of(rate_bits_per_s: float) -> int | Fraction | None:
+    """Return a rate that a file gives, exactly as written; None below 0, or where it gives none (NaN)."""
+    if not rate_bits_per_s >= 0:
         return None
-    return int(rate) if rate.is_integer() else Fraction(repr(rate))
+    return int(rate_bits_per_s) if rate_bits_per_s.is_integer() else Fraction(repr(rate_bits_per_s))
 
 
 def homes(network: Network) -> Ints:

@@ -53,9 +53,7 @@ class Terminals:
         return None
 
     def range(self, key: object) -> range | None:
-        """Return the numbers of a range of terminals, such as ``"40..79"``, to which both ends belong; None
-        if it is none.
-        """
+        """Return the numbers of a range such as ``"40..79"``, both ends included; None if it is none."""
         if not isinstance(key, str) or ".." not in key or self.find(key) is not None:
             return None
         first, last = (self.find(end.strip()) for end in key.split("..", 1))
@@ -76,18 +74,14 @@ class Terminals:
         return [(place, one) for place, key in enumerate(keys) for one in self.range(key) or (key,)]
 
     def one(self, key: object, parameter: str) -> int:
-        """Return the number of a terminal; raises :class:`TrafficError`, with the nearest name, if none
-        exists.
-        """
+        """Return the number of a terminal. Raises :class:`TrafficError` with the nearest name."""
         number = self.find(key)
         if number is None:
             raise TrafficError(self.message(key), parameter, self.hint(key))
         return number
 
     def many(self, keys: Iterable[int | str], parameter: str) -> tuple[Ints, list[str]]:
-        """Return the numbers of several terminals, and the parameter that names each. Raises
-        :class:`TrafficError`.
-        """
+        """Return the numbers of terminals, and the parameter that names each. Raises TrafficError."""
         found = self.ranges(keys)
         places = [f"{parameter}.{place}" for place, _ in found]
         numbers = [self.one(key, place) for (_, key), place in zip(found, places, strict=True)]

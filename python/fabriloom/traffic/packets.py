@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom import units
+from fabriloom.codes import ARRIVAL, LENGTH, number
 from fabriloom.traffic import kinds
 from fabriloom.traffic.kinds import TrafficError
 
@@ -23,17 +24,6 @@ _OPEN = ("poisson", "constant", "together", "on-off", "bernoulli")
 MOST_GRAINS = 1e15
 """The longest interval; see ``crates/engine/src/fabric/check``."""
 
-KINDS = {
-    "backlog": kinds.BACKLOG,
-    "constant": kinds.CONSTANT,
-    "together": kinds.TOGETHER,
-    "poisson": kinds.POISSON,
-    "wait": kinds.WAIT,
-    "random-wait": kinds.RANDOM_WAIT,
-    "on-off": kinds.ON_OFF,
-    "bernoulli": kinds.BERNOULLI,
-    "burst": kinds.BURSTS,
-}
 CLOSED = ("wait", "random-wait", "backlog")
 Floats = NDArray[np.float64]
 _MOST_IN_BURST = 10**9
@@ -78,12 +68,11 @@ def arrivals(
     kind = given["kind"]
     sending = sending & (load > 0)
     share = np.where(sending, load, 1.0)
-    burst = np.zeros(len(packet))
-    gap = np.zeros(len(packet))
+    burst, gap = np.zeros((2, len(packet)))
     first: dict[str, Floats] = {}
     if kind == "backlog":
         interval = np.zeros(len(packet))
-    elif "wait_ps" in given and given["wait_ps"] is not None:
+    elif given.get("wait_ps") is not None:
         interval = np.full(len(packet), given["wait_ps"] / grain_ps)
     elif kind in ("wait", "random-wait"):
         # By another port the wait is as long as the packet before still leaves.
@@ -93,11 +82,8 @@ def arrivals(
     elif kind == "on-off":
         on_load, packets = float(given["on_load"]), float(given["burst_packets"])
         if np.any(share[sending] > on_load):
-            raise TrafficError(
-                f"load is above the on_load of {on_load:g} within bursts",
-                "load",
-                "reduce load, or raise on_load",
-            )
+            message = f"load is above the on_load of {on_load:g} within bursts"
+            raise TrafficError(message, "load", "reduce load, or raise on_load")
         interval = packet / on_load
         burst[:] = packets
         gap = packets * packet * (1 / share - 1 / on_load)
@@ -118,11 +104,11 @@ def arrivals(
         _check_slots(gap[sending], interval[sending])
     if kind != "burst":
         _check_intervals(interval[sending], gap[sending], settings)
-    silent = ~sending
+    code = ARRIVAL.BURSTS if kind == "burst" else number("arrival", kind)
     for column in (interval, burst, gap):
-        column[silent] = 0
+        column[~sending] = 0
     return {
-        "source_arrival": np.where(sending, KINDS[kind], kinds.SILENT).astype(np.uint8),
+        "source_arrival": np.where(sending, code, ARRIVAL.SILENT).astype(np.uint8),
         "source_interval_grains": interval,
         "source_burst": burst,
         "source_gap_grains": np.maximum(gap, 0.0),
@@ -184,9 +170,7 @@ _PS_PER_S = 1e12
 
 
 def packets_per_grain(rate: str, mean_bytes: float, grain_ps: float, parameter: str) -> float:
-    """Return packets per grain at a rate such as "120 Mbit/s" or "20000 packets/s", given their mean
-    payload.
-    """
+    """Return packets per grain at a rate such as "120 Mbit/s" or "20000 packets/s" and a mean payload."""
     amount, of_packets = units.parse_offered_rate(rate)
     if of_packets:
         return float(amount) / 1000 * grain_ps / _PS_PER_S
@@ -203,7 +187,7 @@ def lengths(
     kind, values, weights = settings["kind"], [], None
     if kind == "fixed":
         low = high = _checked(technology, settings["value_bytes"], "length.value")
-        code, mean = kinds.LENGTH_FIXED, float(low)
+        code, mean = LENGTH.FIXED, float(low)
         chars = float(technology.payload_chars(low))
     elif kind == "uniform":
         low = _checked(technology, settings["min_bytes"], "length.min")
@@ -212,7 +196,7 @@ def lengths(
             message = "lengths between these two are none that a packet can have"
             hint = 'give them one by one, such as length = { kind = "table", lengths = ["16 B", "64 B"] }'
             raise TrafficError(message, "length", hint)
-        code, mean = kinds.LENGTH_UNIFORM, (low + high) / 2
+        code, mean = LENGTH.UNIFORM, (low + high) / 2
         chars = mean_chars(low, high, Filling.of(technology))
     else:
         sizes: Sequence[int] = settings["lengths_bytes"]
@@ -220,7 +204,7 @@ def lengths(
         weights = np.asarray(settings.get("weights") or np.ones(len(values)), np.float64)
         values = [value for value, weight in zip(values, weights, strict=True) if weight > 0]
         weights = weights[weights > 0]
-        code, low, high = kinds.LENGTH_TABLE, min(values), max(values)
+        code, low, high = LENGTH.TABLE, min(values), max(values)
         mean = float(np.average(values, weights=weights))
         chars = float(np.average([technology.payload_chars(value) for value in values], weights=weights))
     columns: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,7 @@ def random(terminals: int, seed: int) -> Ints:
 
 
 def exchanging(terminals: int, seed: int) -> Ints:
-    """Return random pairs that send to each other, all pairings equally likely; one of an odd number has
-    none.
-    """
+    """Return random pairs that send to each other, all equally likely; of an odd number one is left."""
     if terminals < 2:
         raise TrafficError("pairs need at least two terminals", "pattern", "add terminals")
     order = np.argsort(mixed(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
@@ -142,16 +141,11 @@ def matrix(terminals: Terminals, pattern: Settings) -> tuple[Columns, np.ndarray
     columns = {
         "weight_start": start.astype(np.uint32),
         "weight_target": target.astype(np.uint32),
-        "weight_cumulative": _by_row(weight, start),
+        "weight_cumulative": np.concatenate(
+            [cumulative(weight[a:b]) for a, b in pairwise(start.tolist()) if b > a]
+        ),
     }
     return columns, sums
-
-
-def _by_row(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
-    parts = [
-        cumulative(weight[a:b]) for a, b in zip(start[:-1].tolist(), start[1:].tolist(), strict=True) if b > a
-    ]
-    return np.concatenate(parts)
 
 
 _NAMES = {"source", "target", "from", "to", "destination", "weight", "rate"}

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabriloom.codes import ARRIVAL, TARGET
 from fabriloom.traffic import pairs
-from fabriloom.traffic.kinds import (
-    FLOWS,
-    LIST,
-    SILENT,
-    TIMED,
-    WEIGHTED,
-    Columns,
-    Ints,
-    Network,
-    Settings,
-    TrafficError,
-)
+from fabriloom.traffic.kinds import Columns, Ints, Network, Settings, TrafficError
 from fabriloom.traffic.names import Terminals
 
 MOST_WEIGHTS = 1 << 24
@@ -43,8 +33,7 @@ def local_partners(network: Network, terminals: Terminals, pattern: Settings, se
     if pattern.get("map"):
         return mapped(network, terminals, pattern["map"])
     if pattern.get("random"):
-        own = pattern.get("seed")
-        return random(network, seed if own is None else own)
+        return random(network, seed)
     if network.partner is None:
         message = "this network has no local pairs"
         raise TrafficError(message, "pattern", "give partners by map, or random = true")
@@ -144,7 +133,7 @@ def weighted(network: Network, sending: np.ndarray, favourite: Ints | None, shar
     rows = np.zeros(network.terminals, np.int64)
     rows[senders] = kept.sum(axis=1)
     return {
-        "source_target": np.full(network.terminals, WEIGHTED, np.uint8),
+        "source_target": np.full(network.terminals, TARGET.WEIGHTED, np.uint8),
         "weight_start": np.concatenate([[0], np.cumsum(rows)]).astype(np.uint32),
         "weight_target": np.broadcast_to(receivers, kept.shape)[kept].astype(np.uint32),
         "weight_cumulative": sums[kept],
@@ -156,15 +145,10 @@ def check(network: Network, terminals: Terminals, columns: Columns) -> None:
     if not has_roles(network):
         return
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    fixed = ~np.isin(arrival, (SILENT, LIST, TIMED, FLOWS)) & (kind != WEIGHTED)
-    named = np.concatenate(
-        [
-            columns["target_fixed"][fixed],
-            columns["weight_target"],
-            columns["list_target"],
-            columns["flow_target"],
-        ]
-    ).astype(np.int64)
-    wrong = np.setdiff1d(named, receivers_of(network))
+    fixed = ~np.isin(arrival, (ARRIVAL.SILENT, ARRIVAL.LIST, ARRIVAL.TIMED, ARRIVAL.FLOWS)) & (
+        kind != TARGET.WEIGHTED
+    )
+    named = [columns["target_fixed"][fixed], *(columns[f"{of}_target"] for of in ("weight", "list", "flow"))]
+    wrong = np.setdiff1d(np.concatenate(named).astype(np.int64), receivers_of(network))
     if len(wrong):
         raise only_sends(terminals.names[int(wrong[0])], "pattern")

@@ -53,9 +53,7 @@ class Table:
         return (found, self.frame.get_column(found)) if found else None
 
     def need(self, *names: str) -> tuple[str, pl.Series]:
-        """Return the first of these columns; raises :class:`TrafficError`, with the nearest name, if none
-        exists.
-        """
+        """Return the first of these columns. Raises :class:`TrafficError` with the nearest name."""
         found = self.column(*names)
         if found:
             return found
@@ -207,7 +205,6 @@ def _csv(file: Path, content: bytes, header: bool) -> pl.DataFrame:
     """Read all cells as strings. Raises :class:`ReadError`."""
     text = reading.text_of(content, str(file))
     decimals = reading.Decimals.of(text)
-    sign = decimals.sign
     found = reading.records(text, str(file))
     line, first = next(found, (1, []))
     next(found, None)  # refused if its columns are separated otherwise
@@ -221,7 +218,11 @@ def _csv(file: Path, content: bytes, header: bool) -> pl.DataFrame:
     body = content if len(plain) == len(text) and not content.startswith(reading.UTF_16) else plain.encode()
     try:
         frame = pl.read_csv(
-            io.BytesIO(body), has_header=header, infer_schema=False, comment_prefix="#", separator=sign
+            io.BytesIO(body),
+            has_header=header,
+            infer_schema=False,
+            comment_prefix="#",
+            separator=decimals.sign,
         )
     except pl.exceptions.NoDataError:
         raise ReadError("the file is empty", "write a line of column names") from None
@@ -229,10 +230,8 @@ def _csv(file: Path, content: bytes, header: bool) -> pl.DataFrame:
         _ragged(file, text)
         reason = (str(error).strip().splitlines() or ["unknown reason"])[0]
         raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
-    if not header:
-        return _with_points(frame, decimals, file, text)
-    names = [name.strip().lower() for name in frame.columns]
-    if len({*names}) < len(names):  # a carriage return by itself ends a line for one reader only
+    names = {name.strip().lower() for name in frame.columns}
+    if header and len(names) < frame.width:  # a carriage return by itself ends a line for one reader only
         raise ReadError(
             "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
         )

@@ -10,7 +10,7 @@ import typer
 
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document
+from ..frame import Call, command, document, option
 from ..house import Bounds, Line, Part, Promise, bars, bounds, promised, show
 
 ROWS = 20
@@ -24,17 +24,11 @@ def bound(
     call: Call,
     tries: Annotated[
         int,
-        typer.Option(
-            "--tries",
-            metavar="N",
-            min=0,
-            max=10**6,
-            help="Runs per flow in the search for its longest delay.",
-        ),
+        option("--tries", "N", "Runs per flow in the search for its longest delay.", min=0, max=10**6),
     ] = 60,
     flow: Annotated[
         str | None,
-        typer.Option("--flow", metavar="SOURCE:TARGET", help="Show the parts of the bound of this flow."),
+        option("--flow", "SOURCE:TARGET", "Show the parts of the bound of this flow."),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 1 if a requirement is not guaranteed.")
@@ -61,22 +55,24 @@ def bound(
 
 
 def _worst(found: Bounds) -> Promise | int:
-    """Return the requirement whose guarantee leaves the least margin; without any, the flow with the largest
-    bound.
-    """
-    known = [one for one in found.promises if one.bound_ns is not None]
-    if not known:
-        order = found.order()
-        return next((flow for flow in order if found.most(flow) is not None), order[0])
-    return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns)
+    """Return the requirement with the least margin; without any, the flow with the largest bound."""
+    if promise := _tightest(found.promises):
+        return promise
+    order = found.order()
+    return next((flow for flow in order if found.most(flow) is not None), order[0])
+
+
+def _tightest(promises: Iterable[Promise]) -> Promise | None:
+    """Return the requirement whose guarantee leaves the least margin, if any is known."""
+    known = [one for one in promises if one.bound_ns is not None]
+    return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns, default=None)
 
 
 def _named(found: Bounds, flow: str) -> Promise | int:
     """Return the requirement or the flow of a name, or of "source:target"."""
     kept = [one for one in found.promises if flow in (one.flow, f"{one.source}:{one.target}")]
-    known = [one for one in kept if one.bound_ns is not None]
-    if known:
-        return max(known, key=lambda one: (one.bound_ns or 0.0) / one.requirement_ns)
+    if promise := _tightest(kept):
+        return promise
     names = list(found.compiled.sources.given["flow_name"]) if found.flow_of else []
     if flow in names:
         return found.flow_of[names.index(flow)]

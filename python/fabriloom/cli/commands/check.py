@@ -13,11 +13,11 @@ from ..frame import (
     HTML,
     Call,
     ForceFile,
+    check_file,
     command,
     document,
+    option,
     path_option,
-    refuse_other_kinds,
-    refuse_to_replace,
     words,
     write_file,
 )
@@ -29,21 +29,21 @@ def check(
     call: Call,
     fault: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--fault",
-            metavar="WHAT",
-            help="Try every single failure of cables, switches or all.",
+            "WHAT",
+            "Try every single failure of cables, switches or all.",
             autocompletion=words("all", "cables", "switches"),
         ),
     ] = None,
     bisection: Annotated[
         int,
-        typer.Option(
+        option(
             "--bisection",
-            metavar="N",
+            "N",
+            "Estimate the effective bisection bandwidth from N random pairings of the terminals.",
             min=0,
             max=100_000,
-            help="Estimate the effective bisection bandwidth from N random pairings of the terminals.",
         ),
     ] = 0,
     resolved: Annotated[
@@ -63,8 +63,7 @@ def check(
         if resolved:
             raise Mistake("--resolved: with --fault only the failures are printed; leave one of both out")
     if out is not None:
-        refuse_other_kinds(out, "a report is HTML", HTML, "--out")
-        refuse_to_replace(out, force, "--out")
+        check_file(out, force, "--out", "a report is HTML", HTML)
     compiled = compile.compile(call.scenario())
     failed = None if fault is None else failures.look(compiled, fault)
     found = inspection.inspect(compiled, bisection) if out is not None or failed is None else {}

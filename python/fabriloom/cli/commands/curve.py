@@ -9,7 +9,7 @@ import typer
 
 from ...process.libraries import of_extra
 from ..exits import Mistake
-from ..frame import Call, Loads, command, compiled, loads_of
+from ..frame import Call, Loads, command, compiled, loads_of, option
 from ..house import Scenario, bars, replays, report, show, store, studies
 
 
@@ -19,13 +19,12 @@ def curve(
     loads: Loads = None,
     points: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--points",
-            metavar="N",
+            "N",
+            "Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve bends.",
             min=4,
             max=500,
-            help="Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve "
-            "bends.",
         ),
     ] = None,
     published: Annotated[

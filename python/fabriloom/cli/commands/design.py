@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from .. import exits
 from ..exits import say
-from ..frame import Call, command, document, path_argument
+from ..frame import Call, command, document, option, path_argument
 from ..house import Design, Looked, Output, bars, files, folders, report, show, store
 from ..house import design as room
 
@@ -18,9 +16,7 @@ from ..house import design as room
 def design(
     call: Call,
     file: Annotated[Path, path_argument("FILE", "Requirements: TOML, YAML or JSON.")],
-    finalists: Annotated[
-        int, typer.Option("--finalists", metavar="N", min=1, max=50, help="Most networks to list.")
-    ] = 6,
+    finalists: Annotated[int, option("--finalists", "N", "Most networks to list.", min=1, max=50)] = 6,
 ) -> int:
     """Find the networks that meet a file of requirements, the cheapest first.
 
@@ -49,8 +45,7 @@ def design(
 
 def _write(at: Output, found: Design, csv: bool) -> None:
     html = report.for_design(found)
-    for form in folders.forms(csv):
-        files.write_tables(found.tables(), at, form)
+    folders.write_tables(at, found.tables(), csv)
     best = found.recommended()
     if best is not None:
         files.put_text(at, "recommended.json", document(best) + "\n")
@@ -67,7 +62,7 @@ def _tell(found: Design) -> None:
     tail = f"{asked.percentile:g} % µs"
     head = ["", "network", f"cost {unit}".rstrip(), "switches", "ports", "cables", "carries", tail]
     rows = [_row(number, one) for number, one in enumerate(found.met, 1)]
-    show.table(head, rows, [True, False, *[True] * 6], folds=False)
+    show.table(head, rows, [True, False, *[True] * 6])
     say("carries: times the traffic that is asked for.")
     for sentence in found.failing():
         say(sentence)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exits import say
-from ..frame import Call, ForceFile, command, path_option, refuse_other_kinds, refuse_to_replace, write_file
+from ..frame import Call, ForceFile, check_file, command, path_option, write_file
 from ..house import compile, drawing
 
 
@@ -19,8 +19,7 @@ def draw(
     """Draw the network as SVG, to standard output or to a file."""
     scenario = call.scenario()
     if to is not None:
-        refuse_other_kinds(to, "a drawing is SVG", (".svg", ""), "-o")
-        refuse_to_replace(to, force, "-o")
+        check_file(to, force, "-o", "a drawing is SVG", (".svg", ""))
     svg = drawing.fabric_svg(compile.graph_of(scenario))
     if to is None:
         return say(svg)

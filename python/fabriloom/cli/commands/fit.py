@@ -45,7 +45,7 @@ def _tell(found: Fitted) -> None:
 
 def _write(at: Output, found: Fitted, csv: bool) -> None:
     files.put_text(at, "fitted.toml", found.text)
-    for form in folders.forms(csv) if found.predictions else ():
-        files.write_tables({"predictions": found.table}, at, form)
+    if found.predictions:
+        folders.write_tables(at, {"predictions": found.table}, csv)
     files.put_text(at, "report.html", report.for_fit(found.summary, found.told(), found.text))
     files.put_text(at, "summary.json", document(found.summary) + "\n")

@@ -9,7 +9,7 @@ import typer
 
 from .. import exits
 from ..exits import Mistake
-from ..frame import Call, command, interrupted, path_option, words
+from ..frame import Call, command, interrupted, option, path_option, words
 from ..house import bars, report, store
 from ..house import measure as room
 
@@ -21,34 +21,26 @@ def measure(
     call: Call,
     ranks: Annotated[
         int | None,
-        typer.Option(
-            "--ranks",
-            metavar="N",
-            min=1,
-            max=2**20,
-            help="Most processes; each terminal that takes part needs one.",
-        ),
+        option("--ranks", "N", "Most processes; each terminal that takes part needs one.", min=1, max=2**20),
     ] = None,
     hosts: Annotated[
         Path | None, path_option("--hosts", "FILE", "Host file, one machine per line: name:processes.")
     ] = None,
     runner: Annotated[
         str,
-        typer.Option(
+        option(
             "--runner",
-            metavar="auto|c|python",
-            help="Program that runs on each rank; auto: the one in C, if it can be compiled.",
+            "auto|c|python",
+            "Program that runs on each rank; auto: the one in C, if it can be compiled.",
             autocompletion=words(*RUNNERS),
         ),
     ] = "auto",
     warm_ups: Annotated[
-        int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds before the measurement.")
+        int, option("--warm-ups", "N", "Rounds before the measurement.", min=0, max=1000)
     ] = 2,
     rounds: Annotated[
         int,
-        typer.Option(
-            "--rounds", metavar="N", min=1, max=1000, help="Measured rounds; the median is reported."
-        ),
+        option("--rounds", "N", "Measured rounds; the median is reported.", min=1, max=1000),
     ] = 5,
     oversubscribe: Annotated[
         bool,
@@ -58,9 +50,7 @@ def measure(
     ] = False,
     patience: Annotated[
         int,
-        typer.Option(
-            "--patience", metavar="S", min=1, max=10**6, help="Give up after S seconds without progress."
-        ),
+        option("--patience", "S", "Give up after S seconds without progress.", min=1, max=10**6),
     ] = 60,
 ) -> int:
     """Run a scenario's program on this machine or a cluster, over MPI, and time every message.

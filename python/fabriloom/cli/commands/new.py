@@ -8,16 +8,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import (
-    Call,
-    ForceFile,
-    at_home,
-    command,
-    refuse_other_kinds,
-    refuse_to_replace,
-    words,
-    write_file,
-)
+from ..frame import Call, ForceFile, at_home, check_file, command, words, write_file
 from ..house import templates, units
 
 
@@ -48,8 +39,7 @@ def new(
     text = templates.text(kind)
     if to is None:
         return say(text.rstrip("\n"))
-    refuse_other_kinds(to, "a scenario to start from is TOML", (".toml",))
-    refuse_to_replace(to, force)
+    check_file(to, force, "", "a scenario to start from is TOML", (".toml",))
     write_file(to, text.replace(f"{kind}.toml", to.name))
     say(f"Written to {to}; next: fabriloom check {to}")
     return None

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, path_argument, words
+from ..frame import Call, command, option, path_argument, words
 from ..house import Chart, HeatMap, folders, reading
 from ..house import plot as plots
 
@@ -20,18 +18,14 @@ _LARGEST_REPORT = 1 << 30
 def plot(
     call: Call,
     report: Annotated[Path, path_argument("REPORT", "A report.html or reproduction.html.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figures.")] = Path(
-        "figures"
-    ),
+    out: Annotated[Path, option("--out", "DIR", "Folder of the figures.")] = Path("figures"),
     form: Annotated[
         str,
-        typer.Option(
-            "--format", metavar="svg|pdf|png", help="File format.", autocompletion=words("svg", "pdf", "png")
-        ),
+        option("--format", "svg|pdf|png", "File format.", autocompletion=words("svg", "pdf", "png")),
     ] = "svg",
     numbers: Annotated[
         list[int] | None,
-        typer.Option("--figure", metavar="N", help="Only the N-th chart of the report; repeatable."),
+        option("--figure", "N", "Only the N-th chart of the report; repeatable."),
     ] = None,
 ) -> None:
     """Draw the charts of a report as figures for a paper, one file each."""

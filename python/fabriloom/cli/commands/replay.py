@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..exits import Mistake, say
 from ..frame import (
     HTML,
     Call,
     ForceFile,
+    check_file,
     code_of_ends,
     command,
+    option,
     path_argument,
     path_option,
-    refuse_other_kinds,
-    refuse_to_replace,
     write_file,
 )
 from ..house import Scenario, Side, bars, limits, replay_file, units
@@ -34,10 +32,10 @@ def replay(
     ],
     since: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--from",
-            metavar="TIME",
-            help='The packets from this time of the run on, such as "20 us", or "end" for the last ones; if '
+            "TIME",
+            'The packets from this time of the run on, such as "20 us", or "end" for the last ones; if '
             "not given, from the beginning, or the last ones of a run that got stuck.",
         ),
     ] = None,
@@ -47,8 +45,7 @@ def replay(
     """Run a scenario and write one HTML file in which its packets play: to be opened or sent anywhere."""
     if len(files) > _MOST:
         raise Mistake(f"{files[_MOST]}: a replay shows one fabric, or two side by side")
-    refuse_other_kinds(out, "a replay is HTML", HTML, "--out")
-    refuse_to_replace(out, force, "--out")
+    check_file(out, force, "--out", "a replay is HTML", HTML)
     since_ps = _since(since)
     try:
         sides = [_side(call.scenario(path), since_ps) for path in files]
@@ -73,4 +70,4 @@ def _since(text: str | None) -> int | None:
 
 def _side(scenario: Scenario, since_ps: int | None) -> Side:
     with bars.bar("Running") as bar, bars.bar("Recording") as second:
-        return replay_file.side_of(scenario, since_ps, bar.run, lambda share: second.share(share))
+        return replay_file.side_of(scenario, since_ps, bar.run, second.share)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from .. import check_certificate, exits
 from ..exits import Mistake, say
-from ..frame import Call, ForceFile, command, path_option, refuse_to_replace, write_file
+from ..frame import Call, ForceFile, check_file, command, path_option, write_file
 from ..house import Scenario, compile, reading, route_choices, show
 
 MOST_BYTES = 256 * 2**20
@@ -30,7 +30,7 @@ def route(
     """Say whether a routing can deadlock, with a proof or the cycle, and what other routings would cost."""
     scenario = call.scenario()
     if certificate is not None:
-        refuse_to_replace(certificate, force, "--certificate")
+        check_file(certificate, force, "--certificate")
     if check is not None:
         return _checked(scenario, check)
     found = route_choices.look(scenario)

@@ -10,7 +10,7 @@ import typer
 
 from .. import exits
 from ..exits import Mistake
-from ..frame import Call, code_of_ends, command, compiled
+from ..frame import Call, code_of_ends, command, compiled, option
 from ..house import Scenario, bars, report, show, simulate, store, studies
 
 
@@ -22,12 +22,12 @@ def run(
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--seeds",
-            metavar="N",
+            "N",
+            "Run with N seeds; print the means over the runs and their spread.",
             min=2,
             max=1000,
-            help="Run with N seeds; print the means over the runs and their spread.",
         ),
     ] = None,
     strict: Annotated[

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from ..exits import Mistake
-from ..frame import Call, command, compiled, words
+from ..frame import Call, command, compiled, option, words
 from ..house import bars, replays, report, saturation, show, store, studies
 
 
@@ -16,10 +14,10 @@ def saturate(
     call: Call,
     definition: Annotated[
         str,
-        typer.Option(
+        option(
             "--definition",
-            metavar="peak|backlog",
-            help="peak: largest accepted throughput over all loads; backlog: throughput with sources that "
+            "peak|backlog",
+            "peak: largest accepted throughput over all loads; backlog: throughput with sources that "
             "always have a packet.",
             autocompletion=words("peak", "backlog"),
         ),

@@ -16,46 +16,39 @@ from ..frame import (
     Call,
     ForceFile,
     StudyCommands,
+    check_file,
     command,
     document,
+    option,
     path_argument,
     path_option,
-    refuse_to_replace,
     words,
 )
-from ..house import Team, cluster, files, output, run_all, show, store, studied
+from ..house import Team, files, output, run_all, show, store, studied
 from ..house import emit as emitted
 from ..house import folder as study_folder
 
 Place = Annotated[Path, path_argument("DIR", "A study folder.")]
-Which = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Only this study of the folder.")]
+Which = Annotated[str | None, option("--study", "NAME", "Only this study of the folder.")]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", "-j", metavar="N", min=0, max=1024, help="Parallel runs; 0: one per processor."),
+    option("--jobs", "N", "Parallel runs; 0: one per processor.", "-j", min=0, max=1024),
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(
-        "--budget",
-        metavar="TIME",
-        help="Stop after a time such as 90s, 10min or 2h; finished points are kept.",
-    ),
+    option("--budget", "TIME", "Stop after a time such as 90s, 10min or 2h; finished points are kept."),
 ]
 On = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--on",
-        metavar="WHERE",
-        help="Run on local-cluster, slurm, htcondor or tls://ADDRESS:PORT; needs fabriloom[cluster].",
+        "WHERE",
+        "Run on local-cluster, slurm, htcondor or tls://ADDRESS:PORT; needs fabriloom[cluster].",
         autocompletion=words("local-cluster", "slurm", "htcondor", "tls://", "dask://"),
     ),
 ]
-Walltime = Annotated[
-    int, typer.Option("--walltime", metavar="MINUTES", min=10, help="Time limit of each batch job.")
-]
-Queue = Annotated[
-    str, typer.Option("--queue", metavar="NAME", help="Queue or partition of the batch system.")
-]
+Walltime = Annotated[int, option("--walltime", "MINUTES", "Time limit of each batch job.", min=10)]
+Queue = Annotated[str, option("--queue", "NAME", "Queue or partition of the batch system.")]
 
 
 @command("file", "settings json", group=StudyCommands)
@@ -76,9 +69,7 @@ def run(
     queue: Queue = "",
     emit: Annotated[
         str | None,
-        typer.Option(
-            "--emit", metavar="slurm|condor", help="Write a job array into DIR/jobs instead of running."
-        ),
+        option("--emit", "slurm|condor", "Write a job array into DIR/jobs instead of running."),
     ] = None,
 ) -> int:
     """Run all points of a scenario: its [variants], [sweep] and [study].
@@ -169,7 +160,7 @@ def export(
     """Write all points of a study as one table."""
     if to.suffix not in (".parquet", ".csv"):
         raise Mistake(f"{to}: a table is written as .parquet or .csv; name it so")
-    refuse_to_replace(to, force)
+    check_file(to, force)
     with study_folder.Folder(place) as folder:
         found = folder.studies(which)
         if len(found) > 1:
@@ -199,7 +190,7 @@ def clean(
     call: Call,
     place: Place,
     forget: Annotated[
-        str | None, typer.Option("--forget", metavar="NAME", help="Give up this study of the folder first.")
+        str | None, option("--forget", "NAME", "Give up this study of the folder first.")
     ] = None,
 ) -> None:
     """Remove points that no study of the folder needs: those of other versions and of earlier forms of a
@@ -241,5 +232,4 @@ def seconds(text: str | None) -> float:
 
 def _team(jobs: int, on: str | None, walltime: int, queue: str) -> Team:
     """Return the workers that run the points."""
-    count = jobs or len(os.sched_getaffinity(0))
-    return run_all.threads(count) if on is None else cluster.Cluster(on, count, walltime, queue).workers
+    return run_all.team(jobs or len(os.sched_getaffinity(0)), on, walltime, queue)

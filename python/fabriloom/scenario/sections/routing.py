@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from fabriloom.scenario.fields import (
-    DefaultTag,
     FileName,
     OneOf,
     Section,
@@ -279,16 +278,12 @@ class Paths(AnyRouting):
 _ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
 
 
-class RoutingTag(DefaultTag):
-    """The tag of a routing; the kind is optional and may be a synonym."""
-
-    def fill(self, value: object) -> object:
-        """Return the table with its kind in the spelling of the schema."""
-        value = super().fill(value)
-        if not isinstance(value, dict):
-            return value
-        words = {name: value[name] for name in ("kind", "of") if isinstance(value.get(name), str)}
-        return {**value, **{name: _ALIASES.get(word, word) for name, word in words.items()}}
+def _in_our_words(table: object) -> object:
+    """Return a routing with its kind, which may be left out or a synonym, in the spelling of the schema."""
+    if not isinstance(table, dict):
+        return table
+    words = {name: table[name] for name in ("kind", "of") if isinstance(table.get(name), str)}
+    return {"kind": "auto", **table, **{name: _ALIASES.get(word, word) for name, word in words.items()}}
 
 
 Routing = Annotated[
@@ -307,5 +302,5 @@ Routing = Annotated[
     | Table
     | Paths,
     OneOf("kind"),
-    RoutingTag("kind", "auto"),
+    BeforeValidator(_in_our_words),
 ]

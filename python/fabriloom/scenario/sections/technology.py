@@ -9,7 +9,6 @@ from pydantic import Field
 from fabriloom.scenario.fields import (
     Bytes,
     CyclePs,
-    DefaultTag,
     DelayPsPerM,
     EventRateMilliHz,
     FileName,
@@ -24,6 +23,7 @@ from fabriloom.scenario.fields import (
     optional,
     setting,
     tables,
+    with_tag,
 )
 from fabriloom.technology.model import (
     Arbiter,
@@ -346,7 +346,7 @@ else:
         **tables(Generic, "preset"),
         **dict.fromkeys(get_args(RingPreset), Later.of("ring_technology", "RingLinks")),
     }
-    Technology = Annotated[Any, OneOf("preset", _TABLES), DefaultTag("preset", "ds-link-c104")]
+    Technology = Annotated[Any, OneOf("preset", _TABLES), with_tag("preset", "ds-link-c104")]
 
 RING_PRESET = "sci-lc2"
 """The default preset of networks of rings: the hardware with the most published data."""

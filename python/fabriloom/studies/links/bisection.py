@@ -11,16 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile import LinkRoutes
 from ...results.figures import in_percent
 from ...routing import NONE, RouteTable
 from ...topology import Graph
 from ...traffic import exchanging
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
+from ..port_loads import Ints, Reals
 
 
 def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | None:
@@ -28,9 +25,7 @@ def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | No
 
     None if it cannot be counted: with random intermediates, or links of different rates.
     """
-    if routes.via or "rate_bits_per_s" in routes.graph.attributes:
-        return None
-    if routes.graph.terminals < 2:
+    if routes.via or "rate_bits_per_s" in routes.graph.attributes or routes.graph.terminals < 2:
         return None
     means, least = np.empty(pairings), np.empty(pairings)
     for number in range(pairings):

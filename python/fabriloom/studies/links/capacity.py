@@ -98,6 +98,8 @@ def _line(compiled: Compiled) -> dict[str, Any]:
         length = written["traffic"]["length"]
     else:
         length = f"{min(round(compiled.mean_packet_bytes), int(compiled.arrays['message_packet_bytes']))} B"
+    assert isinstance(compiled.routes, LinkRoutes)
+    choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
         shape = [2] if compiled.graph.switches > 1 else [1]
         return {
@@ -105,18 +107,12 @@ def _line(compiled: Compiled) -> dict[str, Any]:
                 "kind": "grid",
                 "shape": shape,
                 "terminals_per_switch": 2 // shape[0],
-                "links_per_edge": _choices(compiled),
+                "links_per_edge": choices,
             },
             "technology": technology,
             "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
         }
     raise ValueError("packets without payload")
-
-
-def _choices(compiled: Compiled) -> int:
-    """Return the most links that a packet can choose from at a switch."""
-    assert isinstance(compiled.routes, LinkRoutes)
-    return int(np.diff(compiled.routes.table.group_start).max(initial=1))
 
 
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:

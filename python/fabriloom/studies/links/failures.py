@@ -19,11 +19,8 @@ from ...compile.several import port_pairs
 from ...routing import ways_of
 from ...routing.table import MOST_ENTRIES
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
+from ..port_loads import Bools, Ints, Reals
 from .loads import channel_load, full_at
-
-Reals = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class LinkWays:

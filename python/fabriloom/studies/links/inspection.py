@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import routing
 from ...codes import FAULT_KIND
@@ -15,15 +14,12 @@ from ...compile.several import parallel
 from ...results.figures import figures, in_percent
 from ...topology import measure
 from ...traffic import Demand
-from ..port_loads import plane_lines, several, spread_evenly
+from ..port_loads import Ints, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity
 from .failures import LinkWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""
@@ -239,9 +235,7 @@ class LinkInspection:
         return source, (source + np.tile(steps, len(first))) % terminals
 
     def apart_ticks(self, characters: int) -> int:
-        """Return more ticks than a packet can take: every link of the longest path at the slowest character,
-        and all decoding.
-        """
+        """Return more ticks than a packet can take: all links, the slowest character, and all decoding."""
         arrays = self.compiled.arrays
         slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
         decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]

@@ -6,30 +6,25 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import routing
 from ...compile import LinkRoutes
 from ...routing.distribution import distributed_links
-from ..port_loads import are_alike, by_ports, in_planes
+from ..port_loads import Pairs, Reals, are_alike, by_ports, in_planes
 
-Loads = NDArray[np.float64]
 Packet = tuple[float, float]
 """Mean bytes and characters of the payload of a packet."""
-Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def spread_loads(routes: LinkRoutes, spread: Pairs) -> Loads:
-    """Return the packets per link of multicast traffic: each packet has one copy on every link of its
-    path.
-    """
+def spread_loads(routes: LinkRoutes, spread: Pairs) -> Reals:
+    """Return the packets per link of multicast traffic: a packet has one copy on every link of its path."""
     total = np.zeros(routes.graph.links)
     for source, target, packets in zip(*(np.asarray(column).tolist() for column in spread), strict=True):
         total[distributed_links(routes.graph, routes.distributions[target], source)] += packets
     return total
 
 
-def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray) -> Loads:
+def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray) -> Reals:
     """Return the packets per link, from the packets per pair of terminals and those that each terminal sends
     evenly to all others. See :func:`by_ports` for the rules.
     """
@@ -46,7 +41,7 @@ def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray) -> Lo
     return total
 
 
-def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, full: Loads) -> dict[str, Any]:
+def channel_load(routes: LinkRoutes, loads: Reals, packet: Packet, full: Reals) -> dict[str, Any]:
     """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
 
     Loads are relative: the busiest source sends one packet per unit of time. ``full``: from
@@ -65,7 +60,7 @@ def channel_load(routes: LinkRoutes, loads: Loads, packet: Packet, full: Loads) 
     }
 
 
-def speeds(routes: LinkRoutes) -> Loads:
+def speeds(routes: LinkRoutes) -> Reals:
     """Return the rate of each link as a part of the technology's."""
     graph = routes.graph
     rates = graph.attributes.get("rate_bits_per_s")
@@ -79,7 +74,7 @@ def speeds(routes: LinkRoutes) -> Loads:
     return speed
 
 
-def full_at(routes: LinkRoutes, loads: Loads, packet: Packet, first_hop: float | None = None) -> Loads:
+def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, first_hop: float | None = None) -> Reals:
     """Return the load at which each link is full; infinite for an unused link.
 
     ``first_hop``: the part of their rate that links out of terminals reach at most.

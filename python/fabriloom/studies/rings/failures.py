@@ -7,11 +7,10 @@ Routes stay unchanged; terminals with several ports avoid those whose own ring h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile import Compiled, RingRoutes
 from ...compile.several import parallel, port_pairs
@@ -19,11 +18,8 @@ from ...routing.rings import PortRoute, ring_segments, rings_of
 from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
+from ..port_loads import Bools, Ints, Reals
 from .loads import bound, bound_of, of_ports
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 MOST_WAYS = 1 << 18
 """Most paths between ports that are followed: some seconds."""
@@ -112,31 +108,16 @@ class RingWays:
         return bound_of(self.routes, self.choice, demand, self.length_bytes)
 
 
-def _are(graph: Graph, role: str) -> Bools:
-    """Return which terminals have a role."""
-    found = np.zeros(graph.terminals, bool)
-    found[rings_of(graph).terminals_of(role, graph.terminals)] = True
-    return found
-
-
 def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:
     """Return, per table, source, target and ring, whether the request or the response crosses the ring."""
     rings, terminals, tables = rings_of(graph), graph.terminals, route.tables()
     found = np.zeros((len(tables), terminals, terminals, rings.rings), bool)
+    ends = product(*(rings.terminals_of(role, terminals).tolist() for role in ("sender", "receiver")))
+    pairs = [(source, target) for source, target in ends if source != target]
     for number, table in enumerate(tables):
-        for source, target in _pairs(graph):
+        for source, target in pairs:
             ways = [(source, target), (target, source)] if answered else [(source, target)]
             for way in ways:
                 segments = ring_segments(graph, table, *way)
                 found[number, source, target, rings.station_ring[[at for at, _ in segments]]] = True
     return found
-
-
-def _pairs(graph: Graph) -> Iterator[tuple[int, int]]:
-    """Return pairs of a terminal that can send and one that can receive."""
-    for source in np.flatnonzero(_are(graph, "sender")):
-        yield from (
-            (int(source), int(target))
-            for target in np.flatnonzero(_are(graph, "receiver"))
-            if target != source
-        )

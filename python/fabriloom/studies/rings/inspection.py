@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile import Compiled, RingRoutes
 from ...results.figures import figures, in_percent
@@ -15,11 +14,9 @@ from ...technology import RingTechnology
 from ...technology.model import Ps
 from ...topology import Graph
 from ...traffic import Demand
-from ..port_loads import plane_lines, spread_evenly
+from ..port_loads import Ints, Reals, plane_lines, spread_evenly
 from .failures import RingWays
 from .loads import Carried, bound, bound_of, busy_ps, carried, names_of, of_plane
-
-Ints = NDArray[np.int64]
 
 _LONGEST_PACKET_BYTES = 1024
 _TIMES = (
@@ -66,12 +63,12 @@ class RingInspection:
     def slowest(self) -> None:
         """Links of rings have one physical lane: none goes on more slowly."""
 
-    def full_first(self, shared: bool = False, left: NDArray[np.float64] | None = None) -> dict[str, Any]:
+    def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link, bus or memory that is full first. There is one way: nothing is shared."""
         demand = self.compiled.demand()
         return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
 
-    def fullness(self) -> NDArray[np.float64]:
+    def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first link, bus or memory is full."""
         found = carried(self.routes, self.choice, self.compiled.demand())
         busy = busy_ps(self.routes, found, self.compiled.mean_packet_bytes)
@@ -103,7 +100,7 @@ class RingInspection:
                     )
         return found
 
-    def most_times(self, demand: Demand, filled: NDArray[np.float64]) -> float:
+    def most_times(self, demand: Demand, filled: Reals) -> float:
         """Return how many times the traffic a link, bus or memory has room for."""
         return 1 / float(filled.max())
 
@@ -126,9 +123,7 @@ class RingInspection:
         return source[source != target], target[source != target]
 
     def apart_ticks(self, characters: int) -> int:
-        """Return more ticks than a transaction can take: every station there and back, with
-        store-and-forward.
-        """
+        """Return more ticks than a transaction can take: all stations there and back, storing packets."""
         arrays = self.compiled.arrays
         slowest = {name: int(arrays[name].max(initial=0)) for name in (*_TIMES, *_RATES)}
         station = sum(slowest[name] for name in _TIMES)

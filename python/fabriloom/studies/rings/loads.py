@@ -7,7 +7,6 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compile import RingRoutes
 from ...compile.several import parallel
@@ -16,10 +15,7 @@ from ...routing.rings import RingLoads
 from ...topology import Graph
 from ...topology.graph import Plane
 from ...traffic import Demand
-from ..port_loads import are_alike, by_ports, in_planes
-
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
+from ..port_loads import Ints, Reals, are_alike, by_ports, in_planes
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def of_plane(plane: Plane, carried: Carried) -> Carried:
     """Return what one plane carries."""
     switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
 
-    def alone(flow: Reals, rows: slice | NDArray[np.int64]) -> Reals:
+    def alone(flow: Reals, rows: slice | Ints) -> Reals:
         found = np.zeros_like(flow)
         found[rows] = flow[rows]
         return found
