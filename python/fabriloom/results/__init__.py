@@ -121,7 +121,7 @@ class Results(Tabled):
         longest = (rows.own("latency_max_ticks") * rows.tick_ns).tolist()
         return [
             *zip(longest, rows.bound_ns, strict=True),
-            *((one.longest_ns, one.of.bound_ns) for one in asked),
+            *((one.total_latency_ns_max, one.of.bound_ns) for one in asked),
         ]
 
     @cached_property

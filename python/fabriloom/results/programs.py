@@ -246,7 +246,7 @@ class ProgramRun(Rows):
         return self.count("event_received")[self.programs.events.first :]
 
     @property
-    def unexpected_bytes(self) -> Floats:
+    def unexpected_bytes_max(self) -> Floats:
         """Return, per terminal, the most bytes that waited for their receive; unknown where measured."""
         most = column(self.native, "terminal_unexpected_most_bytes").astype(np.float64)
         return most if len(most) else np.full(self.graph.terminals, math.nan)
@@ -336,7 +336,7 @@ class Slot:
     """Per epoch, from the beginning of the slot to the last reply."""
 
     @property
-    def longest_ns(self) -> float | None:
+    def used_ns_max(self) -> float | None:
         """The longest; none if there was no reply."""
         return max(self.used_ns, default=None)
 

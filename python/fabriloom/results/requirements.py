@@ -72,9 +72,9 @@ class Seen:
 
     of: Promise
     packets: int
-    p99_99_ns: float | None
-    longest_ns: float | None
-    lost: int
+    total_latency_ns_p99_99: float | None
+    total_latency_ns_max: float | None
+    lost_packets: int
     """Packets that never arrive in the whole run: lost by faults, removed, or refused by a full queue."""
     oldest_ns: float | None
     """The age of the oldest packet that had not arrived when the run ended; None if all had."""
@@ -85,19 +85,22 @@ class Seen:
     def verdict(self) -> str:
         """One word. A late packet outweighs any guarantee, and a packet that never arrives is late."""
         one = self.of
-        late = any(age is not None and age > one.requirement_ns for age in (self.longest_ns, self.oldest_ns))
-        if late or self.lost:
+        late = any(
+            age is not None and age > one.requirement_ns
+            for age in (self.total_latency_ns_max, self.oldest_ns)
+        )
+        if late or self.lost_packets:
             return MISSED
         if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
             return GUARANTEED
-        return UNKNOWN if self.stuck or self.longest_ns is None else MET
+        return UNKNOWN if self.stuck or self.total_latency_ns_max is None else MET
 
     @property
     def margin(self) -> float | None:
         """The share of the requirement that the slowest packet leaves; None if one never arrived."""
-        if self.lost or self.longest_ns is None:
+        if self.lost_packets or self.total_latency_ns_max is None:
             return None
-        return margin(self.of.requirement_ns, max(self.longest_ns, self.oldest_ns or 0.0))
+        return margin(self.of.requirement_ns, max(self.total_latency_ns_max, self.oldest_ns or 0.0))
 
     @property
     def bound_margin(self) -> float | None:

@@ -118,7 +118,7 @@ class LinkRows(Rows):
         return np.maximum(self.utilisation - retry - echo, 0.0)
 
 
-class LaneRows(LinkRows):
+class LaneRows(Rows):
     """Lanes of the links out of switches, where they do more than take turns."""
 
     @cached_property
@@ -133,12 +133,12 @@ class LaneRows(LinkRows):
         return max(1, len(self.raw("lane_busy_ticks")) // max(1, self.graph.links))
 
     @property
-    def links(self) -> list[str]:
+    def link(self) -> list[str]:
         """The link of each."""
         return [self.graph.link_names[lane // self.lanes] for lane in self.shown.tolist()]
 
     @property
-    def used(self) -> Floats:
+    def utilisation(self) -> Floats:
         """The part of the window in which it had the wire."""
         return self.share("lane_busy_ticks")[self.shown]
 
@@ -154,9 +154,9 @@ class LaneRows(LinkRows):
         return every[self.shown]
 
     @property
-    def beyond(self) -> Floats:
+    def beyond_reserved(self) -> Floats:
         """What it had of the wire beyond that."""
-        return self.used - self.reserved
+        return self.utilisation - self.reserved
 
 
 class FaultRows(LinkRows):
@@ -391,10 +391,10 @@ class CompletionRows(Rows):
     def own(self, name: str) -> Ints:
         """Return one number of each."""
         found = self.native.get(f"carried_{name}", ())
-        return np.asarray(found, np.int64) if len(found) else np.zeros(len(self.names), np.int64)
+        return np.asarray(found, np.int64) if len(found) else np.zeros(len(self.flow), np.int64)
 
     @property
-    def names(self) -> Names:
+    def flow(self) -> Names:
         """What they are called."""
         return self.end("name")
 
@@ -414,12 +414,12 @@ class CompletionRows(Rows):
         return self.own("delivered") * self.own("bytes")
 
     @property
-    def first_ns(self) -> Floats:
+    def first_created_ns(self) -> Floats:
         """When the first packet was created."""
         return np.where(self.own("made") > 0, self.own("first_ticks") * self.tick_ns, np.nan)
 
     @property
-    def last_ns(self) -> Floats:
+    def last_delivered_ns(self) -> Floats:
         """When the last packet was delivered."""
         return np.where(self.own("delivered") > 0, self.own("last_ticks") * self.tick_ns, np.nan)
 
@@ -429,9 +429,9 @@ class CompletionRows(Rows):
         now, stop, count = int(self.native["end_time_ticks"]), self.own("stop_ticks"), self.own("count")
         over = (stop >= 0) & (stop <= now) | (count > 0) & (self.own("made") >= count)
         whole = over & (self.own("delivered") == self.own("made")) & (self.own("made") > 0)
-        return np.where(whole, self.last_ns - self.first_ns, np.nan)
+        return np.where(whole, self.last_delivered_ns - self.first_created_ns, np.nan)
 
     @property
     def mbytes_per_s(self) -> Floats:
         """Bytes over the time from the first created to the last delivered."""
-        return per(self.size * 1e3, self.last_ns - self.first_ns)
+        return per(self.size * 1e3, self.last_delivered_ns - self.first_created_ns)

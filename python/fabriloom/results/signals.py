@@ -60,7 +60,7 @@ def _owner(ports: Ports, port: int) -> tuple[int, int]:
 class Taken:
     """How the codes of one source came to one terminal."""
 
-    name: str
+    code: str
     source: str
     terminal: str
     made: int
