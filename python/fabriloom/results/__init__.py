@@ -20,7 +20,7 @@ from .ends import standstill
 from .figures import figures
 from .files import Tabled
 from .kinds import KINDS
-from .requirements import Blocking, Promise, Required, broken, counted, messages_seen, seen
+from .requirements import broken, counted, messages_seen, seen
 from .rows import (
     BatchRows,
     BusRows,
@@ -38,6 +38,9 @@ from .summary import ConservationError, Provenance, add_program, check_conservat
 from .summary import summary as _summary
 
 if TYPE_CHECKING:
+    from ..bounds.calculus import Blocking
+    from ..bounds.found import Promise
+    from ..compile.programs import Required
     from .programs import ProgramRun
 
 __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,61 +16,20 @@ from .ends import STUCK
 from .statistics import percentile
 from .tables import cells, column
 
+if TYPE_CHECKING:
+    from ..bounds.found import Promise
+    from ..compile.programs import Required
+
 _LOSERS = 6
 """Most flows that are named as losing packets."""
 GUARANTEED, MET, MISSED, UNKNOWN = "guaranteed", "met", "missed", "unknown"
-
-
-class Promise(Protocol):
-    """The attributes of a requirement that the table needs (see ``fabriloom.bounds.Promise``)."""
-
-    @property
-    def row(self) -> int: ...
-    @property
-    def flow(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def packet_bytes(self) -> int: ...
-    @property
-    def requirement_ns(self) -> float: ...
-    @property
-    def bound_ns(self) -> float | None: ...
-    @property
-    def no_bound(self) -> str: ...
-
-
-class Line(Protocol):
-    """A part of a bound as text, with its level (see ``fabriloom.bounds.Line``)."""
-
-    @property
-    def depth(self) -> int: ...
-    @property
-    def time_ns(self) -> float: ...
-    @property
-    def words(self) -> str: ...
-
-
-class Blocking(Protocol):
-    """The delays of a flow in the worst case (see ``fabriloom.bounds``)."""
-
-    @property
-    def flow(self) -> str: ...
-    @property
-    def lines(self) -> Sequence[Line]: ...
-    @property
-    def about(self) -> str: ...
-    @property
-    def links(self) -> Sequence[float]: ...
 
 
 @dataclass(frozen=True)
 class Seen:
     """A flow with a requirement, and what a run has seen of it."""
 
-    of: Promise
+    of: Promise | Required
     packets: int
     total_latency_ns_p99_99: float | None
     total_latency_ns_max: float | None
@@ -209,13 +168,6 @@ def without(flows: Iterable[tuple[str, str]]) -> list[str]:
 
 _NEVER_ARRIVES = (*STUCK, "drained", "incomplete")
 """Ends of runs in which nothing that has not arrived does so later."""
-
-
-class Required(Promise, Protocol):
-    """A requirement on messages, with the source, target and tag of those it is for; -1: any."""
-
-    @property
-    def chosen(self) -> tuple[int, int, int]: ...
 
 
 def messages_seen(native: Mapping[str, Any], asked: Sequence[Required], tick_ns: float) -> list[Seen]:

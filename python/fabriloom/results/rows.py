@@ -89,12 +89,12 @@ class LinkRows(Rows):
     @cached_property
     def down_ticks(self) -> Ints:
         """For how long it did not run."""
-        return faults.down_ticks(self.native, self.graph.links)
+        return faults.within(self.native, self.graph.links, faults.outages(self.native))
 
     @cached_property
     def narrow_ticks(self) -> Ints:
         """Per link: ticks of the window in which it had lost physical lanes."""
-        return faults.narrow_ticks(self.native, self.graph.links)
+        return faults.within(self.native, self.graph.links, faults.narrowed(self.native))
 
     @property
     def planes(self) -> list[str]:

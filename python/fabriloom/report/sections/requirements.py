@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...process.libraries import pl
 from ...results.figures import in_percent
@@ -11,8 +11,6 @@ from ...results.requirements import (
     GUARANTEED,
     MISSED,
     UNKNOWN,
-    Blocking,
-    Line,
     counted,
     losses,
     said,
@@ -25,6 +23,9 @@ from ..drawing.plan import is_large
 from ..drawing.style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from ..page import Cell, Drawing, Table, Text
 from ..page import number as typeset
+
+if TYPE_CHECKING:
+    from ...bounds.calculus import Blocking, Line
 
 MOST_BARS = 60
 _ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 410, 280
