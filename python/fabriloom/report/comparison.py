@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..results.figures import settings_text
 from ..results.shown import of_programs
 from .fabric import fabric
-from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
+from .page import Cell, Drawing, Page, Prose, Table, Text, amount, micro, micros, plus_minus, render
 from .sections import programs as program_sections
 from .sections import shared as sections
 
@@ -80,7 +80,7 @@ def _beside(comparison: Comparison) -> Table:
     rows, programs = [], _of_programs(comparison)
     for name, graph in comparison.graphs.items():
         points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] is not None]
-        size = [Cell(number(count), None, count) for count in (graph.terminals, graph.switches, graph.links)]
+        size = map(amount, (graph.terminals, graph.switches, graph.links))
         rows.append([Cell(name), *size, *(_best_program(points) if programs else _best(points))])
     head = ["Scenario", "Terminals", "Switches", "Links"]
     if programs:
@@ -103,8 +103,7 @@ def _best_program(points: Sequence[Any]) -> list[Cell]:
     found = [_program_latency(point.summary) for point in points]
     least = min(found, key=lambda latency: latency["mean"] or float("inf"))
     events, rate = most["events"]["achieved_per_s"], most["messages"]["mbytes_per_s"]
-    times = [None if least[key] is None else least[key] / 1e3 for key in ("mean", "p99")]
-    return [Cell("–" if value is None else number(value), None, value) for value in (events, rate, *times)]
+    return [*map(amount, (events, rate, *(micro(least[key]) for key in ("mean", "p99"))))]
 
 
 def _program_latency(summary: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,11 +116,10 @@ def _best(points: Sequence[Any]) -> list[Cell]:
     most = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"]).summary
     least = min(points, key=lambda point: point.summary["latency_ns"]["mean"] or float("inf")).summary
     accepted, each = most["accepted_mbytes_per_s"], most["accepted_mbytes_per_s_per_terminal"]
-    mean, p99 = (least["latency_ns"][key] for key in ("mean", "p99"))
     return [
         Cell(plus_minus(accepted, most["accepted_mbytes_per_s_ci95"]), None, accepted),
-        Cell(number(each), None, each),
-        *(Cell(number(None if value is None else value / 1e3), None, value) for value in (mean, p99)),
+        amount(each),
+        *(micros(least["latency_ns"][key]) for key in ("mean", "p99")),
     ]
 
 

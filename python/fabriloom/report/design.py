@@ -7,7 +7,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures, in_percent
-from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, plus_minus, render
+from .page import (
+    Axis,
+    Cell,
+    Chart,
+    Page,
+    Prose,
+    Series,
+    Table,
+    Text,
+    amount,
+    micro,
+    number,
+    plus_minus,
+    render,
+)
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -16,6 +30,8 @@ if TYPE_CHECKING:
 
 def for_design(design: Design) -> str:
     """Return the report as HTML text."""
+    from .. import __version__
+
     best, asked = design.best, design.requirements
     page = Page(title=asked.name or "A design", kind="design", description=asked.description)
     page.verdicts = {"": _verdict(design)}
@@ -31,19 +47,13 @@ def for_design(design: Design) -> str:
     page.provenance = [
         ("Requirements", asked.source.file or asked.name),
         ("Seed", str(asked.seed)),
-        ("Fabriloom", _version()),
+        ("Fabriloom", __version__),
         (
             "To run it again",
             "copy the requirements below into requirements.json, and: fabriloom design requirements.json",
         ),
     ]
     return render(page)
-
-
-def _version() -> str:
-    from .. import __version__
-
-    return str(__version__)
 
 
 def _verdict(design: Design) -> str:
@@ -64,8 +74,7 @@ def _money(design: Design, cost: float) -> str:
 
 def _facts(design: Design, best: Looked) -> list[tuple[str, str, str]]:
     facts, asked = best.facts, design.requirements.require
-    tail, half = facts.get("tail_ns"), facts.get("tail_ns_ci95")
-    late = plus_minus(None if tail is None else tail / 1e3, None if half is None else half / 1e3)
+    late = plus_minus(micro(facts.get("tail_ns")), micro(facts.get("tail_ns_ci95")))
     limit = (
         "any is allowed" if asked.latency_ps is None else f"{number(asked.latency_ps / 1e6)} µs are allowed"
     )
@@ -105,9 +114,7 @@ def _flat(value: Any, path: str = "") -> list[tuple[str, str]]:
 def _looked_at(design: Design) -> Table:
     rows = []
     for row in design.families():
-        counts = [
-            Cell(number(row[name]), None, row[name]) for name in ("candidates", "built", "simulated", "met")
-        ]
+        counts = [amount(row[name]) for name in ("candidates", "built", "simulated", "met")]
         near = f"{row['nearest']}: {row['why']}" if row["why"] else "–"
         rows.append([Cell(row["family"]), *counts, Cell(near)])
     head = ["Family", "Candidates", "Built", "Simulated", "Met", "The nearest of those refused, and why"]
@@ -123,17 +130,16 @@ def _ranking(design: Design) -> Table:
     rows = []
     for place, one in enumerate(design.met, 1):
         facts = one.facts
-        tail, half = facts.get("tail_ns"), facts.get("tail_ns_ci95")
-        late = plus_minus(None if tail is None else tail / 1e3, None if half is None else half / 1e3)
+        late = plus_minus(micro(facts.get("tail_ns")), micro(facts.get("tail_ns_ci95")))
         rows.append(
             [
                 Cell(str(place), None, place),
                 Cell(one.candidate.name, below=facts.get("held_by", "")),
                 Cell(number(one.cost), one.cost / max(other.cost for other in design.met), one.cost),
-                *(Cell(number(facts[what]), None, facts[what]) for what in ("switches", "ports", "cables")),
-                Cell(number(one.bound, 3), None, one.bound),
-                Cell(number(facts.get("carries"), 3), None, facts.get("carries")),
-                Cell(late, None, tail),
+                *(amount(facts[what]) for what in ("switches", "ports", "cables")),
+                amount(one.bound, 3),
+                amount(facts.get("carries"), 3),
+                Cell(late, None, facts.get("tail_ns")),
             ]
         )
     asked = design.requirements.require
@@ -206,7 +212,7 @@ def _refused(design: Design) -> list[Table]:
     rows = []
     for name, (count, one) in design.misses().items():
         miss = next(miss for miss in one.misses if miss.requirement == name)
-        cells = [Cell(name), Cell(number(count), None, count), Cell(one.candidate.name), Cell(miss.text)]
+        cells = [Cell(name), amount(count), Cell(one.candidate.name), Cell(miss.text)]
         rows.append([*cells, Cell(in_percent(miss.by, 2), None, miss.by)])
     if not rows:
         return []
@@ -239,7 +245,7 @@ def _sensitivity(design: Design) -> list[Any]:
                         str(other.value), None, other.value if isinstance(other.value, int | float) else None
                     ),
                     Cell(best.candidate.name if best else "none meets everything", below=why),
-                    Cell(number(cost), None, cost),
+                    amount(cost),
                 ]
             )
         found.append(

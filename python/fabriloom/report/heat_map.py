@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .drawing.style import INK, PAPER, ramp, scale_of
-from .page import Drawing, HeatMap, number
+from .page import Drawing, HeatMap, micro, number
 
 _CELL_W, _CELL_H, _LEFT, _TOP, _LETTER = 92, 34, 30, 46, 7.2
 _MOST = 40
@@ -58,7 +58,7 @@ def _latency_us(summary: dict[str, Any]) -> float | None:
     kept = summary.get("message_latency_ns", summary["latency_ns"])
     if summary.get("events", {}).get("count"):
         kept = summary["events"]["latency_ns"]
-    return None if kept["mean"] is None else kept["mean"] / 1e3
+    return micro(kept["mean"])
 
 
 _KINDS = (("Throughput", "MB/s", _accepted), ("Mean latency", "µs", _latency_us))

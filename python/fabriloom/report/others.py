@@ -13,7 +13,21 @@ from ..results.shown import with_micro_sign
 from ..topology.graph import Graph
 from .drawing import fabric_svg
 from .fabric import fabric
-from .page import Axis, Cell, Chart, Drawing, Heading, Page, Prose, Series, Table, Text, number, render
+from .page import (
+    Axis,
+    Cell,
+    Chart,
+    Drawing,
+    Heading,
+    Page,
+    Prose,
+    Series,
+    Table,
+    Text,
+    amount,
+    number,
+    render,
+)
 from .pages import provenance_of, scenario_texts
 from .sections import shared as sections
 from .sections.shared import deviation_text
@@ -82,7 +96,7 @@ def _counts(papers: Sequence[Reproduced]) -> Table:
         "their tolerance."
     )
     rows = [
-        [Cell(name), *(Cell(number(value), None, value) for value in values)]
+        [Cell(name), *map(amount, values)]
         for name, values in counts({paper.name: paper.lines for paper in papers})
     ]
     return Table("What agrees", HEAD, rows, [False] + [True] * 8, note)
@@ -99,7 +113,7 @@ def _outside(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 def _reasons(papers: Sequence[Reproduced]) -> list[Table]:
     rows = [
-        [Cell(paper.name), Cell(number(len(names)), None, len(names)), Cell(reason, below=_some(names))]
+        [Cell(paper.name), amount(len(names)), Cell(reason, below=_some(names))]
         for paper in papers
         for reason, names in reasons(paper.lines).items()
     ]
@@ -190,11 +204,10 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     for row in rows:
         divisor, unit = (_MICRO, "µs") if row["unit"] == "ns" else (1.0, row["unit"])
         values = [row[name] / divisor for name in ("measured", "predicted")]
-        shown = [Cell(number(value), None, value) for value in values]
         text = deviation_text(row["deviation"])
         noise = Cell(f"{number(100 * row['noise'], 2)} %", None, row["noise"])
         known = [Cell(row[name]) for name in ("program", "settings", "quantity")]
-        cells.append([*known, *shown, Cell(unit), Cell(text, None, row["deviation"]), noise])
+        cells.append([*known, *map(amount, values), Cell(unit), Cell(text, None, row["deviation"]), noise])
         if row["quantity"] == "time of the whole program" and row["measured"] > 0:
             label = f"{row['settings']}: {text}"
             points.setdefault(row["program"], []).append([*values, None, None, label])

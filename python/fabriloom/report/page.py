@@ -7,12 +7,13 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from ..process.libraries import pl
 from ..results.figures import figures, measured
 
 MOST_ON_A_LINE = 30
@@ -243,6 +244,41 @@ def number(value: float | None, digits: int = 4) -> str:
 def plus_minus(value: float | None, ci95: float | None) -> str:
     """Format a number with its half-width."""
     return _typeset(measured(value, ci95, none="–"))
+
+
+def micro(value_ns: float | None) -> float | None:
+    """Return a time in µs."""
+    return None if value_ns is None else value_ns / 1e3
+
+
+def amount(value: float | None, digits: int = 4) -> Cell:
+    """Return the cell of a number."""
+    return Cell(number(value, digits), None, value)
+
+
+def micros(value_ns: float | None) -> Cell:
+    """Return the cell of a time in µs."""
+    return Cell(number(micro(value_ns)), None, value_ns)
+
+
+def percent(share: float | None) -> Cell:
+    """Return the cell of a share in per cent, with its bar; a dash for None."""
+    return Cell("–" if share is None else f"{number(100 * share, 3)} %", share, share)
+
+
+Columns = dict[str, tuple[str, Callable[[Any], Cell]]]
+"""Per heading the column of a data frame, and what makes a cell of its value: ``Cell`` of a text."""
+
+
+def listed(title: str, columns: Columns, rows: pl.DataFrame, note: str) -> list[Table]:
+    """Return columns of a data frame as a table; none without rows."""
+    return [table_of(title, columns, rows, note)] if len(rows) else []
+
+
+def table_of(title: str, columns: Columns, rows: pl.DataFrame, note: str) -> Table:
+    """Return columns of a data frame as a table."""
+    cells = [[made(row[name]) for name, made in columns.values()] for row in rows.iter_rows(named=True)]
+    return Table(title, [*columns], cells, [made is not Cell for _, made in columns.values()], note)
 
 
 _LONG = re.compile(r"(?<![\d.])\d{4,}(?![\d]*e)")

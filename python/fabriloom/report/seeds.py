@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, render
+from .page import Axis, Cell, Chart, Page, Series, Table, amount, number, plus_minus, render
 from .pages import again, provenance_of, scenario_texts
 from .sections import shared as sections
 
@@ -121,9 +121,9 @@ def _means(repetition: Repetition) -> Table:
         rows.append(
             [
                 Cell(row["quantity"]),
-                Cell(number(row["runs"]), None, row["runs"]),
+                amount(row["runs"]),
                 Cell(plus_minus(row["mean"], row["ci95"]), None, row["mean"]),
-                *(Cell(number(row[key]), None, row[key]) for key in ("spread", "least", "greatest")),
+                *(amount(row[key]) for key in ("spread", "least", "greatest")),
                 Cell(held, None, row["holding"]),
             ]
         )

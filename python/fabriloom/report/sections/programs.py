@@ -10,7 +10,7 @@ from ...results import Results
 from ...results.ends import STUCK
 from ...results.figures import settings_text
 from ...results.programs import ProgramRun
-from ..page import Axis, Cell, Chart, Prose, Series, Table, number
+from ..page import Axis, Cell, Chart, Prose, Series, Table, amount, listed, micro, micros, number, percent
 from .flows import flows
 from .shared import numeric, tail
 
@@ -27,11 +27,11 @@ def hertz(per_s: float | None) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{number(100 * share, 3)} %"
+    return percent(share).text
 
 
 def _micro(value_ns: float | None) -> str:
-    return number(None if value_ns is None else value_ns / 1e3)
+    return number(micro(value_ns))
 
 
 def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -192,25 +192,21 @@ def _hosts(table: pl.DataFrame, most: int = 64) -> list[Table]:
     if len(used) > most:
         order = (used["blocked_share"] + used["receiving_share"]).arg_sort(descending=True)[:most].sort()
         shown = used[order]
-    rows = []
-    for row in shown.iter_rows(named=True):
-        rates = (row["sent_mbytes_per_s"], row["received_mbytes_per_s"])
-        shares = (row["blocked_share"], row["receiving_share"])
-        rows.append(
-            [
-                Cell(row["terminal"]),
-                *(Cell(number(rate), rate / fastest if fastest else 0.0, rate) for rate in rates),
-                *(Cell(_percent(share), share, share) for share in shares),
-            ]
-        )
-    head = ["Terminal", "Sent (MB/s)", "Received (MB/s)", "Waited for a place", "Occupied"]
+    rate = lambda rate: Cell(number(rate), rate / fastest if fastest else 0.0, rate)  # noqa: E731
+    columns = {
+        "Terminal": ("terminal", Cell),
+        "Sent (MB/s)": ("sent_mbytes_per_s", rate),
+        "Received (MB/s)": ("received_mbytes_per_s", rate),
+        "Waited for a place": ("blocked_share", percent),
+        "Occupied": ("receiving_share", percent),
+    }
     note = (
         "Waited: back-pressure, the share of the time in which a message had to wait for a free place at its "
         "sender. Occupied: the share in which it had received a part of a message."
     )
     if len(shown) < len(used):
         note += f" The {most} of {number(len(used))} terminals that waited or were occupied most."
-    return [Table("Terminals", head, rows, [False, True, True, True, True], note)]
+    return listed("Terminals", columns, shown, note)
 
 
 def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
@@ -226,10 +222,9 @@ def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
         part = row["received"] / row["messages"] if row["messages"] else 0.0
         rows.append(
             [
-                Cell(number(row["event"]), None, row["event"]),
+                amount(row["event"]),
                 Cell(f"{row['received']} of {row['messages']}", part if part < 1 else None, part),
-                *(Cell(_micro(row[name]), None, row[name]) for name in ("begun_ns", "complete_ns")),
-                Cell(_micro(row["latency_ns"]), None, row["latency_ns"]),
+                *(micros(row[name]) for name in ("begun_ns", "complete_ns", "latency_ns")),
             ]
         )
     head = ["Event", "Messages received", "Begun at (µs)", "Complete at (µs)", "Latency (µs)"]
@@ -321,9 +316,9 @@ def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
             [
                 *(Cell(str(point.settings.get(path, "–"))) for path in varied),
                 *(Cell(number(None if one is None else one / 1e3), None, one) for one in rates),
-                Cell(number(rate), None, rate),
-                *(Cell(_micro(latency[key]), None, latency[key]) for key in ("mean", "p99")),
-                Cell(_percent(share), share, share),
+                amount(rate),
+                *(micros(latency[key]) for key in ("mean", "p99")),
+                percent(share),
                 Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )

@@ -21,7 +21,7 @@ from ...topology import Graph
 from ..drawing import fabric_svg
 from ..drawing.plan import is_large
 from ..drawing.style import FONT, INK, PAPER, SOFT, label, number, text_width, title
-from ..page import Cell, Drawing, Table, Text
+from ..page import Cell, Drawing, Table, Text, micros
 from ..page import number as typeset
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ MOST_BARS = 60
 _ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 410, 280
 _SHOWN = 1.25
 """End of the axis, as a multiple of the requirement."""
+_TIMES = ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
 _BOUND, _SEEN, _LATE = "#d3dce1", "#2f6f8f", "#cd4d45"
 
 
@@ -89,10 +90,7 @@ def _bars(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _bar(row: Mapping[str, Any], top: float) -> list[str]:
     middle, late = top + _ROW / 2, row["verdict"] == MISSED
-    shares = {
-        key: _share(row, key) for key in ("bound_ns", "total_latency_ns_max", "total_latency_ns_p99_99")
-    }
-    bound, longest, most = shares.values()
+    bound, most, longest = (_share(row, key) for key in ("bound_ns", *_TIMES[1:]))
     parts = [label(_short(row["flow"]), _NAMES - 10, middle + 4, 12, "end")]
     if bound is not None:
         parts.append(_rect(_at(0), top + 3, _at(bound) - _at(0), _ROW - 6, _BOUND))
@@ -154,12 +152,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     cells = [
         [
             Cell(row["flow"], below=f"{row['packet_bytes']} B"),
-            *(
-                _time(row[key])
-                for key in ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
-            ),
+            *(micros(row[key]) for key in _TIMES),
             _margin(row["margin"]),
-            _time(row["bound_ns"]),
+            micros(row["bound_ns"]),
             _margin(row["bound_margin"]),
             Cell(row["verdict"], None, None, marks.get(row["verdict"], "")),
         ]
@@ -181,10 +176,6 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     )
     note = " ".join([note, *losses(rows), *without((row["flow"], row["no_bound"]) for row in rows)])
     return Table("Requirements in numbers", head, cells, [False, *[True] * 6, False], note)
-
-
-def _time(value_ns: float | None) -> Cell:
-    return Cell(typeset(None if value_ns is None else value_ns / 1e3), None, value_ns)
 
 
 def _margin(share: float | None) -> Cell:

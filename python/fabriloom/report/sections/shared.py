@@ -10,7 +10,21 @@ from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign
 from .. import page
-from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
+from ..page import (
+    Axis,
+    Cell,
+    Chart,
+    Prose,
+    Series,
+    Table,
+    amount,
+    listed,
+    micro,
+    micros,
+    number,
+    percent,
+    plus_minus,
+)
 
 ACCEPTED, LATENCY = page.USUAL.accepted, page.USUAL.latency
 ALONE = "simulated"
@@ -24,10 +38,6 @@ def confidence_text(statistics: Mapping[str, Any]) -> str:
     correlation = statistics["lag1_correlation"]
     text = f"± is half of a 95 % interval, from {statistics['batches']} batches of the run (Student's t)"
     return text if correlation is None else f"{text}; neighbours correlate by {number(correlation, 2)}"
-
-
-def _micro(value: float | None) -> float | None:
-    return None if value is None else value / 1e3
 
 
 def cycle(links: Sequence[str]) -> list[Table]:
@@ -107,29 +117,19 @@ def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]
 
 def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
     """Return the busiest links."""
-    if not len(table):
-        return []
-    rows = []
-    for row in (
-        table.sort("utilisation", descending=True, maintain_order=True).head(most).iter_rows(named=True)
-    ):
-        rows.append(
-            [
-                Cell(row["link"]),
-                Cell(number(100 * row["utilisation"], 3) + " %", row["utilisation"], row["utilisation"]),
-                Cell(
-                    number(100 * row["blocked_share"], 3) + " %", row["blocked_share"], row["blocked_share"]
-                ),
-                Cell(number(row["packets"]), None, row["packets"]),
-                Cell(number(row["waiting_ns_mean"] / 1e3), None, row["waiting_ns_mean"]),
-            ]
-        )
-    head = ["Link", "Utilisation", "Blocked", "Packets", "Mean wait (µs)"]
+    shown = table.sort("utilisation", descending=True, maintain_order=True).head(most)
+    columns = {
+        "Link": ("link", Cell),
+        "Utilisation": ("utilisation", percent),
+        "Blocked": ("blocked_share", percent),
+        "Packets": ("packets", amount),
+        "Mean wait (µs)": ("waiting_ns_mean", micros),
+    }
     note = (
-        f"The {len(rows)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
+        f"The {len(shown)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
         "stood still. A click on a heading sorts."
     )
-    return [Table("Links", head, rows, [False, True, True, True, True], note)]
+    return listed("Links", columns, shown, note)
 
 
 def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
@@ -263,29 +263,26 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     note += " (?): this ± is not to be trusted: batches are correlated or drift." if doubted else ""
     rows = []
     for point in points:
-        summary, latency, total = (
-            point.summary,
-            point.summary["latency_ns"],
-            point.summary["total_latency_ns"],
-        )
+        summary = point.summary
+        latency, total = summary["latency_ns"], summary["total_latency_ns"]
         accepted, mean = summary["accepted_mbytes_per_s"], latency["mean"]
         mark = " (?)" if summary["statistics"]["trusted"] is False else ""
         single = {"refused": summary["refused_mbytes_per_s"], "retried": _retries(point)}
         single["lost"] = summary["packets"].get("lost", 0)
-        cells = {what: Cell(number(value), None, value) for what, value in single.items()}
+        cells = {what: amount(value) for what, value in single.items()}
         reason = summary["end"]["reason"]
         rows.append(
             [
                 *(Cell(value_text(point.settings.get(path, "–"))) for path in varied),
                 *(_of_flits(summary["flits"]) if of_flits else []),
-                Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
+                amount(summary["offered_mbytes_per_s"]),
                 *([cells["refused"]] if refused else []),
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]) + mark, None, accepted),
                 *([cells["lost"]] if lost else []),
                 *([cells["retried"]] if retried else []),
-                Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
-                *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "max")),
-                Cell(plus_minus(_micro(total["mean"]), _micro(total["mean_ci95"])), None, total["mean"]),
+                Cell(plus_minus(micro(mean), micro(latency["mean_ci95"])), None, mean),
+                *(micros(latency[key]) for key in ("p99", "max")),
+                Cell(plus_minus(micro(total["mean"]), micro(total["mean_ci95"])), None, total["mean"]),
                 Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )
