@@ -200,30 +200,6 @@ class RingRows(LinkRows):
         return tables.bus_utilisation(self.native, self.graph, self.window_ticks)
 
 
-class BusRows(Rows):
-    """Switches of rings, with their buses."""
-
-    @property
-    def ports(self) -> Ints:
-        """How many each has."""
-        return np.diff(self.graph.own_rings.port_start)
-
-    @property
-    def buses(self) -> Ints:
-        """How many each has."""
-        return self.graph.own_rings.bus_count
-
-    @property
-    def utilisation(self) -> Floats:
-        """The share of the window in which the buses were in use."""
-        return tables.bus_utilisation(self.native, self.graph, self.window_ticks)
-
-    @property
-    def waiting_ns_mean(self) -> Floats:
-        """How long packets waited for a bus."""
-        return per(self.ns("bus_wait_ticks"), self.count("bus_transfers"))
-
-
 class PlaneRows(Rows):
     """Planes; none where terminals have one port each."""
 
@@ -237,11 +213,6 @@ class PlaneRows(Rows):
         """The utilisation of the links of each."""
         every = tables.utilisation(self.native, self.window_ticks)
         return [every[plane.links] for plane in self.planes]
-
-    @property
-    def size(self) -> Ints:
-        """Bytes delivered by each."""
-        return self.count("plane_bytes")
 
     @property
     def latency_ns_mean(self) -> Floats:
@@ -316,31 +287,6 @@ class BatchRows(Rows):
     def latency_ns_mean(self, which: str) -> Floats:
         """Return the mean latency of their packets, ``latency`` or ``total`` as in the engine's names."""
         return tables.mean(self.own(f"{which}_sum_ticks") * self.tick_ns, self.own("packets"))
-
-
-class TailRows(Rows):
-    """Steps of the complementary cumulative distribution of the network latency."""
-
-    @property
-    def share_longer(self) -> Floats:
-        """The share of the packets that took longer."""
-        counts = self.count("latency_counts")
-        total = int(counts.sum())
-        return per(total - np.cumsum(counts), float(total))
-
-
-class TraceRows(Rows):
-    """Delivered packets."""
-
-    def end(self, name: str) -> Names:
-        """Return the names of one end of each row."""
-        return self.terminals[self.count(f"trace_{name}")]
-
-    @property
-    def latency_ns(self) -> Floats:
-        """From started to delivered."""
-        took = self.count("trace_delivered_ticks") - self.count("trace_started_ticks")
-        return took.astype(np.float64) * self.tick_ns
 
 
 class ShareRows(BatchRows):

@@ -85,12 +85,15 @@ PLANES = table(
     {
         "plane": ("text | Name of the plane.", lambda rows: [plane.name for plane in rows.planes]),
         "packets": ("count | Packets delivered by it in the measuring window.", count("plane_packets")),
-        "bytes": ("B | Their payload.", lambda rows: rows.size),
+        "bytes": ("B | Their payload.", count("plane_bytes")),
         "mbytes_per_s": (
             "MB/s | Payload over the length of the measuring window.",
-            lambda rows: rows.rate(rows.size),
+            lambda rows: rows.rate(rows.count("plane_bytes")),
         ),
-        "share": ("0…1 | Its payload over that of all planes.", lambda rows: rows.share_of_all(rows.size)),
+        "share": (
+            "0…1 | Its payload over that of all planes.",
+            lambda rows: rows.share_of_all(rows.count("plane_bytes")),
+        ),
         "latency_ns_mean": "ns | Mean network latency; null when no packet came.",
         "latency_ns_max": ("ns | Longest network latency.", time_ns("plane_latency_max_ticks")),
         "utilisation_mean": (

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..tables import per
@@ -304,6 +306,12 @@ OVER_TIME = table(
     },
 )
 
+
+def _longer(rows: Any) -> Any:
+    counts = rows.count("latency_counts")
+    return per(counts.sum() - np.cumsum(counts), float(counts.sum()))
+
+
 CCDF = table(
     "ccdf",
     "Complementary cumulative latency",
@@ -314,7 +322,7 @@ CCDF = table(
             "count | Packets in the histogram bin of which this is the middle.",
             count("latency_counts"),
         ),
-        "share_longer": "0…1 | Share of the packets that took longer.",
+        "share_longer": ("0…1 | Share of the packets that took longer.", _longer),
     },
 )
 
@@ -327,8 +335,11 @@ TRACE = table(
             "number | Number of the packet, from 0, in the order of delivery.",
             lambda rows: np.arange(len(rows.raw("trace_source"))),
         ),
-        "source": ("text | Terminal that sent it.", lambda rows: rows.end("source")),
-        "target": ("text | Terminal that received it.", lambda rows: rows.end("target")),
+        "source": ("text | Terminal that sent it.", lambda rows: rows.terminals[rows.count("trace_source")]),
+        "target": (
+            "text | Terminal that received it.",
+            lambda rows: rows.terminals[rows.count("trace_target")],
+        ),
         "length_bytes": ("B | Payload.", count("trace_length")),
         "created_ns": ("ns | Creation at the source.", time_ns("trace_created_ticks")),
         "started_ns": (
@@ -336,6 +347,11 @@ TRACE = table(
             time_ns("trace_started_ticks"),
         ),
         "delivered_ns": ("ns | End of packet received.", time_ns("trace_delivered_ticks")),
-        "latency_ns": "ns | From started to delivered.",
+        "latency_ns": (
+            "ns | From started to delivered.",
+            lambda rows: (
+                (rows.count("trace_delivered_ticks") - rows.count("trace_started_ticks")) * rows.tick_ns
+            ),
+        ),
     },
 )
