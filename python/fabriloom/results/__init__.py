@@ -15,7 +15,7 @@ import numpy as np
 from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
-from . import columns, confidence, faults, files, rows, shown, tables
+from . import columns, confidence, faults, files, rows, shown, signals, tables
 from .ends import standstill
 from .figures import figures
 from .files import Tabled
@@ -89,8 +89,6 @@ class Results(Tabled):
         if self.has_requirements:
             summary["requirements"] = counted(self.requirements)
         if self.has_codes:
-            from . import signals
-
             made = signals.made(self.native, self.graph)
             columns.features.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
         if self.has_congestion_control:
@@ -226,8 +224,6 @@ class Results(Tabled):
     @cached_property
     def codes(self) -> pl.DataFrame:
         """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
-        from . import signals
-
         return columns.features.CODES.frame_of(signals.codes(*self._numbers))
 
     @property

@@ -254,11 +254,18 @@ def percentiles(values: Floats, counts: NDArray[np.int64], low: float, high: flo
 
     The extremes ``low`` and ``high`` are exact, the histogram is not: percentiles are limited to this range.
     """
-    found = {key: percentile(values, counts, share) for key, share in PERCENTILES.items()}
-    for key, share in PERCENTILES.items():
-        found |= dict(zip(ends_of(key), percentile_ci95(values, counts, share), strict=True))
+    found = [
+        value
+        for share in PERCENTILES.values()
+        for value in (percentile(values, counts, share), *percentile_ci95(values, counts, share))
+    ]
     # NaN stays.
-    return {key: float(np.clip(found[key], low, high)) for key in PERCENTILE_KEYS}
+    return dict(zip(PERCENTILE_KEYS, np.clip(found, low, high).tolist(), strict=True))
+
+
+def known(value: float) -> float | None:
+    """Return a number; None for NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def ends_of(key: str) -> tuple[str, str]:
