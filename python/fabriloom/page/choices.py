@@ -15,6 +15,7 @@ from typing import Any
 from starlette.requests import Request
 
 from .. import units
+from ..results.columns import flatten
 from ..scenario import Scenario, ScenarioError
 from ..scenario.load import FILE_KEYS, build
 from ..scenario.read import KINDS, parse, read
@@ -218,21 +219,18 @@ def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
         table[steps[-1]] = value
 
 
-def _different(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def _different(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Return the differences of two fabrics as a short text."""
     ours, theirs = (
-        {path: value for path, value in _flat(data) if path[0] in FABRIC} for data in (one, other)
+        {path: value for path, value in flatten(data).items() if path.partition(".")[0] in FABRIC}
+        for data in (one, other)
     )
-    words = [f"{path[-1]} = {_word(value)}" for path, value in ours.items() if theirs.get(path) != value]
+    words = [
+        f"{path.rpartition('.')[2]} = {_word(value)}"
+        for path, value in ours.items()
+        if theirs.get(path) != value
+    ]
     return ", ".join(words[:2]) or "second"
-
-
-def _flat(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if not isinstance(data, Mapping):
-        yield path, data
-        return
-    for name, value in data.items():
-        yield from _flat(value, (*path, name))
 
 
 def _word(value: Any) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..results.columns import flatten
 from ..results.figures import settings_text
 from ..results.shown import of_programs
 from .fabric import fabric
-from .page import Cell, Drawing, Page, Prose, Table, Text, amount, micro, micros, plus_minus, render
+from .page import Cell, Drawing, Page, Prose, Table, amount, json_text, micro, micros, plus_minus, render
 from .sections import programs as program_sections
 from .sections import shared as sections
 
@@ -37,7 +38,10 @@ def for_comparison(comparison: Comparison) -> str:
     page.sections += [*_different(comparison), *_fabrics(comparison)]
     if comparison.points and not _of_programs(comparison):
         page.sections.append(sections.points_table(comparison.points, comparison.varied))
-    page.sections += [_scenario(name, part.resolved) for name, part in comparison.parts.items()]
+    page.sections += [
+        json_text(f"{name}, with every default filled in", part.resolved)
+        for name, part in comparison.parts.items()
+    ]
     return render(page)
 
 
@@ -125,7 +129,7 @@ def _best(points: Sequence[Any]) -> list[Cell]:
 
 def _different(comparison: Comparison) -> list[Table]:
     """Return the settings that differ between scenarios."""
-    flat = {name: _flat(part.resolved) for name, part in comparison.parts.items()}
+    flat = {name: _told(part.resolved) for name, part in comparison.parts.items()}
     paths = list(dict.fromkeys(path for settings in flat.values() for path in settings))
     rows = []
     for path in paths:
@@ -138,14 +142,13 @@ def _different(comparison: Comparison) -> list[Table]:
     return [Table("What is different", ["Setting", *flat], rows, [False] * (len(flat) + 1), note)]
 
 
-def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
+def _told(settings: dict[str, Any]) -> dict[str, str]:
+    """Return the settings by their paths, as short texts."""
     found: dict[str, str] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{path}{name}.")
-        elif name not in ("sweep", "variants", "study"):
+    for path, value in flatten(settings).items():
+        if path.rpartition(".")[2] not in ("sweep", "variants", "study"):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            found[f"{path}{name}"] = text if len(text) <= 80 else f"{text[:79]}…"
+            found[path] = text if len(text) <= 80 else f"{text[:79]}…"
     return found
 
 
@@ -162,8 +165,3 @@ def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
                 for one in fabric(graph, best.utilisation, when, limit=best.summary.get("limit"))
             ]
     return drawn
-
-
-def _scenario(name: str, resolved: Mapping[str, Any]) -> Text:
-    text = json.dumps(resolved, indent=2, ensure_ascii=False)
-    return Text(f"{name}, with every default filled in", text, folded=True)

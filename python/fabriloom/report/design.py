@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..results.columns import flatten
 from ..results.figures import figures, in_percent
 from .page import (
     Axis,
@@ -17,6 +17,7 @@ from .page import (
     Table,
     Text,
     amount,
+    json_text,
     micro,
     number,
     plus_minus,
@@ -97,18 +98,11 @@ def _facts(design: Design, best: Looked) -> list[tuple[str, str, str]]:
 def _asked(design: Design) -> Table:
     rows = []
     for section in ("require", "limits", "traffic", "program", "cost"):
-        for name, value in _flat(design.requirements.raw.get(section, {})):
-            rows.append([Cell(section), Cell(name), Cell(value)])
+        for name, value in flatten(design.requirements.raw.get(section, {})).items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            rows.append([Cell(section), Cell(name), Cell(text)])
     note = "What is not here is not limited. Costs are the user's."
     return Table("What was asked", ["Section", "Setting", "Value"], rows, [False, False, False], note)
-
-
-def _flat(value: Any, path: str = "") -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        return [
-            pair for name, part in value.items() for pair in _flat(part, f"{path}.{name}" if path else name)
-        ]
-    return [(path, value if isinstance(value, str) else json.dumps(value))]
 
 
 def _looked_at(design: Design) -> Table:
@@ -239,28 +233,20 @@ def _sensitivity(design: Design) -> list[Any]:
             best, near = other.best, other.nearest
             why = "" if best or near is None else f"{near.candidate.name}: {near.misses[0].text}"
             cost = None if best is None else best.cost
-            rows.append(
-                [
-                    Cell(
-                        str(other.value), None, other.value if isinstance(other.value, int | float) else None
-                    ),
-                    Cell(best.candidate.name if best else "none meets everything", below=why),
-                    amount(cost),
-                ]
+            value = Cell(
+                str(other.value), None, other.value if isinstance(other.value, int | float) else None
             )
-        found.append(
-            Table(f"If {path} were another", [path, "The cheapest", "Cost"], rows, [True, False, True])
-        )
+            name = best.candidate.name if best else "none meets everything"
+            rows.append([value, Cell(name, below=why), amount(cost)])
+        head = [path, "The cheapest", "Cost"]
+        found.append(Table(f"If {path} were another", head, rows, [True, False, True]))
     return found
 
 
 def _texts(design: Design) -> list[Text]:
-    texts = (
-        [Text("The requirements", design.requirements.source.text)] if design.requirements.source.text else []
-    )
-    raw = json.dumps(design.requirements.raw, indent=2, ensure_ascii=False)
-    texts.append(Text("The requirements as they were used", raw, folded=True))
+    written = design.requirements.source.text
+    texts = [Text("The requirements", written)] if written else []
+    texts.append(json_text("The requirements as they were used", design.requirements.raw))
     if (best := design.recommended()) is not None:
-        title = "The scenario of the first network, with every default filled in"
-        texts.append(Text(title, json.dumps(best, indent=2, ensure_ascii=False), folded=True))
+        texts.append(json_text("The scenario of the first network, with every default filled in", best))
     return texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from ..results.figures import settings_text, value_text
 from ..results.shown import of_programs
 from . import heat_map
 from .fabric import fabric
-from .page import Page, Text, micro, number, plus_minus, render
+from .page import Page, Text, json_text, micro, number, plus_minus, render
 from .sections import flows as flow_sections
 from .sections import links as link_sections
 from .sections import programs as program_sections
@@ -51,9 +50,7 @@ def scenario_texts(provenance: Provenance) -> list[Text]:
     if provenance.source_text:
         texts.append(Text("The scenario", provenance.source_text))
     if provenance.resolved:
-        resolved = json.dumps(provenance.resolved, indent=2, ensure_ascii=False)
-        title = "The scenario with every default filled in"
-        texts.append(Text(title, resolved, folded=True))
+        texts.append(json_text("The scenario with every default filled in", provenance.resolved))
     return texts
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import heat_map
-from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, Text, amount, number, render
+from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, amount, json_text, number, render
 from .pages import again, provenance_of, scenario_texts
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ def for_search(study: Study, provenance: Provenance, best: dict[str, Any] | None
     page.sections = [*charts(searched), _trials(searched)] if searched.trials else []
     page.sections += scenario_texts(provenance)
     if best is not None:
-        title = "The scenario of the best trial, with every default filled in"
-        page.sections.append(Text(title, json.dumps(best, indent=2, ensure_ascii=False), folded=True))
+        page.sections.append(json_text("The scenario of the best trial, with every default filled in", best))
     return render(page)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 
@@ -49,11 +50,14 @@ def scale_of(values: NDArray[np.float64], label: str) -> Scale:
     most = float(finite.max()) if finite.size else 0.0
     if most <= 0:
         return Scale(1.0, True, label)
-    power = 10.0 ** np.floor(np.log10(most))
-    top = next(
-        step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= most * 0.999999
-    )
-    return Scale(float(top), most <= 1, label)
+    return Scale(round_above(most), most <= 1, label)
+
+
+def round_above(value: float) -> float:
+    """Return the round number at or above a positive one."""
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+    return next(step * power for step in steps if step * power >= value * 0.999999)
 
 
 def ramp(share: float) -> str:

@@ -381,23 +381,14 @@ def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
             continue
         last = {"reported": "Why it is not scored", "calibrated": "The parameter"}.get(kind)
         scored = kind != "reported"
-        head = ["Quantity", "Published", "Ours", "Unit", "Deviation"]
-        head += ["Agrees from, to", "Verdict"] if scored else []
-        head += [last] if last else []
-        numbers = [
-            False,
-            True,
-            True,
-            False,
-            True,
-            *([True, False] if scored else []),
-            *([False] if last else []),
-        ]
+        head = {"Quantity": False, "Published": True, "Ours": True, "Unit": False, "Deviation": True}
         if scored:
+            head |= {"Agrees from, to": True, "Verdict": False}
             note += " A line agrees when ours is between the two values given."
-        tables.append(
-            Table(title, head, [_record(line, scored, bool(last)) for line in group], numbers, note)
-        )
+        if last:
+            head[last] = False
+        rows = [_record(line, scored, bool(last)) for line in group]
+        tables.append(Table(title, [*head], rows, [*head.values()], note))
     return tables
 
 
