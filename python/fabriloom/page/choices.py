@@ -146,11 +146,8 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
     if traffic is not None:
         fabric = {name: copy.deepcopy(data[name]) for name in FABRIC if name in data}
         others = {name: value for name, value in traffic.written.items() if name not in FABRIC}
-        data = {
-            **copy.deepcopy(others),
-            **fabric,
-            "name": str(data.get("name") or spec.get("file") or "second"),
-        }
+        name = str(data.get("name") or spec.get("file") or "second")
+        data = {**copy.deepcopy(others), **fabric, "name": name}
         folder = folder or traffic.scenario.base_dir
     for path, value in dict(spec.get("settings") or {}).items():
         steps = str(path).split(".")
@@ -185,7 +182,8 @@ def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
 def _refuse_files(data: Any, source: SourceMap, folder: Path | None) -> None:
     """Refuse scenarios from the browser that name files other than those sent with them."""
     for here, value in _file_keys(data):
-        if not _came(folder, value):
+        # A file that was sent with the scenario lies in its folder.
+        if folder is None or Path(str(value)).name != value or value not in os.listdir(folder):
             message = "the page does not have this file"
             hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)
@@ -199,11 +197,6 @@ def _file_keys(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tu
         if str(key).split(".")[-1] in FILE_KEYS:
             yield here, value
         yield from _file_keys(value, here)
-
-
-def _came(folder: Path | None, value: Any) -> bool:
-    """Return whether a file was sent with the scenario, without accessing the disk."""
-    return folder is not None and Path(str(value)).name == value and value in os.listdir(folder)
 
 
 def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
@@ -364,7 +357,8 @@ def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, 
     if not ways:
         return
     now = {f"routing.{name}": value for name, value in routing.items()}
-    found = [at for at, (_, settings) in enumerate(ways) if _holds(settings, now)]
+    # A setting of None must be absent.
+    found = [at for at, (_, way) in enumerate(ways) if all(now.get(path) == way[path] for path in way)]
     if not found:
         ways = [("as in the file", {}), *ways]
     yield _control("Routing", "fabric", ways, found[0] if found else 0)
@@ -393,8 +387,3 @@ def _ways(kind: str) -> list[tuple[str, Settings]]:
         ("universal (random intermediate switch)", way(usual, universal=True)),
     ]
     return ways if usual == "up-down" else [*ways, ("up*/down*", way("up-star-down-star"))]
-
-
-def _holds(settings: Settings, now: Settings) -> bool:
-    """Return whether settings are in force; a setting of None must be absent."""
-    return all(now.get(path) == value for path, value in settings.items())
