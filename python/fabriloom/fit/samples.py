@@ -263,9 +263,8 @@ def from_folder(folder: Folder) -> Samples:
         measured = summary.get("measured")
         if measured and measured["crowded"]:
             raise FitError(
-                f"{folder.path}: {measured['ranks']} processes shared {measured['cores']} "
-                "cores, so no time in it is a "
-                "measurement\n  = measure again with as many cores as processes"
+                f"{folder.path}: {measured['ranks']} processes shared {measured['cores']} cores, so no time "
+                "in it is a measurement\n  = measure again with as many cores as processes"
             )
         machine = f"{measured['mpi']}, {measured['transport']}" if measured else "a simulation"
         try:
@@ -293,13 +292,11 @@ def _point(found: Samples, program: Mapping[str, Any], summary: Mapping[str, Any
     if units.parse_time_ps(program["pause"]) / 1000 > value[ROUND]:
         found.put("receive", size, value[RECEIVES], noise[RECEIVES])
     train = int(program["train"])
-    found.put(
-        "gap", size, (value[LONG_TRAIN] - value[TRAIN]) / train, (noise[LONG_TRAIN] + noise[TRAIN]) / train
-    )
+    took = value[LONG_TRAIN] - value[TRAIN]
+    found.put("gap", size, took / train, (noise[LONG_TRAIN] + noise[TRAIN]) / train)
     if TURNS in value:
-        targets = int(summary["network"]["terminals"]) - 1
         given = program.get("targets")
-        targets = len(given) if isinstance(given, list) else targets
+        targets = len(given) if isinstance(given, list) else int(summary["network"]["terminals"]) - 1
         messages = targets * max(1, train // targets)
         took = value[MORE_TURNS] - value[TURNS]
         found.put("turn", size, took / messages, (noise[MORE_TURNS] + noise[TURNS]) / messages)

@@ -126,7 +126,6 @@ def _possible(programs: Programs) -> None:
         least, most = (int(some[at]) for at in (np.argmin(times[some]), np.argmax(times[some])))
         names = programs.terminal_names
         raise MeasureError(
-            f'"{names[least]}" comes to {times[least]:g} barriers and "{names[most]}" to '
-            f"{times[most]:g}; those of "
-            "MPI are for the same processes every time\n  = give both as many"
+            f'"{names[least]}" comes to {times[least]:g} barriers and "{names[most]}" to {times[most]:g}; '
+            "those of MPI are for the same processes every time\n  = give both as many"
         )

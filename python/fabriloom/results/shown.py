@@ -241,7 +241,6 @@ def repr_html(summary: dict[str, Any]) -> str:
     )
     return (
         f"<table><caption>{escape(summary['name'])} · seed {summary['seed']} · "
-        f"{escape(summary['scenario_sha256'][:12])}</caption>{body}</table>"
-        f"<small>Latency: from {escape(summary['latency_ns']['from'])} "
-        f"to {escape(summary['latency_ns']['to'])}.</small>"
+        f"{escape(summary['scenario_sha256'][:12])}</caption>{body}</table><small>Latency: from "
+        f"{escape(summary['latency_ns']['from'])} to {escape(summary['latency_ns']['to'])}.</small>"
     )
