@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.columns import flatten
 from ..results.figures import figures, in_percent
-from .page import (
-    Axis,
-    Cell,
-    Chart,
-    Page,
-    Prose,
-    Series,
-    Table,
-    Text,
-    amount,
-    json_text,
-    micro,
-    number,
-    plus_minus,
-    render,
-)
+from .cells import amount, json_text, micro, spot
+from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -180,7 +166,7 @@ def front(design: Design) -> Chart:
 
 
 def _spot(one: Looked, most: float | None) -> list[Any]:
-    return [one.cost, most, None, None, one.candidate.name]
+    return spot(one.cost, most, one.candidate.name)
 
 
 def _why(design: Design) -> Prose:

@@ -11,23 +11,10 @@ import numpy as np
 from ..results.figures import in_percent
 from ..results.shown import with_micro_sign
 from ..topology.graph import Graph
+from .cells import amount, spot
 from .drawing import fabric_svg
 from .fabric import fabric
-from .page import (
-    Axis,
-    Cell,
-    Chart,
-    Drawing,
-    Heading,
-    Page,
-    Prose,
-    Series,
-    Table,
-    Text,
-    amount,
-    number,
-    render,
-)
+from .page import Axis, Cell, Chart, Drawing, Heading, Page, Prose, Series, Table, Text, number, render
 from .pages import provenance_of, scenario_texts
 from .sections import shared as sections
 from .sections.shared import deviation_text
@@ -176,7 +163,7 @@ def _lines(summary: Mapping[str, Any]) -> Chart:
     """Return the values by size, and the fitted lines."""
     series = []
     for name, points in summary["samples"].items():
-        values = [[size, value / _MICRO, None, None, ""] for size, value in points if value > 0]
+        values = [spot(size, value / _MICRO) for size, value in points if value > 0]
         if values:
             series.append(Series(f"{name.replace('_', ' ')}, measured", values, "points"))
     for name, curve in summary["curves"].items():
@@ -192,7 +179,7 @@ def _drawn(line: Mapping[str, Any]) -> list[list[Any]]:
     first, last = line["first"], line["last"]
     sizes = [first * (last / first) ** (step / _PLACES) for step in range(_PLACES + 1)]
     values = [(size, line["base"] + line["slope"] * size) for size in sizes]
-    return [[size, value / _MICRO, None, None, ""] for size, value in values if value > 0]
+    return [spot(size, value / _MICRO) for size, value in values if value > 0]
 
 
 def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -210,12 +197,12 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
         cells.append([*known, *map(amount, values), Cell(unit), Cell(text, None, row["deviation"]), noise])
         if row["quantity"] == "time of the whole program" and row["measured"] > 0:
             label = f"{row['settings']}: {text}"
-            points.setdefault(row["program"], []).append([*values, None, None, label])
+            points.setdefault(row["program"], []).append(spot(*values, label))
     head = ["Program", "Settings", "Quantity", "Measured", "Predicted", "", "Deviation", "Noise"]
     flush = [False, False, False, True, True, False, True, True]
     note = "Nothing was set by these. Noise: the spread of the measured rounds."
     ends = [value for line in points.values() for point in line for value in point[:2]]
-    equal = Series("equal", [[value, value, None, None, ""] for value in (min(ends), max(ends))], "line")
+    equal = Series("equal", [spot(value, value) for value in (min(ends), max(ends))], "line")
     series = [equal, *(Series(name, line, "points") for name, line in points.items())]
     axes = Axis("measured (µs)", log=True), Axis("predicted (µs)", log=True)
     picture = Chart(

@@ -6,13 +6,12 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from ..process.libraries import pl
 from ..results.figures import figures, measured
 from .drawing.style import round_above
 
@@ -78,7 +77,7 @@ class Series:
 
     name: str
     points: Sequence[Sequence[Any]]
-    """Each ``[x, y, y low, y high, label]``; low and high are None without an interval."""
+    """Each ``[x, y, y low, y high, label]``, see :func:`.cells.spot`."""
     style: str = "line"
     """``line``, ``dashed``, ``step``, ``points`` or ``published``."""
     hollow: Sequence[int] = field(default_factory=list)
@@ -182,11 +181,6 @@ class Text:
     folded: bool = False
 
 
-def json_text(title: str, data: Any) -> Text:
-    """Return data as indented JSON, collapsed at first."""
-    return Text(title, json.dumps(data, indent=2, ensure_ascii=False), folded=True)
-
-
 @dataclass(frozen=True)
 class Heading:
     """The heading of a section of the page, with a paragraph about it."""
@@ -247,41 +241,6 @@ def number(value: float | None, digits: int = 4) -> str:
 def plus_minus(value: float | None, ci95: float | None) -> str:
     """Format a number with its half-width."""
     return _typeset(measured(value, ci95, none="–"))
-
-
-def micro(value_ns: float | None) -> float | None:
-    """Return a time in µs."""
-    return None if value_ns is None else value_ns / 1e3
-
-
-def amount(value: float | None, digits: int = 4) -> Cell:
-    """Return the cell of a number."""
-    return Cell(number(value, digits), None, value)
-
-
-def micros(value_ns: float | None) -> Cell:
-    """Return the cell of a time in µs."""
-    return Cell(number(micro(value_ns)), None, value_ns)
-
-
-def percent(share: float | None) -> Cell:
-    """Return the cell of a share in per cent, with its bar; a dash for None."""
-    return Cell("–" if share is None else f"{number(100 * share, 3)} %", share, share)
-
-
-Columns = dict[str, tuple[str, Callable[[Any], Cell]]]
-"""Per heading the column of a data frame, and what makes a cell of its value: ``Cell`` of a text."""
-
-
-def listed(title: str, columns: Columns, rows: pl.DataFrame, note: str) -> list[Table]:
-    """Return columns of a data frame as a table; none without rows."""
-    return [table_of(title, columns, rows, note)] if len(rows) else []
-
-
-def table_of(title: str, columns: Columns, rows: pl.DataFrame, note: str) -> Table:
-    """Return columns of a data frame as a table."""
-    cells = [[made(row[name]) for name, made in columns.values()] for row in rows.iter_rows(named=True)]
-    return Table(title, [*columns], cells, [made is not Cell for _, made in columns.values()], note)
 
 
 _LONG = re.compile(r"(?<![\d.])\d{4,}(?![\d]*e)")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import heat_map
-from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, amount, json_text, number, render
+from .cells import amount, json_text, spot
+from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, number, render
 from .pages import again, provenance_of, scenario_texts
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def charts(searched: Searched) -> list[Any]:
 
 def _spot(searched: Searched, one: Trial, x: float) -> list[Any]:
     label = ", ".join(f"{path} = {value}" for path, value in one.settings.items())
-    return [x, one.values[searched.goal], None, None, f"trial {one.number}: {label}"]
+    return spot(x, one.values[searched.goal], f"trial {one.number}: {label}")
 
 
 def _clouds(searched: Searched, spots: list[tuple[Trial, list[Any]]]) -> list[Series]:
@@ -101,7 +102,7 @@ def _by_trial(searched: Searched, measured: list[Trial]) -> Chart:
         if one.met and (best is None or one.order < best.order):
             best = one
         if best is not None:
-            steps.append([one.number, best.values[searched.goal], None, None, ""])
+            steps.append(spot(one.number, best.values[searched.goal]))
     clouds = _clouds(searched, [(one, _spot(searched, one, one.number)) for one in measured])
     series = [*clouds, *([Series("the best so far", steps, "step")] if len(steps) > 1 else [])]
     note = (

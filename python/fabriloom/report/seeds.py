@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .page import Axis, Cell, Chart, Page, Series, Table, amount, number, plus_minus, render
+from .cells import amount, spot
+from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, render
 from .pages import again, provenance_of, scenario_texts
 from .sections import shared as sections
 
@@ -83,13 +84,13 @@ def charts(repetition: Repetition) -> list[Chart]:
             continue
         columns = ("seed", name, f"{name}_ci95")
         runs = [
-            _point(seed, value / divisor, _over(half, divisor), "")
+            spot(seed, value / divisor, half=_over(half, divisor))
             for seed, value, half in table.select(columns).iter_rows()
             if value is not None
         ]
         mean, half = (_over(rows[name][key], divisor) for key in ("mean", "ci95"))
         seeds = [point[0] for point in runs]
-        level = [[seed, mean, None, None, ""] for seed in (min(seeds), max(seeds))]
+        level = [spot(seed, mean) for seed in (min(seeds), max(seeds))]
         series = [Series("runs", runs, "points"), Series("mean over seeds", level, "line")]
         note = (
             f"Bars are the 95 % interval of each run alone. The mean over seeds is {plus_minus(mean, half)}: "
@@ -97,11 +98,6 @@ def charts(repetition: Repetition) -> list[Chart]:
         )
         found.append(Chart(title, Axis("seed"), Axis(label), series, note))
     return found
-
-
-def _point(x: float, y: float | None, half: float | None, label: str) -> list[Any]:
-    bounds = (None, None) if half is None or y is None else (y - half, y + half)
-    return [x, y, *bounds, label]
 
 
 def _means(repetition: Repetition) -> Table:

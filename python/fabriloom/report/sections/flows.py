@@ -7,7 +7,8 @@ from typing import Any
 
 from ...process.libraries import pl
 from ...results import Results, signals
-from ..page import Axis, Cell, Chart, Columns, Series, Table, amount, listed, micro, micros, number, table_of
+from ..cells import Columns, amount, listed, micro, micros, spot, table_of
+from ..page import Axis, Cell, Chart, Series, Table, number
 from . import shared as sections
 from .shared import moments
 
@@ -97,7 +98,7 @@ def _mean(rows: pl.DataFrame) -> list[Any]:
     length = rows["end_ns"] - rows["start_ns"]
     middle = (rows["start_ns"][0] + rows["end_ns"][-1]) / 2e6
     mean = float((rows["mbytes_per_s"] * length).sum()) / float(length.sum())
-    return [middle, mean, None, None, ""]
+    return spot(middle, mean)
 
 
 # Parts of reports for runs with time-codes or interrupts.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ...process.libraries import pl
-from ..page import Cell, Table, amount, listed, micro, micros, number, percent, table_of
+from ..cells import amount, listed, micro, micros, percent, table_of
+from ..page import Cell, Table, number
 
 MOST_ROWS = 64
 

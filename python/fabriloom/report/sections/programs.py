@@ -10,7 +10,8 @@ from ...results import Results
 from ...results.ends import STUCK
 from ...results.figures import settings_text
 from ...results.programs import ProgramRun
-from ..page import Axis, Cell, Chart, Prose, Series, Table, amount, listed, micro, micros, number, percent
+from ..cells import amount, listed, micro, micros, percent, spot
+from ..page import Axis, Cell, Chart, Prose, Series, Table, number
 from .flows import flows
 from .shared import numeric, tail
 
@@ -166,10 +167,8 @@ def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]
     if len(done) < 3:
         return []
     shown = done.gather_every(-(-len(done) // MOST_POINTS))
-    points = [
-        [event, latency / 1e3, None, None, ""]
-        for event, latency in zip(shown["event"], shown["latency_ns"], strict=True)
-    ]
+    pairs = zip(shown["event"], shown["latency_ns"], strict=True)
+    points = [spot(event, latency / 1e3) for event, latency in pairs]
     note = (
         "In a steady run the latency fluctuates about a constant level. If it rises, events are attempted "
         "faster than they are built."
@@ -259,7 +258,7 @@ def beside_charts(points: Sequence[Any]) -> list[Chart | Prose]:
         of = summary["events"]["latency_ns"] if rated else summary["message_latency_ns"]
         rate = summary["events"]["achieved_per_s"] if rated else summary["messages"]["mbytes_per_s"]
         if rate is not None and of["mean"] is not None:
-            place = [rate / 1e3 if rated else rate, of["mean"] / 1e3, None, None, name]
+            place = spot(rate / 1e3 if rated else rate, of["mean"] / 1e3, name)
             series.append(Series(name, [place], "points"))
     what = "events" if rated else "messages"
     axes = Axis("achieved events (kHz)" if rated else "messages (MB/s)"), Axis(f"mean latency of {what} (µs)")
@@ -281,9 +280,9 @@ def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
         x, y, mean = (events["attempted_per_s"], events["achieved_per_s"], events["latency_ns"]["mean"])
         if x is None or y is None:
             continue
-        achieved.setdefault(name, []).append([x / 1e3, y / 1e3, None, None, ""])
+        achieved.setdefault(name, []).append(spot(x / 1e3, y / 1e3))
         if mean is not None:
-            latency.setdefault(name, []).append([x / 1e3, mean / 1e3, None, None, ""])
+            latency.setdefault(name, []).append(spot(x / 1e3, mean / 1e3))
     attempted = Axis("attempted events (kHz)")
     charts = []
     for title, axis, lines, note in (

@@ -10,21 +10,8 @@ from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign
 from .. import page
-from ..page import (
-    Axis,
-    Cell,
-    Chart,
-    Prose,
-    Series,
-    Table,
-    amount,
-    listed,
-    micro,
-    micros,
-    number,
-    percent,
-    plus_minus,
-)
+from ..cells import amount, listed, micro, micros, percent, spot
+from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
 ACCEPTED, LATENCY = page.USUAL.accepted, page.USUAL.latency
 ALONE = "simulated"
@@ -57,9 +44,9 @@ def tail_points(thin: Mapping[str, Sequence[float]]) -> list[list[Any]]:
     height of the previous point.
     """
     pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
-    found = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0 and x > 0]
+    found = [spot(x / 1e3, y) for x, y in pairs if y > 0 and x > 0]
     if found:
-        found.append([thin["latency_ns"][-1] / 1e3, found[-1][1], None, None, "the longest"])
+        found.append(spot(thin["latency_ns"][-1] / 1e3, found[-1][1], "the longest"))
     return found
 
 
@@ -83,19 +70,14 @@ def tail(
         return [Prose(title, f"There is no tail, because all latencies are equal: {each}.")] if each else []
     note += f" All equal, so not drawn: {each}." if each else ""
     times = [point[0] for one in series for point in one.points]
-    page = (
-        Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
-        Axis("share that takes longer", log=True),
-    )
-    return [Chart(title, *page, series, f"{note} Every line ends at the maximum.")]
+    x, y = Axis("latency (µs)", max(times) > 10 * min(times) > 0), Axis("share that takes longer", log=True)
+    return [Chart(title, x, y, series, f"{note} Every line ends at the maximum.")]
 
 
 def moments(moments_ns: Mapping[str, float], top: float) -> list[Series]:
     """Return vertical lines at moments of a run, up to a height."""
     return [
-        Series(
-            f"{name}, at {number(at / 1e6)} ms", [[at / 1e6, y, None, None, ""] for y in (0.0, top)], "line"
-        )
+        Series(f"{name}, at {number(at / 1e6)} ms", [spot(at / 1e6, y) for y in (0.0, top)], "line")
         for name, at in moments_ns.items()
     ]
 
@@ -109,7 +91,7 @@ def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]
         return []
     middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()
     accepted = zip(middle, table["accepted_mbytes_per_s"], strict=True)
-    series = [Series("accepted", [[x, y, None, None, ""] for x, y in accepted], "line")]
+    series = [Series("accepted", [spot(x, y) for x, y in accepted], "line")]
     series += moments(moments_ns, max(table["accepted_mbytes_per_s"]))
     note = "Each point is one batch after the warm-up. A steady run fluctuates about a constant level."
     return [Chart("Through the run", Axis("simulated time (ms)"), Axis("throughput (MB/s)"), series, note)]
@@ -163,7 +145,7 @@ def latency_against_throughput(
             series.append(Series(_with_wait(name), total, "dashed", hollow, name))
     for reading in dict.fromkeys(str(p.get("reading", "")) for p in published):
         marks = [
-            [p["accepted_mbytes_per_s"], p["latency_us"], None, None, p.get("label", "")]
+            spot(p["accepted_mbytes_per_s"], p["latency_us"], p.get("label", ""))
             for p in published
             if p.get("reading", "") == reading
         ]
@@ -190,10 +172,8 @@ def _how_drawn(series: Sequence[Series], high: Axis) -> str:
 
 
 def _latency_point(point: Any, key: str, units: page.Units) -> list[Any]:
-    accepted = units.throughput(point.summary)
     mean, half = (units.time(point.summary, point.summary[key][what]) for what in ("mean", "mean_ci95"))
-    low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
-    return [accepted, mean, low, high, settings_text(point.settings)]
+    return spot(units.throughput(point.summary), mean, settings_text(point.settings), half)
 
 
 def is_saturated(summary: Mapping[str, Any]) -> bool:
@@ -220,17 +200,13 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
         for point in group:
             value, half = (units.throughput(point.summary, end) for end in ("", "_ci95"))
             if value is not None and path in point.settings:
-                low, high = (None, None) if half is None else (value - half, value + half)
                 hollow += [len(line)] if is_saturated(point.summary) else []
-                line.append([(1 if of_scale else 100) * point.settings[path], value, low, high, ""])
+                line.append(spot((1 if of_scale else 100) * point.settings[path], value, half=half))
         series.append(Series(name, line, "line", hollow))
     if of_scale:
         note = "1 is all rates and flows as they are written."
-        return [
-            Chart(
-                "Throughput against scale", Axis("scale of the traffic"), Axis(units.accepted), series, note
-            )
-        ]
+        x = Axis("scale of the traffic")
+        return [Chart("Throughput against scale", x, Axis(units.accepted), series, note)]
     note = "100 % is packets back to back on the link of every terminal. Hollow: past saturation."
     return [Chart("Throughput against load", Axis("offered load (%)"), Axis(units.accepted), series, note)]
 
@@ -440,12 +416,12 @@ def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
         for line in group:
             halves = line.get("ci") or [None] * len(line["x"])
             points = [
-                [x, y, None if half is None else y - half, None if half is None else y + half, ""]
+                spot(x, y, half=half)
                 for x, y, half in zip(line["x"], line["y"], halves, strict=True)
                 if x == x and y == y
             ]
             series.append(Series(str(line["label"]), points, "line"))
-            published += [[p["x"], p["y"], None, None, str(p["id"])] for p in line.get("published") or ()]
+            published += [spot(p["x"], p["y"], str(p["id"])) for p in line.get("published") or ()]
         if published:
             series.append(Series("published in the text", published, "published"))
         page = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
