@@ -116,13 +116,10 @@ def _some(names: Sequence[str], most: int = 8) -> str:
 
 
 def _paper(paper: Reproduced) -> list[Any]:
-    drawn: list[Any] = []
-    if paper.graph is not None:
-        drawn = [Drawing("The network", fabric_svg(paper.graph))]
     about = f"{paper.authors}. {paper.system}"
     return [
         Heading(f"{paper.name}: {paper.title}", about, paper.name),
-        *drawn,
+        *([Drawing("The network", fabric_svg(paper.graph))] if paper.graph is not None else []),
         *([Prose("What agrees, and what does not", with_micro_sign(paper.remarks))] if paper.remarks else []),
         *sections.figures(paper.series),
         *sections.records(paper.lines),
@@ -146,17 +143,15 @@ def for_fit(summary: Mapping[str, Any], told: Sequence[str], preset: str) -> str
     ]
     page.sections = [
         _lines(summary),
-        Prose("The parameters", "\n".join(_item(line) for line in told)),
+        # An indented line belongs to the previous one.
+        Prose(
+            "The parameters", "\n".join(f"{'    ' * line.startswith(' ')}* {line.strip()}" for line in told)
+        ),
         *_predictions(summary["predictions"]),
         Text("The preset", preset, "Name this file as preset_file in [technology] and in [protocol]."),
     ]
     page.provenance = [("Measured", "; ".join(summary["sources"])), ("Fabriloom", summary["version"])]
     return render(page)
-
-
-def _item(line: str) -> str:
-    """Return a line of a list; an indented line belongs to the previous one."""
-    return f"{'    ' if line.startswith(' ') else ''}* {line.strip()}"
 
 
 def _lines(summary: Mapping[str, Any]) -> Chart:
@@ -205,9 +200,8 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     equal = Series("equal", [spot(value, value) for value in (min(ends), max(ends))], "line")
     series = [equal, *(Series(name, line, "points") for name, line in points.items())]
     axes = Axis("measured (µs)", log=True), Axis("predicted (µs)", log=True)
-    picture = Chart(
-        "Time of whole programs", *axes, series, "On the line, prediction and measurement are equal."
-    )
+    line = "On the line, prediction and measurement are equal."
+    picture = Chart("Time of whole programs", *axes, series, line)
     return [picture, Table("Measured and predicted", head, cells, flush, note)]
 
 
@@ -226,17 +220,17 @@ def for_check(checked: Checked) -> str:
         facts=_facts(checked),
     )
     cycle = found["deadlock"]["cycle"] or ()
+    known = [[Cell(name), Cell(value)] for name, value in checked.lines]
     page.sections = [
         *fabric(checked.graph, checked.used, checked.when, cycle=cycle),
-        _known(checked.lines),
+        Table("What is known without a run", ["What", "Value"], known, [False, False]),
         _fullest(checked),
         *([] if failed is None else [_failures(checked)]),
         *scenario_texts(origin),
     ]
     fault = "" if failed is None else f" --fault {failed['kinds']}"
-    page.provenance = provenance_of(
-        origin, [("To run it again", f"fabriloom check scenario.json{fault} --out check.html")]
-    )
+    how = f"fabriloom check scenario.json{fault} --out check.html"
+    page.provenance = provenance_of(origin, [("To run it again", how)])
     return render(page)
 
 
@@ -245,11 +239,8 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
     network, load, latency = found["network"], found["channel_load"], found["zero_load_latency_ns"]
     most, shared = load["accepted_mbytes_per_s_bound"], load["shared_load_bound"]
     rate = most * (shared or load["load_bound"]) / load["load_bound"] if most else 0.0
-    evenly = (
-        f"{number(most)} MB/s with ways shared evenly: "
-        if shared and number(rate) != number(most or 0.0)
-        else ""
-    )
+    more = shared and number(rate) != number(most or 0.0)
+    evenly = f"{number(most)} MB/s with ways shared evenly: " if more else ""
     parts = f"{number(network['switches'])} switches", f"{number(network['terminals'])} terminals"
     facts = [
         ("Parts", *parts),
@@ -265,11 +256,6 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
         cut_off = f"{number(failed['cut_off_count'])} cut terminals off"
         facts.append(("Single failures", cut_off, f"of {number(failed['count'])}"))
     return facts
-
-
-def _known(lines: list[tuple[str, str]]) -> Table:
-    rows = [[Cell(name), Cell(value)] for name, value in lines]
-    return Table("What is known without a run", ["What", "Value"], rows, [False, False])
 
 
 def _fullest(checked: Checked) -> Table:

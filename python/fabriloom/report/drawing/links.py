@@ -9,7 +9,7 @@ from ...topology import Graph
 from ...units import format_rate_bits_per_s
 from .layout import Points
 from .plan import MAX_PARALLEL, Plan
-from .style import LINE, PAPER, SOFT, label, marks, number, text_width, title
+from .style import LINE, PAPER, SOFT, arrowhead, label, marks, number, text_width, title
 
 # Port numbers of switches and logical addresses of terminals in the drawing, as a file gives them.
 
@@ -238,9 +238,6 @@ def _arrow(
     at = curve[0] * (1 - share) ** 2 + curve[1] * 2 * share * (1 - share) + curve[2] * share**2
     way = curve[2] - curve[0]
     way = way / max(float(np.hypot(*way)), 1e-9)
-    side = np.array([-way[1], way[0]])
-    corners = (at + 5 * way, at - 3 * way + 3.2 * side, at - 3 * way - 3.2 * side)
-    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
     which = marks(links) + ("" if plan.scale is None else plan.scale.mark(value))
-    head = f'<polygon points="{points}"{which} fill="{colour}" stroke="none"/>'
+    head = arrowhead(at, way, (5, 3.2), which, colour)
     plan.strokes.append((-1.0 if value != value else value, head))

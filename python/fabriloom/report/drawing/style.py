@@ -91,6 +91,16 @@ def marks(links: list[int], along: bool = True) -> str:
     return f' data-links="{numbers}"' + ("" if along else ' data-way="back"')
 
 
+def arrowhead(
+    at: NDArray[np.float64], way: NDArray[np.float64], size: tuple[float, float], which: str, colour: str
+) -> str:
+    """Return a small arrowhead; ``way``: of length 1; ``size``: how far it goes ahead and aside."""
+    (ahead, aside), side = size, np.array([-way[1], way[0]])
+    corners = at + ahead * way, at - 3 * way + aside * side, at - 3 * way - aside * side
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+    return f'<polygon points="{points}"{which} fill="{colour}" stroke="none"/>'
+
+
 def title(text: str) -> str:
     """Return a tooltip."""
     return f"<title>{escape(text, quote=False)}</title>"

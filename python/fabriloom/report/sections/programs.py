@@ -104,38 +104,24 @@ def measured(told: Mapping[str, Any]) -> list[Table]:
         "c": "in C, compiled by this MPI's compiler",
         "python": "in Python, some microseconds a message slower",
     }
+    each, error_ns = sorted(set(told["machines"])), told["clock_error_ns"]
+    where = each[0] if len(each) == 1 else f"{len(each)} machines, {each[0]} to {each[-1]}"
+    late = f"{_micro(told['late_ns'])} µs after the agreed one" if told["late_ns"] else "in time"
     rows = [
         ("Runner", runner[told["runner"]]),
         ("MPI", told["mpi"]),
         ("Messages went", told["transport"]),
-        (
-            "Processes",
-            f"{number(told['ranks'])} on {number(told['cores'])} cores of {_machines(told['machines'])}",
-        ),
+        ("Processes", f"{number(told['ranks'])} on {number(told['cores'])} cores of {where}"),
         ("Before it", f"{number(told['warm_ups'])} rounds of the whole program that do not count"),
         ("Rounds (µs)", ", ".join(_micro(value) for value in told["round_ns"])),
         ("Noise", f"{_percent(told['noise'])}: longest less shortest round, over that in the middle"),
-        ("Clocks", _clocks(told["clock_error_ns"])),
-        (
-            "Latest start",
-            f"{_micro(told['late_ns'])} µs after the agreed one" if told["late_ns"] else "in time",
-        ),
+        ("Clocks", f"known within {_micro(error_ns)} µs of each other" if error_ns else "one clock"),
+        ("Latest start", late),
     ]
-    note = (
-        "Everything here is of the round in the middle. Packets, links and buffers are not seen "
-        "from programs."
-    )
     cells = [[Cell(what), Cell(value)] for what, value in rows]
+    note = "Everything here is of the round in the middle. "
+    note += "Packets, links and buffers are not seen from programs."
     return [Table("How it was measured", ["", ""], cells, [False, False], note)]
-
-
-def _machines(names: Sequence[str]) -> str:
-    each = sorted(set(names))
-    return each[0] if len(each) == 1 else f"{len(each)} machines, {each[0]} to {each[-1]}"
-
-
-def _clocks(error_ns: float) -> str:
-    return f"known within {_micro(error_ns)} µs of each other" if error_ns else "one clock"
 
 
 def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
@@ -283,21 +269,16 @@ def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
         achieved.setdefault(name, []).append(spot(x / 1e3, y / 1e3))
         if mean is not None:
             latency.setdefault(name, []).append(spot(x / 1e3, mean / 1e3))
-    attempted = Axis("attempted events (kHz)")
-    charts = []
-    for title, axis, lines, note in (
-        (
-            "Events achieved",
-            "achieved events (kHz)",
-            achieved,
-            "Where the line bends, the network builds no more events.",
-        ),
+    bend = "Where the line bends, the network builds no more events."
+    drawn = (
+        ("Events achieved", "achieved events (kHz)", achieved, bend),
         ("Event latency", "mean event latency (µs)", latency, ""),
-    ):
-        series = [Series(name, line, "line") for name, line in lines.items()]
-        if series:
-            charts.append(Chart(title, attempted, Axis(axis), series, note))
-    return charts
+    )
+    return [
+        Chart(title, Axis("attempted events (kHz)"), Axis(y), [Series(*one) for one in lines.items()], note)
+        for title, y, lines, note in drawn
+        if lines
+    ]
 
 
 def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
