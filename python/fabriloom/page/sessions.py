@@ -165,9 +165,7 @@ class Sessions:
         self._looking = Turns(limits.LOOKING, limits.LOOKS_WAITING)
 
     def create(self) -> Session:
-        """Create a session for a new tab. If there are too many, one without listeners, or the one unused for
-        longest, is closed.
-        """
+        """Create a session. Of too many, one without listeners, or unused for longest, is closed."""
         while len(self._open) >= limits.SESSIONS:
             idle = [session for session in self._open.values() if not session.running]
             self._forget(min(idle, key=lambda session: (bool(session.listeners), session.seen)))
@@ -184,9 +182,7 @@ class Sessions:
         shutil.rmtree(session.folder, ignore_errors=True)
 
     def keep(self, files: Mapping[str, str]) -> Path:
-        """Store the files that came with a scenario; the folder is removed with the server, or after many
-        others.
-        """
+        """Store the files that came with a scenario, until the server ends or many others came."""
         text = json.dumps(sorted(files.items()), ensure_ascii=False)
         folder = self._folder / f"files-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
         if not folder.is_dir():

@@ -263,8 +263,7 @@ def named_rows(
 
 
 def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: int | None) -> Place:
-    """Return the place of a cell, given the line in which its record begins; of the whole line without
-    ``column``."""
+    """Return the place of a cell of the record that begins in a line; without ``column``, of the line."""
     whole = line_of(text, line, file)
     if column is None or column >= len(cells):
         return whole
@@ -278,9 +277,7 @@ def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: in
 
 
 def named_place(text: str, file: str, line: int, column: str) -> Place:
-    """Return the place of the cell in a named column of the record that begins in a line; of the whole line
-    if the table has no such column.
-    """
+    """Return the place of the cell of a record in a named column; of its line if there is no such column."""
     cells = names = list[str]()
     try:
         for first, found in records(text, file):

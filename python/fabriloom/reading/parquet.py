@@ -24,8 +24,7 @@ _MEMORY_PER_BYTE = 16
 _CPU_S = 30
 _CPU_S_PER_MB = 0.2
 _WALL = 4
-"""Wall time limit in multiples of the processor time limit: some damaged files make the child wait for ever.
-"""
+"""Limit of wall time over that of processor time: some damaged files make the child wait for ever."""
 _AGAIN = "write it again, with fewer rows or columns if it is a large one"
 _DAMAGED = "the file is damaged or incomplete; write it again"
 

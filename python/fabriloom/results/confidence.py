@@ -19,8 +19,7 @@ ALIKE = 2.5758
 TRENDING = 2.8070
 """Independent batches exceed this value of Kendall's test once in 200 times (two-sided)."""
 WIDENED = 1.25
-"""Half-widths of runs that ended because they were narrow are this much wider: the engine uses the same
-number."""
+"""Half-widths of runs that ended because they were narrow are wider by this; the engine has it too."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,7 @@ class Watched:
 def estimate(
     native: Mapping[str, Any], above: statistics.Floats, below: statistics.Floats
 ) -> statistics.Estimate:
-    """Return Σ above / Σ below over the batches of a run; if it ended because its intervals were narrow, they
-    are widened for that.
-    """
+    """Return Σ above / Σ below over the batches; widened if the run ended because intervals were narrow."""
     found = statistics.ratio(above, below)
     return replace(found, ci95=WIDENED * found.ci95) if native.get("ended_at_look") else found
 

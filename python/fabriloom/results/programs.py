@@ -34,9 +34,7 @@ class ProgramRun(Rows):
     where: Callable[[int], str] | None = None
     """Returns the place of an operation in the scenario file, such as ``line 12``, or an empty string."""
     measured: bool = False
-    """Whether real processes ran the programs: a message then counts as received at the end of its
-    receive.
-    """
+    """Whether real processes ran the programs: a message is then received at the end of its receive."""
 
     def event_times_ns(self, name: str) -> Floats:
         """Return a time per event, NaN if not reached: ``begun``, ``first``, ``complete`` or ``due``."""
@@ -242,9 +240,7 @@ class ProgramRun(Rows):
 
     @property
     def receiving_ns(self) -> Floats:
-        """Return, per terminal, how long a message was arriving; NaN for a measurement, which cannot see
-        this.
-        """
+        """Return, per terminal, how long a message was arriving; NaN where measured: nobody sees it."""
         receiving = self.ns("terminal_receiving_ticks")
         return receiving if len(receiving) else np.full(self.graph.terminals, math.nan)
 

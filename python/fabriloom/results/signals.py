@@ -157,8 +157,7 @@ class CodeRun:
 
     @property
     def covered(self) -> float | None:
-        """The least share of codes to come whose times lie, on average, between the extremes seen; see
-        :func:`covered`."""
+        """The least of :func:`covered` over all rows; None if no code was accepted."""
         return covered(int(self.by_jitter["taken"].min())) if len(self.by_jitter) else None  # type: ignore[arg-type]
 
 

@@ -199,9 +199,7 @@ def merged_ratios(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
-    """Return the correlation of the ratios of neighbouring merged batches; NaN for fewer than three or if all
-    are equal.
-    """
+    """Return the correlation of neighbouring merged ratios; NaN for fewer than three or if all are equal."""
     ratios = merged_ratios(numerator, denominator)
     if len(ratios) < 3:
         return math.nan

@@ -77,8 +77,7 @@ class ConservationError(RuntimeError):
 
 
 def check_conservation(native: Mapping[str, Any]) -> None:
-    """Raise ConservationError unless offered = delivered + refused + in flight + scrubbed (rings) + lost
-    (faults)."""
+    """Raise ConservationError unless offered packets are delivered, refused, in flight, scrubbed or lost."""
     offered, delivered = int(native["offered"]), int(native["delivered"])
     refused, in_flight = int(native["refused"]), int(native["in_flight"])
     scrubbed, lost = int(native.get("scrubbed", 0)), int(native.get("lost", 0))

@@ -66,8 +66,7 @@ def completions(table: pl.DataFrame | None, most: int = 40) -> list[Table]:
 
 
 _MOST_POINTS = 32
-"""Number of points on a line: single batches have too few packets of a flow to show more than their
-number."""
+"""Points on a line: of a single batch there are too few packets of a flow."""
 
 
 def over_time(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]:
