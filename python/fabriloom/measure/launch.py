@@ -102,9 +102,8 @@ def runner_of(wanted: str, found: Mpi, folder: Path) -> tuple[str, list[str]]:
 
 def version() -> int:
     """Return a number for the version of the runners' sources; all processes must have the same."""
-    texts = [
-        resources.files("fabriloom.measure").joinpath(name).read_bytes() for name in ("runner.c", "runner.py")
-    ]
+    room = resources.files("fabriloom.measure")
+    texts = [room.joinpath(name).read_bytes() for name in ("runner.c", "runner.py")]
     return int.from_bytes(hashlib.sha256(b"".join(texts)).digest()[:7], "big")
 
 
@@ -193,10 +192,8 @@ def command(
     options: list[str] = []
     open_mpi = not found.bundled and "Open MPI" in _version(found.mpiexec)
     if hosts:
-        lines = [
-            f"{host.name} slots={host.slots}" if open_mpi else f"{host.name}:{host.slots}" for host in hosts
-        ]
-
+        between = " slots=" if open_mpi else ":"
+        lines = [f"{host.name}{between}{host.slots}" for host in hosts]
         with output.file(folder / "hosts") as out:
             out.write(output.encoded("\n".join(lines) + "\n"))
         options += ["--hostfile" if open_mpi else "-f", str(folder / "hosts")]
@@ -228,14 +225,9 @@ def run(
     Raises:
         MeasureError: the processes failed before a round was finished; the message gives the reason.
     """
+    pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(
-            parts,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        process = subprocess.Popen(parts, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     except OSError as error:
         raise MeasureError(f"{parts[0]} cannot be started: {error.strerror or error}") from error
     rounds, said = Rounds(plan), Said()

@@ -15,16 +15,8 @@ class MeasureError(RuntimeError):
 
 
 HEAD = (
-    "ranks",
-    "rows",
-    "terminals",
-    "at_once",
-    "warm_ups",
-    "repeats",
-    "patience_s",
-    "stored",
-    "longest",
-    "lead_ns",
+    *("ranks", "rows", "terminals", "at_once", "warm_ups", "repeats", "patience_s"),
+    *("stored", "longest", "lead_ns"),
 )
 """Names of the first numbers of a plan, in order."""
 LEAD_NS = 20_000_000

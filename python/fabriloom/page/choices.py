@@ -297,10 +297,7 @@ def _text(value: Any) -> str:
 def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if scenario.traffic.needs_load():
         loads = [*(n / 100 for n in (1, 2, 3, 4, 6, 8)), *(n / 20 for n in range(2, 21))]
-        load = _scale("Offered load", "traffic", "traffic.load", loads, traffic["load"])
-        for option in load["options"]:
-            option["text"] = f"{100 * option['settings']['traffic.load']:.3g} %"
-        yield load
+        yield _percentages("Offered load", "traffic.load", loads, traffic["load"])
     if scenario.traffic.is_rated():
         scales = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5, 3.0, 5.0)
         yield _scale("Rates multiplied by", "traffic", "traffic.scale", scales, traffic["scale"])
@@ -328,10 +325,14 @@ def _share(pattern: dict[str, Any]) -> dict[str, Any]:
     local = pattern["kind"] == "local"
     shares = [n / 10 for n in range(0 if local else 1, 11)]
     label = "Locality" if local else "Share to the hot spot"
-    share = _scale(label, "traffic", "traffic.pattern.share", shares, pattern["share"])
-    for option in share["options"]:
-        option["text"] = f"{100 * option['settings']['traffic.pattern.share']:.3g} %"
-    return share
+    return _percentages(label, "traffic.pattern.share", shares, pattern["share"])
+
+
+def _percentages(label: str, path: str, values: Sequence[float], now: float) -> dict[str, Any]:
+    found = _scale(label, "traffic", path, values, now)
+    for option in found["options"]:
+        option["text"] = f"{100 * option['settings'][path]:.3g} %"
+    return found
 
 
 def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -24,17 +24,8 @@ from .live import Live, pictured
 from .recording import Told, record
 
 _OF_RUN = (
-    "busy",
-    "carried",
-    "columns",
-    "facts",
-    "end",
-    "bad",
-    "verdict",
-    "warnings",
-    "cycle",
-    "limit",
-    "sources",
+    *("busy", "carried", "columns", "facts", "end", "bad", "verdict"),
+    *("warnings", "cycle", "limit", "sources"),
 )
 """What a file holds of a measured run; `static/saving.js` has the same names."""
 _ROOM = "fabriloom.page"

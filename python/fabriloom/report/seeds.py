@@ -65,13 +65,10 @@ def _facts(repetition: Repetition) -> list[tuple[str, str, str]]:
     rows, found = _rows(repetition), []
     for name, (what, unit, divisor) in _FACTS.items():
         if name in rows:
-            row = rows[name]
-            mean, half, low, high = (
-                _over(row[key], divisor) for key in ("mean", "ci95", "least", "greatest")
-            )
-            found.append(
-                (what, f"{plus_minus(mean, half)} {unit}", f"{number(low)} to {number(high)} by seed")
-            )
+            keys = ("mean", "ci95", "least", "greatest")
+            mean, half, low, high = (_over(rows[name][key], divisor) for key in keys)
+            note = f"{number(low)} to {number(high)} by seed"
+            found.append((what, f"{plus_minus(mean, half)} {unit}", note))
     return found
 
 
@@ -102,15 +99,8 @@ def charts(repetition: Repetition) -> list[Chart]:
 
 def _means(repetition: Repetition) -> Table:
     """Return the table of averages over seeds."""
-    head = [
-        "Number",
-        "Runs",
-        "Mean over seeds",
-        "Spread",
-        "Least",
-        "Greatest",
-        "Intervals that contain the mean",
-    ]
+    head = ["Number", "Runs", "Mean over seeds", "Spread", "Least", "Greatest"]
+    head.append("Intervals that contain the mean")
     rows: list[Sequence[Cell]] = []
     for row in repetition.means.iter_rows(named=True):
         held = "–" if row["holding"] is None else f"{row['holding']} of {row['runs']}"

@@ -44,10 +44,7 @@ class Seen:
     def verdict(self) -> str:
         """One word. A late packet outweighs any guarantee, and a packet that never arrives is late."""
         one = self.of
-        late = any(
-            age is not None and age > one.requirement_ns
-            for age in (self.total_latency_ns_max, self.oldest_ns)
-        )
+        late = max(self.total_latency_ns_max or 0.0, self.oldest_ns or 0.0) > one.requirement_ns
         if late or self.lost_packets:
             return MISSED
         if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:

@@ -146,12 +146,9 @@ class LaneRows(Rows):
     def reserved(self) -> Floats:
         """The part that is reserved for it."""
         share = self.raw("lane_share_millionths")
-        every = (
-            np.tile(share / 1e6, self.graph.links)
-            if len(share)
-            else np.full(self.shown.max(initial=0) + 1, np.nan)
-        )
-        return every[self.shown]
+        if not len(share):
+            return np.full(len(self.shown), np.nan)
+        return np.tile(share / 1e6, self.graph.links)[self.shown]
 
     @property
     def beyond_reserved(self) -> Floats:

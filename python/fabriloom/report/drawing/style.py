@@ -64,14 +64,9 @@ def ramp(share: float) -> str:
     """Return the colour at a place of the ramp, 0 to 1."""
     place = share * (len(RAMP) - 1)
     low = min(int(place), len(RAMP) - 2)
-    parts = [
-        round(
-            int(RAMP[low][at : at + 2], 16) * (1 - place + low)
-            + int(RAMP[low + 1][at : at + 2], 16) * (place - low)
-        )
-        for at in (1, 3, 5)
-    ]
-    return "#" + "".join(f"{part:02x}" for part in parts)
+    one, two = (bytes.fromhex(colour[1:]) for colour in RAMP[low : low + 2])
+    mixed = (round(a * (1 - place + low) + b * (place - low)) for a, b in zip(one, two, strict=True))
+    return f"#{bytes(mixed).hex()}"
 
 
 def number(value: float) -> str:
