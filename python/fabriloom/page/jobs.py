@@ -169,7 +169,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         emit({"type": "done", "why": clock.why(), "report": False})
         return
     if len(curves) == 1:
-        _finish(job, emit, clock, for_curve(*curves.values()))
+        _finish(job, emit, clock, for_curve(next(iter(curves.values()))))
         return
     points = [
         Point({NAME: name, **point.settings}, point.summary, point.tail, point.utilisation)

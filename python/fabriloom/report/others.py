@@ -185,14 +185,23 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     points: dict[str, list[list[Any]]] = {}
     for row in rows:
         divisor, unit = (_MICRO, "µs") if row["unit"] == "ns" else (1.0, row["unit"])
-        values = [row[name] / divisor for name in ("measured", "predicted")]
+        measured, predicted = (row[name] / divisor for name in ("measured", "predicted"))
         text = deviation_text(row["deviation"])
         noise = Cell(f"{number(100 * row['noise'], 2)} %", None, row["noise"])
         known = [Cell(row[name]) for name in ("program", "settings", "quantity")]
-        cells.append([*known, *map(amount, values), Cell(unit), Cell(text, None, row["deviation"]), noise])
+        cells.append(
+            [
+                *known,
+                amount(measured),
+                amount(predicted),
+                Cell(unit),
+                Cell(text, None, row["deviation"]),
+                noise,
+            ]
+        )
         if row["quantity"] == "time of the whole program" and row["measured"] > 0:
             label = f"{row['settings']}: {text}"
-            points.setdefault(row["program"], []).append(spot(*values, label))
+            points.setdefault(row["program"], []).append(spot(measured, predicted, label))
     head = ["Program", "Settings", "Quantity", "Measured", "Predicted", "", "Deviation", "Noise"]
     flush = [False, False, False, True, True, False, True, True]
     note = "Nothing was set by these. Noise: the spread of the measured rounds."

@@ -41,9 +41,9 @@ def _sources(native: Mapping[str, Any], graph: Graph) -> list[_Source]:
     for row, (port, code) in enumerate(zip(ports, of, strict=True)):
         # A port can have several rows with one code, such as a master of time that pauses.
         seen[port, code] += 1
-        owner = (
-            (port, 0) if graph.several is None else (graph.several.terminal[port], graph.several.plane[port])
-        )
+        owner = (port, 0)
+        if graph.several is not None:
+            owner = int(graph.several.terminal[port]), int(graph.several.plane[port])
         rows.setdefault((code, *owner, seen[port, code]), {})[port] = row
     found = []
     for (code, terminal, *_), own in rows.items():
