@@ -189,16 +189,8 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
         text = deviation_text(row["deviation"])
         noise = Cell(f"{number(100 * row['noise'], 2)} %", None, row["noise"])
         known = [Cell(row[name]) for name in ("program", "settings", "quantity")]
-        cells.append(
-            [
-                *known,
-                amount(measured),
-                amount(predicted),
-                Cell(unit),
-                Cell(text, None, row["deviation"]),
-                noise,
-            ]
-        )
+        shown = [amount(measured), amount(predicted), Cell(unit)]
+        cells.append([*known, *shown, Cell(text, None, row["deviation"]), noise])
         if row["quantity"] == "time of the whole program" and row["measured"] > 0:
             label = f"{row['settings']}: {text}"
             points.setdefault(row["program"], []).append(spot(measured, predicted, label))

@@ -119,12 +119,6 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
     return [("faults", lost), *([("around them", around)] if around else [])]
 
 
-def _again_text(messages: dict[str, Any]) -> str:
-    given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
-    twice = f"{messages['duplicates']:,} came twice and were discarded"
-    return f"{messages['resent']:,} packets; {twice}{given_up}"
-
-
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the lines of programs."""
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
@@ -140,7 +134,9 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("message latency", spread(summary["message_latency_ns"])),
     ]
     if messages["resent"]:
-        found.insert(1, ("sent again", _again_text(messages)))
+        given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
+        twice = f"{messages['duplicates']:,} came twice and were discarded"
+        found.insert(1, ("sent again", f"{messages['resent']:,} packets; {twice}{given_up}"))
     if events["count"]:
         left = f", {events['incomplete']:,} begun and not complete" if events["incomplete"] else ""
         found += [

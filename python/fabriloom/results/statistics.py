@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,14 @@ from numpy.typing import NDArray
 BINS_PER_DECADE = 40
 
 
-@dataclass(frozen=True)
-class Traits:
-    """The kind of axis, in the words of the protocol."""
-
-    circular: bool = False
-    discrete: bool = False
-
-
 class Axis:
     """An axis with bins between ``edges``, shape (bins + 1,)."""
+
+    traits = SimpleNamespace(circular=False, discrete=False)
 
     def __init__(self, edges: NDArray[np.float64], label: str) -> None:
         self.edges = edges
         self.label = label
-
-    @property
-    def traits(self) -> Traits:
-        """Neither circular nor discrete."""
-        return Traits()
 
     def __len__(self) -> int:
         return len(self.edges) - 1

@@ -64,12 +64,7 @@ class Provenance:
 
     def named(self) -> dict[str, Any]:
         """Return what every summary begins with."""
-        return {
-            "name": self.name,
-            "scenario_sha256": self.scenario_sha256,
-            "version": self.version,
-            "seed": self.seed,
-        }
+        return {key: getattr(self, key) for key in ("name", "scenario_sha256", "version", "seed")}
 
 
 class ConservationError(RuntimeError):
@@ -244,10 +239,7 @@ def add_program(
         end["message"] = f"Every program came to its end, and every message has arrived ({after})."
     end["waiting"] = waiting
     summary |= program.summary()
-    summary["not_kept"] |= {
-        "messages": int(native["messages_dropped"]),
-        "marks": int(native["marks_dropped"]),
-    }
+    summary["not_kept"] |= {what: int(native[f"{what}_dropped"]) for what in ("messages", "marks")}
     summary["keeps_up"] = program.steady.keeps_up
     summary["limit"] = of_program(summary["limit"], program, resolved)
     summary["verdict"] = verdict(summary, resolved)

@@ -151,8 +151,7 @@ def draw_stroke(
     right = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9)
     one, two = start + right * offset * 0.8, end + right * offset * 0.8
     middle = (start + end) / 2 + right * (offset * 1.2 + bow * 1.0)
-    values = np.array([plan.value(link) for link in links])
-    known = values[np.isfinite(values)]
+    known = plan.known(links)
     value = float(known.mean()) if known.size else float("nan")
     colour = LINE if scale is None else scale.colour(value)
     width = (1.1 if plan.pitch < 40 else 1.5) * plan.ink + (

@@ -433,8 +433,7 @@ def _draw_terminal(plan: RingPlan, station: int) -> None:
     if plan.rings.stations > MAX_NAMED:
         return
     across, down = plan.away[station]
+    place, anchor = (x, y + (15.5 if down > 0 else -8)), "middle"
     if abs(across) > 0.5 * abs(down):
-        aside, anchor = (8, "start") if across > 0 else (-8, "end")
-        plan.over.append(label(name, x + aside, y + 3.4, NAME_SIZE, anchor, SOFT))
-    else:
-        plan.over.append(label(name, x, y + (15.5 if down > 0 else -8), NAME_SIZE, "middle", SOFT))
+        place, anchor = ((x + 8, y + 3.4), "start") if across > 0 else ((x - 8, y + 3.4), "end")
+    plan.over.append(label(name, *place, NAME_SIZE, anchor, SOFT))
