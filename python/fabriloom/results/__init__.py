@@ -107,9 +107,8 @@ class Results(Tabled):
         """Return the longest delay and its bound, by pair of terminals and by flow with a requirement."""
         flows = rows.FlowRows(*self._numbers, bounds_ns=self.bounds_ns)
         asked = seen(self.native, self.promises, self.tick_ps / 1000)
-        longest = (flows.own("latency_max_ticks") * flows.tick_ns).tolist()
         return [
-            *zip(longest, flows.bound_ns, strict=True),
+            *zip(flows.latency_ns_max.tolist(), flows.bound_ns, strict=True),
             *((one.total_latency_ns_max, one.of.bound_ns) for one in asked),
         ]
 

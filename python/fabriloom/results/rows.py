@@ -257,6 +257,16 @@ class FlowRows(Rows):
         return per(self.own("latency_sum_ticks") * self.tick_ns, self.number)
 
     @property
+    def latency_ns_max(self) -> Floats:
+        """Their longest latency."""
+        return self.own("latency_max_ticks") * self.tick_ns
+
+    @property
+    def mbytes_per_s(self) -> Floats:
+        """Their bytes per measuring window."""
+        return self.rate(self.size)
+
+    @property
     def bound_ns(self) -> list[float | None]:
         """The bound of each."""
         pairs = zip(self.end("source"), self.end("target"), strict=True)

@@ -9,6 +9,9 @@ from ..cells import amount, listed, micro, micros, percent, table_of
 from ..page import Cell, Table, number
 
 MOST_ROWS = 64
+"""Most lanes."""
+_MOST = 20
+"""Most rows of every other table."""
 
 
 def lanes(table: pl.DataFrame) -> list[Table]:
@@ -62,9 +65,9 @@ def _known_time(value_ns: float | None) -> Cell:
     return Cell("") if value_ns is None else amount(micro(value_ns))
 
 
-def congestion(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def congestion(table: pl.DataFrame) -> list[Table]:
     """Return the terminals that congestion control slowed down most."""
-    slowest = table.sort("rest_share", descending=True, maintain_order=True).head(most)
+    slowest = table.sort("rest_share", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Terminal": ("terminal", Cell),
         "Packets delivered with a mark": ("notified", amount),
@@ -75,13 +78,13 @@ def congestion(table: pl.DataFrame, most: int = 20) -> list[Table]:
     return listed("Congestion control", columns, slowest, note)
 
 
-def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def lost(table: pl.DataFrame) -> list[Table]:
     """Return where packets were lost, and which links were down."""
     if "down_ns" not in table.columns:
         return []
     lost = pl.sum_horizontal("cut_packets", "discarded_packets", "timed_out_packets")
     hit = table.filter((lost > 0) | (pl.col("down_ns") > 0))
-    shown = hit.sort(lost, descending=True, maintain_order=True).head(most)
+    shown = hit.sort(lost, descending=True, maintain_order=True).head(_MOST)
     note = (
         f"{len(shown)} of the {number(len(hit))} links that were down or where packets were lost. Cut: on "
         "the link, or holding it, when it failed. Discarded: came by this link, and all links were down by "
@@ -100,9 +103,9 @@ def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
 # Parts of reports for ring networks: links by what they carry, and buses.
 
 
-def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def busiest_links(table: pl.DataFrame) -> list[Table]:
     """Return the busiest links and what they carried."""
-    shown = table.sort("utilisation", descending=True, maintain_order=True).head(most)
+    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Link": ("link", Cell),
         "Ring": ("ring", Cell),
@@ -124,9 +127,9 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
     return listed("Links", columns, shown, note)
 
 
-def rings(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def rings(table: pl.DataFrame) -> list[Table]:
     """Return the rings with the busiest links."""
-    shown = table.sort("mbytes_per_s_mean", descending=True, maintain_order=True).head(most)
+    shown = table.sort("mbytes_per_s_mean", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Ring": ("ring", Cell),
         "Stations": ("stations", amount),
@@ -143,9 +146,9 @@ def rings(table: pl.DataFrame, most: int = 20) -> list[Table]:
     return listed("Rings", columns, shown, note)
 
 
-def buses(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def buses(table: pl.DataFrame) -> list[Table]:
     """Return the switches with the busiest buses."""
-    shown = table.sort("utilisation", descending=True, maintain_order=True).head(most)
+    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Switch": ("switch", Cell),
         "Ports": ("ports", amount),

@@ -18,6 +18,7 @@ ALONE = "simulated"
 """Name of the line of a chart that has only one."""
 LOADS = ("traffic.load", "traffic.scale")
 """Settings that scale the traffic; a curve is drawn over one of them."""
+_MOST_LINKS = 20
 
 
 def confidence_text(statistics: Mapping[str, Any]) -> str:
@@ -97,9 +98,9 @@ def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]
     return [Chart("Through the run", Axis("simulated time (ms)"), Axis("throughput (MB/s)"), series, note)]
 
 
-def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def busiest_links(table: pl.DataFrame) -> list[Table]:
     """Return the busiest links."""
-    shown = table.sort("utilisation", descending=True, maintain_order=True).head(most)
+    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST_LINKS)
     columns = {
         "Link": ("link", Cell),
         "Utilisation": ("utilisation", percent),

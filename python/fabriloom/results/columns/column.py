@@ -134,6 +134,11 @@ def count(name: str) -> Value:
     return lambda rows: rows.count(name)
 
 
+def terminal(name: str) -> Value:
+    """Return the maker of the names of terminals that the engine numbered under a name."""
+    return lambda rows: rows.terminals[rows.count(name)]
+
+
 def time_ns(name: str) -> Value:
     """Return the maker of a time that the engine measured under a name."""
     return lambda rows: rows.ns(name)

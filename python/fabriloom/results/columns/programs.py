@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, of_summary, percentiles, table, time_ns
+from .column import Said, count, of_summary, percentiles, table, terminal, time_ns
 
 MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -191,12 +191,9 @@ MESSAGES = table(
         ),
         "source": (
             "text | Terminal that sent it; of a read, the one whose memory it was in.",
-            lambda rows: rows.terminals[rows.count("message_source")],
+            terminal("message_source"),
         ),
-        "target": (
-            "text | Terminal that received it.",
-            lambda rows: rows.terminals[rows.count("message_target")],
-        ),
+        "target": ("text | Terminal that received it.", terminal("message_target")),
         "bytes": ("B | Its size.", count("message_bytes")),
         "tag": "number | Its tag; null when it has none.",
         "event": "number | The event that it is a part of; null when it is of none.",
@@ -228,19 +225,13 @@ MESSAGE_FLOWS = table(
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
         "messages": ("count | Messages received in the measuring window.", lambda rows: rows.number),
         "bytes": ("B | Their size together.", lambda rows: rows.size),
-        "mbytes_per_s": (
-            "MB/s | Bytes over the length of the measuring window.",
-            lambda rows: rows.rate(rows.size),
-        ),
+        "mbytes_per_s": "MB/s | Bytes over the length of the measuring window.",
         "share": (
             "0…1 | Bytes of this pair over the bytes of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
         "latency_ns_mean": "ns | Mean message latency, from made to received.",
-        "latency_ns_max": (
-            "ns | Longest message latency.",
-            lambda rows: rows.own("latency_max_ticks") * rows.tick_ns,
-        ),
+        "latency_ns_max": "ns | Longest message latency.",
     },
 )
 
@@ -249,10 +240,7 @@ MARKS = table(
     "Marks",
     "One row per mark that a program came to, in the order of time.",
     {
-        "terminal": (
-            "text | Name of the terminal.",
-            lambda rows: rows.terminals[rows.count("mark_terminal")],
-        ),
+        "terminal": ("text | Name of the terminal.", terminal("mark_terminal")),
         "mark": ("number | Number of the mark.", count("mark_tag")),
         "at_ns": ("ns | When.", lambda rows: rows.count("mark_ticks") * rows.tick_ns),
     },

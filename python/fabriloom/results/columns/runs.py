@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, percentiles, share, table, time_ns
+from .column import Said, count, percentiles, share, table, terminal, time_ns
 
 # The keys of the summary of a run, and those of ``fabriloom check``.
 
@@ -223,19 +223,13 @@ FLOWS = table(
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
         "packets": ("count | Packets delivered in the measuring window.", lambda rows: rows.number),
         "bytes": ("B | Their payload.", lambda rows: rows.size),
-        "mbytes_per_s": (
-            "MB/s | Payload over the length of the measuring window.",
-            lambda rows: rows.rate(rows.size),
-        ),
+        "mbytes_per_s": "MB/s | Payload over the length of the measuring window.",
         "share": (
             "0…1 | Payload of this flow over the payload of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
         "latency_ns_mean": "ns | Mean network latency.",
-        "latency_ns_max": (
-            "ns | Longest network latency.",
-            lambda rows: rows.own("latency_max_ticks") * rows.tick_ns,
-        ),
+        "latency_ns_max": "ns | Longest network latency.",
         "bound_ns": "ns | No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 512 flows.",
     },
 )
@@ -335,11 +329,8 @@ TRACE = table(
             "number | Number of the packet, from 0, in the order of delivery.",
             lambda rows: np.arange(len(rows.raw("trace_source"))),
         ),
-        "source": ("text | Terminal that sent it.", lambda rows: rows.terminals[rows.count("trace_source")]),
-        "target": (
-            "text | Terminal that received it.",
-            lambda rows: rows.terminals[rows.count("trace_target")],
-        ),
+        "source": ("text | Terminal that sent it.", terminal("trace_source")),
+        "target": ("text | Terminal that received it.", terminal("trace_target")),
         "length_bytes": ("B | Payload.", count("trace_length")),
         "created_ns": ("ns | Creation at the source.", time_ns("trace_created_ticks")),
         "started_ns": (
